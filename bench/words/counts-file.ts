@@ -5,7 +5,7 @@
  * the time of each and the sizes.
  */
 
-import { runToEnd } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/slices.ts";
 import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";
 import { SumOfWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { sortByCountInSteps, TsvReader, tsvChunks } from "../../src/words/tsv.ts";

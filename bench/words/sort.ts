@@ -3,7 +3,7 @@
  *
  * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
  */
-import { runToEnd } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/slices.ts";
 import { sortByBytesInSteps } from "../../src/words/sort-by-bytes.ts";
 import { sortByCountInSteps } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";

@@ -11,7 +11,7 @@ export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) =>
 }
 
 /** A copy of an array with room for `length` elements, and for twice as many as before. */
-export function grown<Numbers extends Uint8Array | Int32Array | Float64Array>(
+export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
   array: Numbers,
   length = 0,
 ): Numbers {
@@ -43,8 +43,8 @@ export class Heap {
 
   push(key: number, id: number): void {
     if (this.count === this.keys.length) {
-      this.keys = grown(this.keys);
-      this.ids = grown(this.ids);
+      this.keys = grow(this.keys);
+      this.ids = grow(this.ids);
     }
     const { keys, ids } = this;
     let index = this.count++;
@@ -103,7 +103,7 @@ export function copyBytes(
 }
 
 /** What few starts need is made when it is first asked for. */
-export function late<Made>(make: () => Made): () => Made {
+export function lazy<Made>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {
     made ??= make();

@@ -1,6 +1,6 @@
 // Text and numbers in bytes, and checks of data from outside.
 
-export { bytesOf, copyBytes, groupBy, grown, Heap, late } from "./arrays.ts";
+export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";
 export {
   byteOfCodePoint,
   byteToCharacter,
@@ -9,8 +9,16 @@ export {
   isAscii,
 } from "./byte-characters.ts";
 export { escapeBytes, escapeText, jsonLine, spacesWithSigns } from "./escape.ts";
-export { decodeText, failed, isSpace, skipSpace, skipValue, walkMembers } from "./json-walk.ts";
-export { bytes, clock, counted, dayOf, grouped, seconds, speed } from "./quantities.ts";
+export { decodeText, invalidJson, isSpace, skipSpace, skipValue, walkMembers } from "./json-walk.ts";
+export {
+  countNoun,
+  formatBytes,
+  formatClock,
+  formatDay,
+  formatSeconds,
+  formatSpeed,
+  groupDigits,
+} from "./quantities.ts";
 export {
   amount,
   arrayArgument,
@@ -21,7 +29,7 @@ export {
   checkAttached,
   checkOptions,
   checkOr,
-  described,
+  describeValue,
   fieldsOf,
   flag,
   flagArgument,
@@ -42,9 +50,8 @@ export {
   pathArgument,
   pathsArgument,
   readText,
-  shown,
+  showValue,
   signalArgument,
-  steadyBytes,
   text,
   textArgument,
   textLike,
@@ -52,14 +59,13 @@ export {
   time,
   tupleOf,
   typedArrayClass,
+  unchangingBytes,
   wholeNumber,
   wordOf,
 } from "./schema.ts";
 export {
   allocateText,
   backslash,
-  beginsWithMark,
-  betweenPairs,
   byteCountOf,
   carriageReturn,
   characterLengthAt,
@@ -72,6 +78,7 @@ export {
   countLineFeeds,
   decimalDigitsMax,
   dot,
+  growText,
   isUnfinished,
   lineFeed,
   minus,
@@ -82,8 +89,9 @@ export {
   putDecimal,
   quote,
   releaseText,
-  roomyText,
+  skipSplitPair,
   space,
+  startsWithBom,
   type Text,
   type TextMaker,
   tab,

@@ -16,7 +16,7 @@ import {
 // Places in the bytes of a JSON text. What is walked over is not checked: whoever parses it does that.
 
 /** Where there is no valid JSON. */
-export const failed = -1;
+export const invalidJson = -1;
 
 /** JSON's white space. */
 export const isSpace = (byte: number) =>
@@ -43,7 +43,7 @@ export function skipValue(json: Uint8Array, pos: number): number {
     pos++;
     if (depth === 0 && (byte === quote || byte === closeBrace || byte === closeBracket)) return pos;
   }
-  return failed;
+  return invalidJson;
 }
 
 /**
@@ -57,7 +57,7 @@ export function walkMembers(
   member: (key: string | number, pos: number, keyStart: number, keyEnd: number) => number,
 ): number {
   const isObject = json[pos] === openBrace;
-  if (!isObject && json[pos] !== openBracket) return failed;
+  if (!isObject && json[pos] !== openBracket) return invalidJson;
   const close = isObject ? closeBrace : closeBracket;
   pos = skipSpace(json, pos + 1);
   if (json[pos] === close) return pos + 1;
@@ -66,19 +66,19 @@ export function walkMembers(
     const keyStart = pos;
     let keyEnd = pos;
     if (isObject) {
-      if (json[pos] !== quote) return failed;
+      if (json[pos] !== quote) return invalidJson;
       keyEnd = skipValue(json, pos);
-      if (keyEnd === failed) return failed;
+      if (keyEnd === invalidJson) return invalidJson;
       key = JSON.parse(decodeText(json, pos, keyEnd)) as string;
       pos = skipSpace(json, keyEnd);
-      if (json[pos] !== colon) return failed;
+      if (json[pos] !== colon) return invalidJson;
       pos = skipSpace(json, pos + 1);
     }
     pos = member(key, pos, keyStart, keyEnd);
-    if (pos === failed) return failed;
+    if (pos === invalidJson) return invalidJson;
     pos = skipSpace(json, pos);
     if (json[pos] === close) return pos + 1;
-    if (json[pos] !== comma) return failed;
+    if (json[pos] !== comma) return invalidJson;
     pos = skipSpace(json, pos + 1);
   }
 }

@@ -1,13 +1,13 @@
 // Numbers as people read them.
 
 /** 1234567 -> "1,234,567" */
-export const grouped = (value: number) =>
+export const groupDigits = (value: number) =>
   Math.round(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** Decimal units, as disks and networks have them: 100646966 -> "100.6 MB". */
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ["kB", "MB", "GB", "TB", "PB"];
   let scaled = value / 1000;
@@ -17,14 +17,14 @@ export function bytes(value: number): string {
 }
 
 /** 0.0123 -> "12 ms", 1.234 -> "1.23 s", 83 -> "1:23" */
-export function seconds(value: number): string {
+export function formatSeconds(value: number): string {
   if (value < 0.9995) return `${Math.round(value * 1000)} ms`;
   if (value < 60) return `${value.toFixed(2)} s`;
-  return clock(value);
+  return formatClock(value);
 }
 
 /** Time left: 4 -> "0:04", 3683 -> "1:01:23" */
-export function clock(value: number): string {
+export function formatClock(value: number): string {
   const whole = Math.round(value);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   const two = (part: number) => String(part).padStart(2, "0");
@@ -32,20 +32,21 @@ export function clock(value: number): string {
 }
 
 /** ", 12 MB/s", to stand behind a time; of less than 1 MB, which a start takes longer than, nothing. */
-export const speed = (sizeBytes: number, elapsedMs: number) =>
+export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
   sizeBytes < 1e6
     ? ""
     : `, ${(sizeBytes / 1e3 / elapsedMs).toFixed(sizeBytes < 1e4 * elapsedMs ? 1 : 0)} MB/s`;
 
 /** counted(1, "document") -> "1 document" */
-export const counted = (value: number, noun: string) => `${grouped(value)} ${noun}${value === 1 ? "" : "s"}`;
+export const countNoun = (value: number, noun: string) =>
+  `${groupDigits(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 const months = "January February March April May June July August September October November December".split(
   " ",
 );
 
 /** 27 November 2026, in UTC: the runtime takes 7 ms to load time zones, and as many for names of months. */
-export function dayOf(date: Date): string {
+export function formatDay(date: Date): string {
   const [year, month, day] = date.toISOString().split(/[-T]/);
   return `${Number(day)} ${months[Number(month) - 1]} ${year}`;
 }

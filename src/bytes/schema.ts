@@ -12,7 +12,7 @@ export type Checked<C> = C extends Check<infer T> ? T : never;
 export class Mismatch extends Error {
   constructor(value: unknown, name: string, wanted: string) {
     const what = name === "" ? "it is" : `its "${name}" is`;
-    super(value === undefined ? `it has no "${name}"` : `${what} ${shown(value)}, ${wanted}`);
+    super(value === undefined ? `it has no "${name}"` : `${what} ${showValue(value)}, ${wanted}`);
   }
 }
 
@@ -27,7 +27,7 @@ export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string)
 }
 
 /** A value as messages show it: JSON, cut to a line that people can read. */
-export function shown(value: unknown): string {
+export function showValue(value: unknown): string {
   let json: string;
   try {
     json = JSON.stringify(value) ?? "missing";
@@ -211,7 +211,7 @@ export const wordOf = (words: readonly string[]) =>
 
 /** A UserError unless the value is of this kind. `name` is what the caller knows it by, as in `encode: text`. */
 export function checkArgument(name: string, value: unknown, { accepts, name: wanted }: ArgumentKind): void {
-  if (!accepts(value)) throw usageError(`${name} is ${described(value)}: it must be ${wanted}`);
+  if (!accepts(value)) throw usageError(`${name} is ${describeValue(value)}: it must be ${wanted}`);
 }
 
 /**
@@ -221,11 +221,11 @@ export function checkArgument(name: string, value: unknown, { accepts, name: wan
 export function readText(name: string, text: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof text === "string") return text;
   checkArgument(name, text, textOrBytesArgument);
-  return steadyBytes(name, text as Uint8Array);
+  return unchangingBytes(name, text as Uint8Array);
 }
 
 /** The bytes of a Uint8Array as one without methods of its own, in memory of fixed size that no other thread has. */
-export function steadyBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function unchangingBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   checkAttached(name, bytes);
   const { buffer, byteOffset, byteLength } = bytes;
   const isSteady = isSteadyBuffer(buffer);
@@ -281,7 +281,7 @@ export function checkOptions<Options extends object>(
   return read as Options;
 }
 
-export function described(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint") return `${value}n`;
@@ -291,7 +291,7 @@ export function described(value: unknown): string {
   if (isObject && !isPlainObject(value))
     return `an object of ${value.constructor?.name || "an unnamed class"}`;
   try {
-    return shown(value);
+    return showValue(value);
   } catch {
     return "an object that holds what JSON cannot";
   }

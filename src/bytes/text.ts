@@ -22,7 +22,7 @@ export function allocateText(capacityBytes: number): Text {
 }
 
 /** The text, or one that begins with it and has room for so many bytes, and for twice as many. */
-export function roomyText(text: Text, byteCount: number): Text {
+export function growText(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
   const longer = allocateText(byteCount * 2);
   longer.bytes.set(text.bytes);
@@ -76,7 +76,7 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
 }
 
 /** The first position of a string from `position` on that parts no surrogate pair. */
-export function betweenPairs(text: string, position: number): number {
+export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
   return end;
@@ -151,7 +151,7 @@ export function countLineFeeds(bytes: Uint8Array): number {
 }
 
 /** Whether the bytes begin with UTF-8's byte-order mark, three bytes long. */
-export const beginsWithMark = (bytes: Uint8Array) =>
+export const startsWithBom = (bytes: Uint8Array) =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /** Writes a whole number from 0 to 2^53 in decimal at `pos`; returns where it ends. */

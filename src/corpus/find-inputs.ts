@@ -10,10 +10,10 @@ import {
   isMissing,
   pathsMatching,
   refusal,
-  slashed,
   statOf,
   UserError,
-  undecodable,
+  undecodableNameError,
+  withForwardSlashes,
 } from "#runtime";
 import { emptyCorpus, type Input } from "./input.ts";
 import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
@@ -69,7 +69,7 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
 }
 
 function findNamed(typed: string, options: InputOptions): FoundInputs {
-  const name = slashed(typed);
+  const name = withForwardSlashes(typed);
   if (name !== "-" && isDirectory(name)) return findBelow(name, options);
   if (name === "-" || name === "" || !/[*?[]/.test(name) || statOf(name) !== undefined) {
     return { inputs: [inspectInput(name, options)], skipped: [] };
@@ -137,7 +137,9 @@ function nothingBelow(directory: string, include: readonly string[], skipped: re
  * followed, and each file is named once. A link that leads nowhere is named, so that reading it is an error.
  */
 export function filesMatching(glob: string): ReturnType<typeof eachFileOnce> {
-  const matching = inByteOrder([...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(slashed));
+  const matching = inByteOrder(
+    [...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
+  );
   const leadsNowhere = (path: string) => statOf(path) === undefined;
   const files = eachFileOnce(matching.filter(isFile));
   return { ...files, paths: inByteOrder([...files.paths, ...matching.filter(leadsNowhere)]) };
@@ -151,7 +153,7 @@ type FileFilter = (pathBelow: string) => boolean;
  */
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
-  const filters = globs.map(slashed).map((text) => {
+  const filters = globs.map(withForwardSlashes).map((text) => {
     const matches = globMatcher(text.replace(/^\.?\//, ""));
     if (text.includes("/")) return matches;
     return (path: string) => matches(path.slice(path.lastIndexOf("/") + 1));
@@ -229,7 +231,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (hasReplacement(folder)) throw undecodable(folder);
+    if (hasReplacement(folder)) throw undecodableNameError(folder);
     throw unlistable(folder, error);
   }
 }
@@ -261,7 +263,7 @@ function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
     const name = bytes.toString();
     if (names.has(name) && Buffer.compare(bytes, Buffer.from(name)) !== 0)
-      throw undecodable(`${folder}${name}`);
+      throw undecodableNameError(`${folder}${name}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { betweenPairs, described, typedArrayClass } from "#bytes";
+import { describeValue, skipSplitPair, typedArrayClass } from "#bytes";
 import { scaled, UserError } from "#runtime";
 import type { Input } from "./input.ts";
 import { type ByteStream, openBy } from "./text-stream.ts";
@@ -123,7 +123,7 @@ class TextLines implements ByteStream {
   private nextPart(): Uint8Array {
     const { text, taken } = this;
     const start = Math.max(0, taken);
-    const end = betweenPairs(text, start + partCharacters);
+    const end = skipSplitPair(text, start + partCharacters);
     this.taken = end;
     // Half a surrogate pair becomes U+FFFD, as it does in `encode`.
     const json = JSON.stringify(text.slice(start, end).toWellFormed()).slice(1, -1);
@@ -136,7 +136,7 @@ class TextLines implements ByteStream {
     if (typeof text === "string") return text;
     const isBytes = typedArrayClass(text) === "Uint8Array";
     throw new UserError(
-      `texts: text ${this.textCount} is ${isBytes ? "bytes" : described(text)}: it must be a string`,
+      `texts: text ${this.textCount} is ${isBytes ? "bytes" : describeValue(text)}: it must be a string`,
       {
         hint: isBytes
           ? "a stream gives pieces of a file, not documents: name the file (files), or give its lines"

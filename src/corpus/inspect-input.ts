@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
-import { exitCode, nameOf, tryRead, UserError, unreadable } from "#runtime";
+import { exitCode, nameOf, readErrorOf, tryRead, UserError } from "#runtime";
 import {
   compressionOf,
   contentOf,
@@ -177,7 +177,7 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     if (reading !== undefined) return { compression, ...reading, formatFrom: "content" };
     return { compression, format: "text", formatFrom: isNamedJson ? "content" : "name" };
   } catch (error) {
-    throw unreadable(path, error);
+    throw readErrorOf(path, error);
   } finally {
     closeSync(fd);
   }

@@ -1,6 +1,5 @@
 import {
   backslash,
-  beginsWithMark,
   closeBrace,
   closeBracket,
   colon,
@@ -10,6 +9,7 @@ import {
   openBracket,
   quote,
   skipSpace,
+  startsWithBom,
 } from "#bytes";
 
 /** Where the text of a record is, unless the user says. */
@@ -25,7 +25,7 @@ export const jsonHeadBytesMax = 1 << 20;
  * A single object is a record if it has the text field, as a string; if not, it is a document.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
-  const start = skipSpace(head, beginsWithMark(head) ? 3 : 0);
+  const start = skipSpace(head, startsWithBom(head) ? 3 : 0);
   const isArray = head[start] === openBracket;
   const first = isArray ? skipSpace(head, start + 1) : start;
   if (head[first] !== openBrace) {
@@ -54,7 +54,7 @@ export type JsonShape = {
 
 /** Whether the first bytes may begin JSON. */
 export function beginsAsJson(head: Uint8Array): boolean {
-  const first = head[skipSpace(head, beginsWithMark(head) ? 3 : 0)];
+  const first = head[skipSpace(head, startsWithBom(head) ? 3 : 0)];
   return first === openBrace || first === openBracket;
 }
 

@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from "#bytes";
 import type { CompiledPattern } from "#pattern";
-import { exitCode, nextTurn, tryRead, UserError, xxHash64 } from "#runtime";
+import { exitCode, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
 import type { Normalization } from "#text";
 import { cutIntoRanges } from "./cut-into-ranges.ts";
 import {
@@ -149,7 +149,7 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
     const cutting = { pattern, normalization, specialTokens, rangeSizeBytes, keepsTextsWhole };
     const whole = wholeRange(input, inputIndex);
     for (const range of canBeCutByBytes(input) ? cutIntoRanges(input, whole, cutting) : [whole]) {
-      await nextTurn();
+      await yieldToEventLoop();
       if (range !== undefined) yield range;
     }
   }

@@ -1,5 +1,5 @@
 import { countLineFeeds } from "#bytes";
-import { nextTurn, scaled } from "#runtime";
+import { scaled, yieldToEventLoop } from "#runtime";
 import { type Cut, CutFinder, cutIntoRanges, type RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input, type Range, recordSeparator, wholeRange } from "./input.ts";
 import { checkStream } from "./inspect-input.ts";
@@ -80,7 +80,7 @@ export async function* planTasks(
       continue;
     }
     for (const range of cutting === undefined ? [whole] : cutIntoRanges(input, whole, cutting)) {
-      if (range === undefined) await nextTurn();
+      if (range === undefined) await yieldToEventLoop();
       else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };
     }
   }
@@ -98,7 +98,7 @@ async function* planPages(
   const loaded =
     require("./records/parquet/plan-pages.ts") as typeof import("./records/parquet/plan-pages.ts");
   for (const pages of loaded.planInputPages(input, memory)) {
-    if (pages === undefined) await nextTurn();
+    if (pages === undefined) await yieldToEventLoop();
     else {
       yield { ...whole, ...pages, kind: "pages" };
       isEmptyFile = false;

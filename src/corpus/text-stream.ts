@@ -12,7 +12,7 @@ import {
   quote,
   space,
 } from "#bytes";
-import { scaled, UserError, unreadable } from "#runtime";
+import { readErrorOf, scaled, UserError } from "#runtime";
 import {
   compressionOf,
   cutShort,
@@ -50,7 +50,7 @@ async function openByteStream(input: Input): Promise<ByteStream> {
     if (!input.isStream) checkSame(input, fstatSync(fd));
     return new InputStream(fd, input);
   } catch (error) {
-    throw unreadable(input.path, error);
+    throw readErrorOf(input.path, error);
   }
 }
 
@@ -74,7 +74,7 @@ class InputStream implements ByteStream {
         this.inputBytes += readBytes;
         return readBytes;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw unreadable(input.path, error);
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw readErrorOf(input.path, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

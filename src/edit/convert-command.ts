@@ -1,4 +1,4 @@
-import { bytes, counted, seconds } from "#bytes";
+import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { findTokenizer, roleTokensAt } from "#formats";
 import { readTyped } from "#options";
 import { describeLlamaCpp } from "#pattern";
@@ -65,8 +65,8 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     (columns) =>
       rowLines(
         [
-          ["tokens", counted(result.size, "token")],
-          ["time", seconds(elapsedMs / 1000)],
+          ["tokens", countNoun(result.size, "token")],
+          ["time", formatSeconds(elapsedMs / 1000)],
           ["written", `${directory}: ${result.files.join(", ")}`],
         ],
         columns,
@@ -89,7 +89,7 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   const facts = imageFactsOf(parts, roleTokensAt(path), path, isAsItIs);
   const image = tokenizerImage(parts, name === undefined ? facts : { ...facts, foundAt: path });
   await writeChunks(file, [image]);
-  output.succeed(`wrote an image of ${bytes(image.length)}`, {
+  output.succeed(`wrote an image of ${formatBytes(image.length)}`, {
     sizeBytes: image.length,
     output: file ?? "-",
   });

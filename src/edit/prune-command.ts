@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { counted, grouped, seconds } from "#bytes";
+import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { checkNames } from "#corpus";
 import { recordedReading } from "#formats";
 import { besideTokenizer, readTyped } from "#options";
@@ -48,7 +48,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const elapsedMs = Math.round(performance.now() - startMs);
   const goneCount = goneCounts[0]!;
   const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
-  const ofText = `${counted(tokenCount, "token")}; ${grouped(goneCount)} (${share}) were of tokens that are gone`;
+  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(goneCount)} (${share}) were of tokens that are gone`;
   const result = { ...pruned, size: sizes[0]!, goneCount, tokenCount, elapsedMs, output: asked.output };
   output.succeed(
     (columns) => [
@@ -100,13 +100,13 @@ function summaryOf(
   const names = files.filter((name) => dirname(name) === (first || ".")).map((name) => basename(name));
   const place = directories.length === 0 ? result.output : join(result.output, directories.join(", "));
   const rows: Row[] = [
-    ["tokens", `${grouped(sizeBefore)} -> ${sizes.map(grouped).join(", ")}`],
+    ["tokens", `${groupDigits(sizeBefore)} -> ${sizes.map(groupDigits).join(", ")}`],
     ["text", text],
     [
       "unreachable",
-      unreachableCount === 0 ? "" : `${counted(unreachableCount, "token")} that nothing gave, all gone`,
+      unreachableCount === 0 ? "" : `${countNoun(unreachableCount, "token")} that nothing gave, all gone`,
     ],
-    ["time", seconds(result.elapsedMs / 1000)],
+    ["time", formatSeconds(result.elapsedMs / 1000)],
     ["written", `${place}: ${names.join(", ")}`],
     ["ids", "ids.tsv has the new id of each old one"],
     embeddingsRow(result.path, join(result.output, first)),

@@ -1,4 +1,4 @@
-import { bytes, counted, seconds } from "#bytes";
+import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { checkEncodedBy } from "#encoding";
 import { type FormattedIds, formattedIdsAt, idTypeFor, readIds } from "#ids";
 import { readTyped } from "#options";
@@ -54,6 +54,6 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
     }
   });
   const elapsedMs = performance.now() - startMs;
-  const summary = `decoded ${counted(idCount, "id")} to ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`;
+  const summary = `decoded ${countNoun(idCount, "id")} to ${formatBytes(sizeBytes)} in ${formatSeconds(elapsedMs / 1000)}`;
   output.succeed(summary, { idCount, sizeBytes, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }

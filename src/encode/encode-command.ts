@@ -1,4 +1,4 @@
-import { bytes, counted, grouped, seconds, speed } from "#bytes";
+import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, type KeptField, sizeOfRanges } from "#corpus";
 import {
   type AskedFiles,
@@ -120,11 +120,11 @@ function summarize(
   // What is read now is not what all ids are of.
   const did =
     formerFileCount > 0
-      ? `went on: read ${bytes(textBytes)} more, ${counted(idCount, "id")} in all`
-      : `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each)`;
+      ? `went on: read ${formatBytes(textBytes)} more, ${countNoun(idCount, "id")} in all`
+      : `encoded ${formatBytes(textBytes)} to ${countNoun(idCount, "id")} (${perToken} bytes each)`;
   output.succeed(
     [
-      `${did} in ${seconds(elapsedMs / 1000)}${speed(textBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
+      `${did} in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(textBytes, elapsedMs)}, ${formatBytes(peakMemoryBytes())} memory`,
       ...filesLine(encoded, files),
       ...corpusNoteLines(found),
     ],
@@ -147,9 +147,9 @@ function summarize(
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
-  const former = formerFileCount > 0 ? `, ${grouped(formerFileCount)} of them there before` : "";
+  const former = formerFileCount > 0 ? `, ${groupDigits(formerFileCount)} of them there before` : "";
   const empty = omitsEmpty ? "; empty ones are left out" : "";
-  return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}${empty}`];
+  return [`${countNoun(documentCount, "document")} in ${countNoun(fileCount, "file")}${former}${empty}`];
 }
 
 const { idType } = encodingTable;

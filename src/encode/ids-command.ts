@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { counted, grouped, seconds } from "#bytes";
+import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { filesMatching } from "#corpus";
 import { idMergesPath } from "#formats";
 import {
@@ -18,7 +18,15 @@ import {
 } from "#ids";
 import { earlyStop } from "#jobs";
 import { readTyped } from "#options";
-import { allowedCores, MemoryBudget, nextTurn, shellLine, statOf, UserError, usageError } from "#runtime";
+import {
+  allowedCores,
+  MemoryBudget,
+  shellLine,
+  statOf,
+  UserError,
+  usageError,
+  yieldToEventLoop,
+} from "#runtime";
 import {
   checkHeadFits,
   type Invocation,
@@ -148,7 +156,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
     }
   });
   const elapsedMs = performance.now() - startMs;
-  const summary = `encoded ${counted(found.symbolCount, "id")} in ${counted(found.documentCount, "document")} to ${counted(idCount, "token")} in ${seconds(elapsedMs / 1000)}`;
+  const summary = `encoded ${countNoun(found.symbolCount, "id")} in ${countNoun(found.documentCount, "document")} to ${countNoun(idCount, "token")} in ${formatSeconds(elapsedMs / 1000)}`;
   output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
@@ -157,7 +165,7 @@ const mergesPathOf = (path: string) =>
 
 async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
   const documents = new SequenceList();
-  for await (const _ of readSequences(path, binaryType, documents)) await nextTurn();
+  for await (const _ of readSequences(path, binaryType, documents)) await yieldToEventLoop();
   if (documents.idMax < alphabetSize) return documents;
   throw new UserError(
     `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet of ${alphabetSize}`,
@@ -173,9 +181,9 @@ async function encodeDocuments(
   for (let d = 0; d < documentCount; d++) {
     const work = merger.merge(tokens.subarray(starts[d], starts[d + 1]));
     let step = work.next();
-    for (; !step.done; step = work.next()) await nextTurn();
+    for (; !step.done; step = work.next()) await yieldToEventLoop();
     writer.write(step.value, Uint32Array.of(step.value.length));
-    await writer.drained?.();
+    await writer.drain?.();
   }
 }
 
@@ -204,19 +212,19 @@ export async function runDecodeIds(invocation: Invocation, output: Output): Prom
   const documents = new SequenceList();
   const { symbolType, tokenType } = idTypesOf(merges);
   const readType = { asked, needed: tokenType };
-  for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
+  for await (const _ of readSequences(file, readType, documents, idLimit)) await yieldToEventLoop();
   const { tokens, starts, count, documentCount } = documents;
   const symbolCount = await writeSequences(path, symbolType, async (writer) => {
     for (let d = 0; d < documentCount; d++) {
       for (const symbols of symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
         writer.write(symbols);
-        await (writer.drained?.() ?? nextTurn());
+        await (writer.drain?.() ?? yieldToEventLoop());
       }
       writer.endInput();
     }
   });
   const elapsedMs = Math.round(performance.now() - startMs);
-  const summary = `decoded ${counted(count, "token")} in ${counted(documentCount, "document")} to ${counted(symbolCount, "id")} in ${seconds(elapsedMs / 1000)}`;
+  const summary = `decoded ${countNoun(count, "token")} in ${countNoun(documentCount, "document")} to ${countNoun(symbolCount, "id")} in ${formatSeconds(elapsedMs / 1000)}`;
   output.succeed(summary, { idCount: count, documentCount, symbolCount, elapsedMs, output: path ?? "-" });
 }
 
@@ -238,10 +246,10 @@ export async function runInspectIds({ files }: Invocation): Promise<void> {
   };
   const rows: Row[] = [
     ["tokenizer", `${mergesPath} (merges over ids, bpe help docs/extend.md)`],
-    ["size", `${counted(alphabetSize + left.length, "token")}, ${counted(left.length, "merge")}`],
-    ["alphabet", `${counted(alphabetSize, "id")}, 0 to ${grouped(alphabetSize - 1)}`],
+    ["size", `${countNoun(alphabetSize + left.length, "token")}, ${countNoun(left.length, "merge")}`],
+    ["alphabet", `${countNoun(alphabetSize, "id")}, 0 to ${groupDigits(alphabetSize - 1)}`],
     ...longest.map(
-      (id, i): Row => [i === 0 ? "longest" : "", `${counted(counts[id]!, "id")}  ${id}: ${spelled(id)}`],
+      (id, i): Row => [i === 0 ? "longest" : "", `${countNoun(counts[id]!, "id")}  ${id}: ${spelled(id)}`],
     ),
   ];
   await writeLines(rowLines(rows, lineColumns(1), 14));

@@ -1,4 +1,4 @@
-import { counted, seconds } from "#bytes";
+import { countNoun, formatSeconds } from "#bytes";
 import { filesMatching } from "#corpus";
 import { isPart, joinParts, pathsToLock } from "#encoding";
 import { readTyped } from "#options";
@@ -32,7 +32,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   const summary = isUnchanged
     ? [`unchanged: "${files.base}.json" is of the same inputs with the same options`]
     : [
-        `joined ${counted(partPaths.length, "part")} to ${counted(counts.idCount, "id")} in ${seconds(elapsedMs / 1000)}`,
+        `joined ${countNoun(partPaths.length, "part")} to ${countNoun(counts.idCount, "id")} in ${formatSeconds(elapsedMs / 1000)}`,
         ...filesLine(joined, files),
       ];
   output.succeed(summary, {

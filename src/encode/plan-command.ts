@@ -1,4 +1,4 @@
-import { bytes, counted, escapeText, seconds } from "#bytes";
+import { countNoun, escapeText, formatBytes, formatSeconds } from "#bytes";
 import {
   canBeCutByBytes,
   checkPlannable,
@@ -60,7 +60,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(
     [
-      `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, in ${seconds(elapsed)}`,
+      `planned ${countNoun(rangeCount, "range")} of ${formatBytes(corpusBytes)} in ${countNoun(inputs.length, "file")}, in ${formatSeconds(elapsed)}`,
       ...uncutLines(inputs),
       ...corpusNoteLines({ inputs, skipped }),
     ],
@@ -72,7 +72,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
 function uncutLines(inputs: readonly Input[]): string[] {
   const uncut = inputs.filter((input) => !canBeCutByBytes(input));
   if (uncut.length === 0) return [];
-  const files = `${counted(uncut.length, "file")}, such as ${escapeText(uncut[0]!.path)}`;
+  const files = `${countNoun(uncut.length, "file")}, such as ${escapeText(uncut[0]!.path)}`;
   return [`one range each, as they cannot be cut (compressed, JSON or Parquet): ${files}`];
 }
 

@@ -1,4 +1,4 @@
-import { bytes, counted, seconds, speed } from "#bytes";
+import { countNoun, formatBytes, formatSeconds, formatSpeed } from "#bytes";
 import { expectedTextBytes, type FoundInputs } from "#corpus";
 import {
   addEncoded,
@@ -12,7 +12,7 @@ import { ratio } from "#evaluation";
 import { recordedReading } from "#formats";
 import { invalidBytes } from "#jobs";
 import { readTyped } from "#options";
-import { isDirectory, MemoryBudget, peakMemoryBytes, slashed } from "#runtime";
+import { isDirectory, MemoryBudget, peakMemoryBytes, withForwardSlashes } from "#runtime";
 import {
   checkFiles,
   corpusNoteLines,
@@ -121,7 +121,7 @@ function tableOf({ files, directories, total }: TokenCounts): Line[] {
   for (const [f, file] of files.entries()) {
     rows.push([file.path, file]);
     for (const directory of endingAt.get(f + 1) ?? [])
-      rows.push([slashed(directory.path).replace(/\/*$/, "/"), directory]);
+      rows.push([withForwardSlashes(directory.path).replace(/\/*$/, "/"), directory]);
   }
   // A single directory's line is the total.
   const isTold = directories.length === 1 && directories[0]!.files === files.length;
@@ -169,7 +169,7 @@ function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elap
   const perToken = bytesPerToken?.toFixed(3) ?? "-";
   output.succeed(
     [
-      `counted ${counted(tokens, "token")} of ${counted(files.length, "file")} and ${bytes(sizeBytes)} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}${speed(sizeBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
+      `counted ${countNoun(tokens, "token")} of ${countNoun(files.length, "file")} and ${formatBytes(sizeBytes)} (${perToken} bytes each) in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(sizeBytes, elapsedMs)}, ${formatBytes(peakMemoryBytes())} memory`,
       ...corpusNoteLines(inputs),
     ],
     {

@@ -1,4 +1,4 @@
-import { counted, seconds } from "#bytes";
+import { countNoun, formatSeconds } from "#bytes";
 import type { KeptValue } from "#corpus";
 import { piecesInFirst } from "#edit";
 import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "#encoding";
@@ -15,7 +15,7 @@ import {
   readSequences,
 } from "#ids";
 import { readTyped } from "#options";
-import { nextTurn, UserError, usageError } from "#runtime";
+import { UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { Read } from "#store";
 import {
   besideOf,
@@ -57,7 +57,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
     const reading = found
       ? readDocuments(file, formattedIdsAt(file, idType ?? needed)!.read(), cutter, big.tokens.idLimit)
       : readSequences(file, { asked: idType, needed }, cutter, big.tokens.idLimit);
-    for await (const _ of reading) await (writer.drained?.() ?? nextTurn());
+    for await (const _ of reading) await (writer.drain?.() ?? yieldToEventLoop());
     return cutter.readCount;
   };
   const counts =
@@ -65,13 +65,13 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
       ? await intoOne(path, type, cutInto)
       : await intoFiles({ ...files, type, inputs: found!.paths.map((path) => ({ path })) }, cutInto);
   const elapsedMs = performance.now() - startMs;
-  const summary = `cut ${counted(counts.idsRead, "id")} to ${counted(counts.idCount, "id")} of the smaller vocabulary in ${seconds(elapsedMs / 1000)}`;
+  const summary = `cut ${countNoun(counts.idsRead, "id")} to ${countNoun(counts.idCount, "id")} of the smaller vocabulary in ${formatSeconds(elapsedMs / 1000)}`;
   output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
 /** Writes the ids, and tells where documents end; returns how many were read. */
 type CutInto = (
-  writer: Pick<IdWriter, "write" | "drained">,
+  writer: Pick<IdWriter, "write" | "drain">,
   endDocument: (kept?: readonly KeptValue[]) => void,
 ) => Promise<number>;
 
@@ -96,7 +96,7 @@ async function intoFiles(asked: AskedFiles & { type: IdType; inputs: readonly Re
   });
   try {
     const idsRead = await cutInto(
-      { write: (ids) => files.write(ids, noEnds), drained: () => files.drained() },
+      { write: (ids) => files.write(ids, noEnds), drain: () => files.drain() },
       (kept) => files.write(noIds, here, kept),
     );
     await files.finish();

@@ -32,11 +32,11 @@ import {
   type ByteSink,
   kernelModule,
   MemoryBudget,
-  nextTurn,
   scaled,
   UserError,
   workerBytes,
   workersFor,
+  yieldToEventLoop,
 } from "#runtime";
 import { cuttingTokens, textCutting } from "#text";
 import {
@@ -187,7 +187,7 @@ async function encodeTasks(
     keepsIds,
     textBytesMax,
   };
-  await nextTurn();
+  await yieldToEventLoop();
   await runTasks(
     {
       name: "encoding",
@@ -218,7 +218,7 @@ function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink
       if (endsInput && inputs[inputIndex]!.format === "text") sink.endInput();
       sink.endTask?.(task);
     },
-    drained: () => sink.drained?.(),
+    drain: () => sink.drain?.(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import {
   canBeCutByBytes,
   hasFields,
@@ -294,7 +294,7 @@ export class IdFiles implements IdSink {
     this.point = { ...place, ids: 0, documents: 0, isOpen: this.isOpen, hasEnded: this.hasEnded };
   }
 
-  drained(): Promise<void> | undefined {
+  drain(): Promise<void> | undefined {
     return this.publishing;
   }
 
@@ -481,7 +481,7 @@ class OpenShard {
     this.documentCount += ends.length;
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;
     if (this.idCount <= idCountMax) return;
-    throw new UserError(`a file of the format ${name} may have ${grouped(idCountMax)} ids`, {
+    throw new UserError(`a file of the format ${name} may have ${groupDigits(idCountMax)} ids`, {
       hint: "write several: --shard-size 100M",
     });
   }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { type Checked, checkOr, counted, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "#bytes";
+import { type Checked, checkOr, countNoun, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "#bytes";
 import { followHint, type PlanLine, readPlanLines } from "#corpus";
 import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
-import { nextTurn, UserError, usageError, withRegularFile } from "#runtime";
+import { UserError, usageError, withRegularFile, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import { type AskedFiles, differing, type EncodedFiles, IdFiles, type ReportShards } from "./id-files.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
@@ -144,7 +144,7 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
   let line = 0;
   const missing = (end: number) => {
     const { path, start, end: endByte } = plan[line]!;
-    const more = end - line > 1 ? `, and ${counted(end - line - 1, "more line")}` : "";
+    const more = end - line > 1 ? `, and ${countNoun(end - line - 1, "more line")}` : "";
     return new UserError(
       `no part has line ${line + 1} of "${planPath}": bytes ${start} to ${endByte} of "${path}"${more}`,
       {
@@ -215,14 +215,14 @@ async function writeParts(
       for (const documents of readParquetIds(shardPaths(base, partFormat, n)[0]!)) {
         if (held !== undefined) files.write(held.ids, held.ends, held.kept);
         held = documents;
-        await (files.drained() ?? nextTurn());
+        await (files.drain() ?? yieldToEventLoop());
       }
       if (held !== undefined) {
         // The last row is the beginning of a document.
         const ends = isLast && manifest.isOpen ? held.ends.subarray(0, -1) : held.ends;
         files.write(held.ids, ends, held.kept);
       }
-      await files.drained();
+      await files.drain();
       report((done += sizesBytes[0]!), total);
     }
     if (manifest.isOpen && path === parts.at(-1)!.path)

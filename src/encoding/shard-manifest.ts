@@ -14,7 +14,7 @@ import {
 } from "#bytes";
 import { keptKinds } from "#corpus";
 import type { IdFormat } from "#ids";
-import { isFile, isMissing, nextTurn, tryRead, UserError, xxHash64 } from "#runtime";
+import { isFile, isMissing, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
 import { checksumOf, followLinks, openFound } from "#store";
 import type { TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
@@ -179,7 +179,7 @@ export async function checkContents(
       let step = tryRead(file.path, () => reading.next());
       for (; !step.done; step = tryRead(file.path, () => reading.next())) {
         report((done += step.value), total);
-        await nextTurn();
+        await yieldToEventLoop();
       }
       if (step.value === file.checksum) continue;
     } finally {

@@ -1,4 +1,4 @@
-import { counted, grouped, seconds, spacesWithSigns } from "#bytes";
+import { countNoun, formatSeconds, groupDigits, spacesWithSigns } from "#bytes";
 import {
   type Difference,
   differenceOfTwo,
@@ -85,7 +85,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
   const told = [
-    `compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`,
+    `compared ${a.name} with ${b.name} in ${formatSeconds(elapsedMs / 1000)}`,
     ...writtenLine(asked.report),
   ];
   output.succeed(told, {
@@ -125,7 +125,7 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
     `${names[1]}: ${factsText(b)}`,
     ...(samePattern(a, b) ? [] : ["they cut text by different patterns"]),
     "",
-    heading(`tokens: ${grouped(tokens.inBoth)} in both`),
+    heading(`tokens: ${groupDigits(tokens.inBoth)} in both`),
     ...tokenList(`only in ${names[0]}`, tokens.onlyInA, ({ id }) => isByte(first, id), token),
     ...tokenList(`only in ${names[1]}`, tokens.onlyInB, ({ id }) => isByte(second, id), token),
     ...tokenList(
@@ -135,7 +135,7 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
       (of) => `${quoted(of.token)} ${of.idA} -> ${of.idB}`,
     ),
     "",
-    heading(`merges: ${grouped(merges.inBoth)} in both`),
+    heading(`merges: ${groupDigits(merges.inBoth)} in both`),
     ...list(`only in ${names[0]}`, merges.onlyInA, ranked),
     ...list(`only in ${names[1]}`, merges.onlyInB, ranked),
     ...list(
@@ -164,8 +164,8 @@ function tokenList<T extends { readonly isSpecial: boolean }>(
   const learned = items.filter((item) => !item.isSpecial && !isByte(item));
   const bytes = items.length - specials - learned.length;
   const others = [
-    ...(bytes > 0 ? [counted(bytes, "byte")] : []),
-    ...(specials > 0 ? [counted(specials, "special token")] : []),
+    ...(bytes > 0 ? [countNoun(bytes, "byte")] : []),
+    ...(specials > 0 ? [countNoun(specials, "special token")] : []),
   ];
   const [head, ...lines] = list(what, learned, shown);
   return [others.length === 0 ? head! : `${head} (and ${others.join(", ")})`, ...lines];
@@ -174,7 +174,7 @@ function tokenList<T extends { readonly isSpecial: boolean }>(
 const heading = (text: string) => [piece("bold", text)];
 
 const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
-  `${kind}, pattern ${pattern ?? "of its own"}, ${counted(vocabularySize, "token")}, ${counted(mergeCount, "merge")}`;
+  `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
 
 const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
   (a.pattern !== null && a.pattern === b.pattern) ||
@@ -182,8 +182,8 @@ const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
 
 function list<T>(what: string, items: readonly T[], shown: (item: T) => string): string[] {
   const lines = items.slice(0, shownMax).map((item) => `    ${shown(item)}`);
-  const more = items.length > shownMax ? [`    and ${grouped(items.length - shownMax)} more`] : [];
-  return [`  ${what}: ${grouped(items.length)}`, ...lines, ...more];
+  const more = items.length > shownMax ? [`    and ${groupDigits(items.length - shownMax)} more`] : [];
+  return [`  ${what}: ${groupDigits(items.length)}`, ...lines, ...more];
 }
 
 function textLines(text: TextDifference, names: Names): Line[] {
@@ -193,12 +193,12 @@ function textLines(text: TextDifference, names: Names): Line[] {
   const shown = mostFrequent.slice(0, shownMax);
   const left = distinctDifferentWords - shown.length;
   return [
-    heading(`text ${name}: ${counted(words, "word")}`),
-    `  tokens: ${grouped(text.tokensA)} by ${names[0]}, ${grouped(text.tokensB)} by ${names[1]}`,
-    `  words cut differently: ${grouped(differentWords)}${share}, ${grouped(distinctDifferentWords)} of them distinct`,
+    heading(`text ${name}: ${countNoun(words, "word")}`),
+    `  tokens: ${groupDigits(text.tokensA)} by ${names[0]}, ${groupDigits(text.tokensB)} by ${names[1]}`,
+    `  words cut differently: ${groupDigits(differentWords)}${share}, ${groupDigits(distinctDifferentWords)} of them distinct`,
     ...shown.map(
-      ({ count, piecesA, piecesB }) => `    ${grouped(count)} x ${pieces(piecesA)} -> ${pieces(piecesB)}`,
+      ({ count, piecesA, piecesB }) => `    ${groupDigits(count)} x ${pieces(piecesA)} -> ${pieces(piecesB)}`,
     ),
-    ...(left > 0 ? [`    and ${grouped(left)} more`] : []),
+    ...(left > 0 ? [`    and ${groupDigits(left)} more`] : []),
   ];
 }

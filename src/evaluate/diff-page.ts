@@ -1,4 +1,4 @@
-import { counted, dayOf, grouped } from "#bytes";
+import { countNoun, formatDay, groupDigits } from "#bytes";
 import {
   type Difference,
   differenceOfTwo,
@@ -29,11 +29,11 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
   const { tokens, merges } = difference;
   const row = (name: string, { inBoth, moved, onlyInA, onlyInB }: Lists) => [
     name,
-    ...[inBoth, moved.length, onlyInA.length, onlyInB.length].map(grouped),
+    ...[inBoth, moved.length, onlyInA.length, onlyInB.length].map(groupDigits),
   ];
   const text = {
     title: spelled(sentence, { tokenizers }),
-    origin: `bpe diff · ${dayOf(new Date())}`,
+    origin: `bpe diff · ${formatDay(new Date())}`,
     finding: phrasesOf(sentence, tokenizers),
     more: [...phrasesOf(more, tokenizers), ` ${patternSentence(difference)}`],
     cautions: [],
@@ -53,7 +53,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
       ...tokenizers.map(
         ({ name, path, parts }) => ["tokenizer", `${name}: ${path} (${parts.description.kind})`] as const,
       ),
-      ...texts.map(({ name, paths }) => ["text", `${name}: ${counted(paths.length, "file")}`] as const),
+      ...texts.map(({ name, paths }) => ["text", `${name}: ${countNoun(paths.length, "file")}`] as const),
       ...pageFacts(),
     ],
   });

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { bytes, counted, grouped, seconds } from "#bytes";
+import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes } from "#corpus";
 import {
   cautionsOf,
@@ -88,7 +88,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
         sentences.flatMap((text) => linesOf(text, columns)),
         finding?.figure,
       ),
-      `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
+      `measured ${countNoun(tokenizers.length, "tokenizer")} on ${countNoun(texts.length, "text")} of ${formatBytes(sizeBytes)} in ${formatSeconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
       ...writtenLine(reportPath),
     ],
@@ -159,7 +159,7 @@ function checkTerm(place: string, term: string, exitCode: number): void {
   const byteCount = Buffer.byteLength(term);
   if (byteCount <= termBytesMax) return;
   throw new UserError(
-    `${place}: the term has ${grouped(byteCount)} bytes; the limit is ${grouped(termBytesMax)}`,
+    `${place}: the term has ${groupDigits(byteCount)} bytes; the limit is ${groupDigits(termBytesMax)}`,
     { hint: "a term is a word or a phrase; --text measures longer texts", exitCode },
   );
 }

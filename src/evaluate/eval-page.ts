@@ -1,4 +1,4 @@
-import { bytes, counted, dayOf, escapeBytes, grouped, seconds } from "#bytes";
+import { countNoun, escapeBytes, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import {
   cautionsOf,
   type Evaluation,
@@ -20,7 +20,7 @@ import {
   type Warn,
   writePage,
 } from "#reports";
-import { inTurns } from "#runtime";
+import { runSliced } from "#runtime";
 import { allAddedTokens, type TokenizerParts, tokenBytesOf, vocabularyStatistics } from "#tokenizer";
 
 // Loaded only with `--json` and `--report`: no other start gets longer.
@@ -52,7 +52,7 @@ const longestShown = 12;
 
 async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetails> {
   const { tokens, model } = parts;
-  const { scripts, lengths, longestIds } = await inTurns(
+  const { scripts, lengths, longestIds } = await runSliced(
     vocabularyStatistics(tokens, allAddedTokens(parts), longestShown, model.merges),
   );
   const longestTokens = longestIds.map((id) => {
@@ -81,7 +81,7 @@ export async function writeEvalPage(
   const title = titleOf(evaluation);
   const text: PageText = {
     title: finding === null ? title : spelled(finding.sentence, evaluation),
-    origin: `bpe eval · ${dayOf(new Date())}`,
+    origin: `bpe eval · ${formatDay(new Date())}`,
     finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
     more: [
       ...phrasesOf(finding?.more ?? [], evaluation.tokenizers),
@@ -95,13 +95,13 @@ export async function writeEvalPage(
 }
 
 const titleOf = ({ tokenizers, texts }: FullEvaluation) =>
-  `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`;
+  `${countNoun(tokenizers.length, "tokenizer")} on ${countNoun(texts.length, "text")}`;
 
 const tableOf = ({ texts, tokenizers }: FullEvaluation): PageText["table"] => ({
   head: ["tokenizer", "vocabulary", ...texts.map(({ name }) => name)],
   rows: tokenizers.map(({ name, vocabularySize, texts: measured }) => [
     name,
-    grouped(vocabularySize),
+    groupDigits(vocabularySize),
     ...measured.map(({ bytesPerToken }) => bytesPerToken?.toFixed(3) ?? "–"),
   ]),
 });
@@ -118,10 +118,10 @@ function factsOf(
     ...texts.map(({ name, inputs, bytes: size, words }) => {
       const more = inputs.length > namesShown ? ` and ${inputs.length - namesShown} more` : "";
       const files = inputs.slice(0, namesShown).join(", ") + more;
-      return ["text", `${name}: ${bytes(size)}, ${counted(words, "word")}, ${files}`] as const;
+      return ["text", `${name}: ${formatBytes(size)}, ${countNoun(words, "word")}, ${files}`] as const;
     }),
     ["words are found by", wordPattern],
-    ["time", seconds(elapsedMs / 1000)],
+    ["time", formatSeconds(elapsedMs / 1000)],
     ...pageFacts(),
   ];
 }

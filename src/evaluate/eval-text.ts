@@ -1,4 +1,4 @@
-import { bytes, escapeText, grouped, spacesWithSigns } from "#bytes";
+import { escapeText, formatBytes, groupDigits, spacesWithSigns } from "#bytes";
 import {
   bestOf,
   type CostliestWord,
@@ -223,7 +223,7 @@ function headOf(rows: readonly FlatRow[], { name, better }: { name: string; bett
   return `${name}${" ".repeat(width - shownWidth(name) + 2)}${better ?? "-"}`;
 }
 
-const sizesOf = (text: TextFacts) => `${sumText(text)}, ${grouped(text.distinctWords)} distinct`;
+const sizesOf = (text: TextFacts) => `${sumText(text)}, ${groupDigits(text.distinctWords)} distinct`;
 
 export function sumOfTexts(texts: readonly TextFacts[]) {
   const sum = (field: "bytes" | "characters" | "words") =>
@@ -232,7 +232,7 @@ export function sumOfTexts(texts: readonly TextFacts[]) {
 }
 
 const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
-  `${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words`;
+  `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
 /** The names of the measures, the word beside them and a column of numbers. */
 const flatColumnsLeast = 60;
@@ -240,8 +240,8 @@ const flatColumnsLeast = 60;
 /** The facts of the texts. */
 function textsSection({ texts }: Evaluation, columns: number): Line[] {
   const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
-    bytes(size),
-    ...[characters, words, distinctWords].map(grouped),
+    formatBytes(size),
+    ...[characters, words, distinctWords].map(groupDigits),
   ]);
   const names = ["size", "characters", "words", "distinct words"];
   const grid = {
@@ -305,7 +305,7 @@ function modelSection(evaluation: Evaluation, columns: number): Line[] {
   const rows = modelMeasures.map((measure) => flatRow(measure, costs));
   const grid = flatGrid(tokenizersOf(evaluation), rows, false);
   const { d, layers, context } = evaluation.model!;
-  const text = `${grouped(layers)} layers of width ${grouped(d)}, a context of ${grouped(context)} tokens.`;
+  const text = `${groupDigits(layers)} layers of width ${groupDigits(d)}, a context of ${groupDigits(context)} tokens.`;
   return [...headLines("model", text, columns), ...gridLines(grid, columns)];
 }
 
@@ -350,5 +350,5 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
 function wordText({ word, count, pieces }: CostliestWord): string {
   // Pieces of characters do not show the word.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
-  return `${grouped(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
+  return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

@@ -28,7 +28,7 @@ import {
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
 import { type CompiledPattern, compilePattern, patternDigest } from "#pattern";
-import { collectGarbage, inTurns, type MemoryBudget, scaled, workerBytes } from "#runtime";
+import { collectGarbage, type MemoryBudget, runSliced, scaled, workerBytes } from "#runtime";
 import type { ScratchDirectory } from "#store";
 import { canBeCut, cuttingTokens, plainCutting } from "#text";
 import type { TokenizerParts } from "#tokenizer";
@@ -58,13 +58,13 @@ export type EvaluateOptions = {
 async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
   const { tokenizers } = options;
   const workerCount = options.workerCountFor(expectedTextBytes(inputs));
-  const encodersBudget = options.budget.beside(encodersBytes(options));
+  const encodersBudget = options.budget.withReserved(encodersBytes(options));
   const pass = { ...options, inputs, workerCount, budget: encodersBudget };
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
   // The table that was counted, and that of equal words, are gone.
   if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
   const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
-  const besideTables = (tablesBytes: number) => encodersBudget.beside(wordsBytes + tablesBytes);
+  const besideTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
   const count: CountPretokens = async (tablesBytes, ...cuts) => {
     const budget = besideTables(tablesBytes);
     // The words take memory that the first pass had for its threads.
@@ -89,7 +89,7 @@ async function countPlacedWords(
   const neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
   const cuts: PretokenCuts = [compilePattern([placedWordPattern]), [placedWordPattern], []];
   const { words: table, statistics } = await countPass({ ...options, neededFor }, cuts, progress);
-  const words = await inTurns(gatherTextWords(table, options.numbers));
+  const words = await runSliced(gatherTextWords(table, options.numbers));
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
@@ -278,13 +278,13 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   const mergeCount = a.parts.model.merges.left.length + b.parts.model.merges.left.length;
   const comparedBytes = comparedMergeBytes * mergeCount;
   options.budget.check("comparing these tokenizers", comparedBytes, "compare smaller ones");
-  const difference = await inTurns(differenceOf(a.parts, b.parts));
+  const difference = await runSliced(differenceOf(a.parts, b.parts));
   if (comparedBytes > garbageBytesMax) collectGarbage();
   if (text === null) return { ...difference, text: null };
   const { tokens, merges } = difference;
   const lists = [tokens.onlyInA, tokens.onlyInB, tokens.moved, merges.onlyInA, merges.onlyInB, merges.moved];
   const listedBytes = listedItemBytes * lists.reduce((sum, { length }) => sum + length, 0);
-  const budget = options.budget.beside(listedBytes);
+  const budget = options.budget.withReserved(listedBytes);
   return { ...difference, text: await compareOnText({ ...options, text, budget }, report) };
 }
 
@@ -452,7 +452,7 @@ export class TokenCounting {
   private async pretokensOf(parts: TokenizerParts, specialTokens: readonly string[]): Promise<WordTable> {
     const entry = this.counted.get(keyOf(parts, specialTokens))!;
     const { patternSources } = parts.description;
-    entry.table ??= await inTurns(
+    entry.table ??= await runSliced(
       scatteredTable(
         await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens),
       ),
@@ -484,7 +484,7 @@ async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<S
   // Their occurrences are found in the words of the text, which end at white space.
   if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
   const contents = tokens.map((text) => Buffer.from(text));
-  const occurrences = await inTurns(countSpecialTokens(words, contents));
+  const occurrences = await runSliced(countSpecialTokens(words, contents));
   // Where none occurs the text is cut as if there were none.
   return occurrences.some((count) => count > 0) ? { tokens, occurrences } : { tokens: [], occurrences: null };
 }

@@ -14,7 +14,7 @@ import {
   wordCosts,
 } from "#evaluation";
 import { type AnswerOf, type RequestOf, startJobs } from "#jobs";
-import { adoptKernelModule, collectGarbage, inTurns, kernelModule, scaled } from "#runtime";
+import { adoptKernelModule, collectGarbage, kernelModule, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
 
 /** What a thread that evaluates begins with: the tokenizers, and the code that all threads share. */
@@ -165,7 +165,7 @@ export class EvaluationThreads {
       const job = new EvaluationJob();
       job.begin(setup);
       this.idle = [
-        (method, request) => inTurns(job[method](request as never) as Generator<undefined, never>),
+        (method, request) => runSliced(job[method](request as never) as Generator<undefined, never>),
       ];
       this.close = () => {};
       return;

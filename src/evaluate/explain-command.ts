@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { counted, escapeBytes, grouped } from "#bytes";
+import { countNoun, escapeBytes, groupDigits } from "#bytes";
 import { findTokenizer, readWrittenLedger, type WrittenLedger } from "#formats";
 import { readTyped } from "#options";
-import { inTurns, usageError } from "#runtime";
+import { runSliced, usageError } from "#runtime";
 import {
   besideOf,
   type Invocation,
@@ -44,7 +44,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > textBytesMax) {
     throw usageError(
-      `the text has ${grouped(bytes.length)} bytes; explain takes at most ${grouped(textBytesMax)}`,
+      `the text has ${groupDigits(bytes.length)} bytes; explain takes at most ${groupDigits(textBytesMax)}`,
       "give it a word or a sentence; bpe encode takes any file",
     );
   }
@@ -53,7 +53,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
     parts,
     text,
     pretokens: explainText(parts, bytes),
-    ledger: await inTurns(readWrittenLedger(parts)),
+    ledger: await runSliced(readWrittenLedger(parts)),
   };
   await (asked.json ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
 }
@@ -100,9 +100,9 @@ function explanationLines(explained: Explained): Line[] {
   const { description, normalization } = parts;
   const ids = idsOf(explained);
   const counts = [
-    counted(Buffer.byteLength(text), "byte"),
-    counted(pretokens.length, "part"),
-    counted(ids.length, "token"),
+    countNoun(Buffer.byteLength(text), "byte"),
+    countNoun(pretokens.length, "part"),
+    countNoun(ids.length, "token"),
   ];
   const form = normalization === null ? "" : `, normal form ${normalization}`;
   const times = ledger === null ? "" : " its count in training,";
@@ -132,8 +132,8 @@ function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, id
   const rows = steps.map(({ rank, at, id }) => {
     const joined = `"${pieces[at]}" + "${pieces[at + 1]}"`;
     pieces.splice(at, 2, shown(parts, id));
-    const count = ledger === null ? [] : [`${grouped(ledger.createdCounts[id]!)} times`];
-    return { numbers: [grouped(rank), ...count], joined, pieces: shownPieces(pieces) };
+    const count = ledger === null ? [] : [`${groupDigits(ledger.createdCounts[id]!)} times`];
+    return { numbers: [groupDigits(rank), ...count], joined, pieces: shownPieces(pieces) };
   });
   const widest = (texts: readonly string[]) => Math.max(...texts.map(shownWidth));
   const widths = rows[0]?.numbers.map((_, column) => widest(rows.map(({ numbers }) => numbers[column]!)));

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { bytes, counted, grouped } from "#bytes";
+import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { findInputs, inspectFirstStream } from "#corpus";
 import { ratio, usedCount } from "#evaluation";
 import {
@@ -13,7 +13,7 @@ import {
 import { readTyped } from "#options";
 import { alsoCalled, describeLlamaCpp, type PatternName, patterns } from "#pattern";
 import { takeReportPlace, writtenLine } from "#reports";
-import { inTurns, shellLine } from "#runtime";
+import { runSliced, shellLine } from "#runtime";
 import {
   besideOf,
   type CountedText,
@@ -55,7 +55,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const { text: textPath, json: isJson = false, report: reportPath } = asked;
   await takeReportPlace(reportPath, output);
   const parts = await openTokenizer({ ...found, ...besideOf(asked) }, true, output);
-  const statistics = await inTurns(
+  const statistics = await runSliced(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
   );
   const described = {
@@ -126,11 +126,11 @@ function tokenizerRows(
     ["tokenizer", `${name} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
     [
       "size",
-      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,
+      `${countNoun(size, "token")}, ids up to ${idLimit - 1}, ${countNoun(model.merges.merged.length, "merge")}`,
     ],
     ...specials,
     ["template", chatTemplate === null ? "" : describeTemplate(chatTemplate)],
-    ["longest input", modelMaxLength === null ? "" : counted(modelMaxLength, "token")],
+    ["longest input", modelMaxLength === null ? "" : countNoun(modelMaxLength, "token")],
     ["class", tokenizerClass ?? ""],
     ["normalizer", `${normalization ?? "none"}${addsPrefixSpace ? ", and a space before the text" : ""}`],
     ["pattern", patternName ?? "a regular expression"],
@@ -149,7 +149,7 @@ function tokenizerRows(
     ["whitespace", whitespaceAndSeparators(statistics)],
     ...shareRows("by script", statistics.scripts, size - allAddedTokens(parts).length),
     ...shareRows("by bytes", statistics.lengths, size - allAddedTokens(parts).length),
-    ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
+    ["not UTF-8", `${countNoun(invalidCount, "token")} with a part of a character`],
   ];
 }
 
@@ -167,7 +167,7 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   const textWidth = Math.min(textColumnsMax, widest(listed.map(({ content }) => content)));
   const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
   return [
-    ["special", tokens.length === 0 ? "none" : counted(tokens.length, "token") + notFound],
+    ["special", tokens.length === 0 ? "none" : countNoun(tokens.length, "token") + notFound],
     ...listed.map(({ id, content, special, ...flags }): Row => {
       const set = Object.entries(flags).flatMap(([name, value]) => (value === true ? [name] : []));
       const said = [...rolesOf(content), ...(special ? [] : ["not special"]), ...set].join(", ");
@@ -188,7 +188,7 @@ const textColumnsMax = 30;
 
 function describeTemplate(template: string): string {
   const known = Object.entries(chatTemplates).find(([, { template: own }]) => own === template);
-  return known?.[0] ?? `its own, ${counted(template.length, "character")}`;
+  return known?.[0] ?? `its own, ${countNoun(template.length, "character")}`;
 }
 
 /** What is put around a text by whoever applies it, which `bpe encode` does not. */
@@ -209,7 +209,7 @@ const shareRows = (name: string, shares: readonly Share[], total: number): Row[]
     .filter(({ tokenCount }) => tokenCount > 0)
     .map((share, i) => {
       const percent = `${((100 * share.tokenCount) / Math.max(1, total)).toFixed(1)} %`;
-      const numbers = grouped(share.tokenCount).padStart(9) + percent.padStart(9);
+      const numbers = groupDigits(share.tokenCount).padStart(9) + percent.padStart(9);
       return [i === 0 ? name : "", share.name.padEnd(24) + numbers];
     });
 
@@ -217,9 +217,9 @@ const shareRows = (name: string, shares: readonly Share[], total: number): Row[]
 function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
   const rows: Row[] = [
-    ["text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`],
+    ["text", `${path}: ${formatBytes(textBytes)}, ${countNoun(idCount, "token")}`],
     ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
-    ["used", `${grouped(usedCount(counts))} of ${counted(parts.tokens.tokenCount, "token")}`],
+    ["used", `${groupDigits(usedCount(counts))} of ${countNoun(parts.tokens.tokenCount, "token")}`],
   ];
   const nameOf = tokenNamer(parts);
   const begins = showTokens(firstOf(sample.map((id) => nameOf(id, shownBytesMax))));

@@ -1,4 +1,4 @@
-import { bytes, counted, groupBy, grouped } from "#bytes";
+import { countNoun, formatBytes, groupBy, groupDigits } from "#bytes";
 import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
@@ -60,7 +60,7 @@ export function findingOf(evaluation: Evaluation): Finding | null {
 type TextShare = { readonly text: string; readonly share: number };
 
 function sizesOf({ tokenizers }: Evaluation, own: number, best: number): FindingPart[] {
-  const [ownSize, bestSize] = [own, best].map((t) => grouped(tokenizers[t]!.vocabularySize));
+  const [ownSize, bestSize] = [own, best].map((t) => groupDigits(tokenizers[t]!.vocabularySize));
   if (ownSize === bestSize) return [`Both have ${ownSize} tokens.`];
   return [own, ` has ${ownSize} tokens, `, best, ` has ${bestSize}.`];
 }
@@ -77,7 +77,7 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   const range = sorted.length > 1 ? `, and ${least.bytesPerToken.toFixed(2)} on ${least.text}` : "";
   return {
     sentence: ["A token of ", 0, ` holds ${on(most)}${range}.`],
-    more: [0, ` has ${grouped(tokenizers[0]!.vocabularySize)} tokens.`],
+    more: [0, ` has ${groupDigits(tokenizers[0]!.vocabularySize)} tokens.`],
   };
 }
 
@@ -124,7 +124,7 @@ const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
 /** Why a number should not be trusted: texts that are short, and texts that a tokenizer was trained on. */
 export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
-  const sizes = listed(short.map((text) => `${text.name} has ${bytes(text.bytes)}`));
+  const sizes = listed(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));
   const learned = texts.filter(({ trainedBy }) => trainedBy.length > 0);
   const byLearners = groupBy(learned, ({ trainedBy }) => listed(trainedBy));
   return [
@@ -146,20 +146,20 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   const own = [tokens.onlyInA.length, tokens.onlyInB.length] as const;
   const isSame = own[0] + own[1] + tokens.moved.length === 0;
   const vocabulary: FindingPart[] = isSame
-    ? [0, " and ", 1, ` have the same ${counted(tokens.inBoth, "token")} and ids`]
+    ? [0, " and ", 1, ` have the same ${countNoun(tokens.inBoth, "token")} and ids`]
     : [
         0,
         " and ",
         1,
-        ` share ${counted(tokens.inBoth, "token")}; `,
+        ` share ${countNoun(tokens.inBoth, "token")}; `,
         0,
-        ` has ${grouped(own[0])} of its own, `,
+        ` has ${groupDigits(own[0])} of its own, `,
         1,
-        ` ${grouped(own[1])}`,
+        ` ${groupDigits(own[1])}`,
       ];
   const order =
     isSame && merges.moved.length > 0
-      ? `, and ${counted(merges.moved.length, "merge")} in another order`
+      ? `, and ${countNoun(merges.moved.length, "merge")} in another order`
       : "";
   if (text === null || text.tokensA === 0 || text.tokensB === 0)
     return { sentence: [...vocabulary, `${order}.`], more: [] };

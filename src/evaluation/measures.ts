@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import type { ModelCost } from "./model-cost.ts";
 
 // What is measured: the types of the results, and behind them the one list of measures that CSV, the terminal and the report
@@ -153,12 +153,12 @@ function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Me
 
 /** The measures of a tokenizer on a text, and on all of them together, in the order of the columns of CSV. */
 export const textMeasures: readonly Measure<Measures>[] = [
-  field("tokens", "tokens", "lower", "tokens that the text is encoded into", grouped),
+  field("tokens", "tokens", "lower", "tokens that the text is encoded into", groupDigits),
   field("bytesPerToken", "bytes per token", "higher", "bytes divided by tokens", decimal(3)),
   field("charactersPerToken", "characters per token", "higher", "characters divided by tokens", decimal(3)),
   wordField("wordsPerToken", "words per token", "higher", "words divided by tokens", decimal(3)),
   wordField("fertility", "fertility", "lower", "tokens divided by words", decimal(3)),
-  wordField("singleTokenWords", "one-token words", "higher", "words that are one token", grouped),
+  wordField("singleTokenWords", "one-token words", "higher", "words that are one token", groupDigits),
   wordField(
     "singleTokenShare",
     "share of one-token words",
@@ -166,7 +166,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     "one-token words divided by words",
     percent,
   ),
-  wordField("continuedWords", "continued words", "lower", "words of two or more tokens", grouped),
+  wordField("continuedWords", "continued words", "lower", "words of two or more tokens", groupDigits),
   wordField(
     "continuedShare",
     "share of continued words",
@@ -174,7 +174,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     "continued words divided by words",
     percent,
   ),
-  field("usedTokens", "tokens used", null, "different tokens that occur", grouped),
+  field("usedTokens", "tokens used", null, "different tokens that occur", groupDigits),
   field(
     "vocabularyUtilization",
     "vocabulary used",
@@ -206,7 +206,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     "tokens that are not UTF-8",
     "lower",
     "tokens that are not whole characters",
-    grouped,
+    groupDigits,
   ),
   field(
     "notUtf8Share",
@@ -221,9 +221,9 @@ export const textMeasures: readonly Measure<Measures>[] = [
     "mixed tokens",
     "lower",
     "tokens that join a character with a part of another one",
-    grouped,
+    groupDigits,
   ),
-  { ...ofNumbers("count", "numbers", null, "runs of decimal digits in words", grouped), key: "numbers" },
+  { ...ofNumbers("count", "numbers", null, "runs of decimal digits in words", groupDigits), key: "numbers" },
   ofNumbers(
     "tokensPerDigitGroup",
     "tokens per digit group",
@@ -242,7 +242,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     key: "digit_alignment",
   },
   {
-    ...ofNumbers("longCount", "long numbers", null, "numbers of more than three digits", grouped),
+    ...ofNumbers("longCount", "long numbers", null, "numbers of more than three digits", groupDigits),
     key: "long_numbers",
   },
   ofNumbers(
@@ -317,14 +317,14 @@ export const modelMeasures: readonly Measure<ModelCost>[] = [
 
 /** The measures of a vocabulary, without any text. */
 export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
-  field("vocabularySize", "tokens", null, "tokens of the vocabulary", grouped),
-  field("notUtf8InVocabulary", "not UTF-8", "lower", "tokens that are not whole characters", grouped),
+  field("vocabularySize", "tokens", null, "tokens of the vocabulary", groupDigits),
+  field("notUtf8InVocabulary", "not UTF-8", "lower", "tokens that are not whole characters", groupDigits),
   field(
     "mixedInVocabulary",
     "mixed",
     "lower",
     "those that join a character with a part of another one",
-    grouped,
+    groupDigits,
   ),
 ];
 
@@ -376,8 +376,14 @@ export const parityMeasures: readonly Measure<CostParity>[] = [
 
 /** How many tokens a term takes. */
 export const termMeasures: readonly Measure<TermTokens>[] = [
-  field("tokens", "tokens of terms", "lower", "as texts of their own", grouped),
-  field("tokensBehindSpace", "tokens of terms behind a space", "lower", "with a space before each", grouped),
+  field("tokens", "tokens of terms", "lower", "as texts of their own", groupDigits),
+  field(
+    "tokensBehindSpace",
+    "tokens of terms behind a space",
+    "lower",
+    "with a space before each",
+    groupDigits,
+  ),
 ];
 
 /** Where the best of some values stand, all of equal ones; nowhere if no direction is better, or if all values are equal. */

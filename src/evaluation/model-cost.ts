@@ -1,4 +1,4 @@
-import { described, grouped } from "#bytes";
+import { describeValue, groupDigits } from "#bytes";
 import { nearest, UserError, usageError } from "#runtime";
 
 // What a vocabulary costs a model: the shape of its layers, as typed or as a config.json has it, and the formulas of
@@ -156,7 +156,7 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   const [least, most] = [mayBeZero.has(name) ? 0 : 1, mayBeOne.has(name) ? 1 : largest];
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most))
-    throw refuse(`${typed} is "${text}", not a whole number from ${least} to ${grouped(most)}`);
+    throw refuse(`${typed} is "${text}", not a whole number from ${least} to ${groupDigits(most)}`);
   given[name] = value;
 }
 
@@ -225,7 +225,8 @@ function shapeOfConfig(json: string, refuse: Refuse): Given {
   const type = config.model_type ?? (inner === undefined ? undefined : outer.model_type);
   const kind = typeof type === "string" ? kinds.get(type) : undefined;
   if (kind === undefined) {
-    const what = type === undefined ? "it has no model_type" : `model_type ${described(type)} is not known`;
+    const what =
+      type === undefined ? "it has no model_type" : `model_type ${describeValue(type)} is not known`;
     throw refuse(what, giveNumbers);
   }
   const reader = new ConfigReader(type as string, config, refuse);
@@ -277,7 +278,7 @@ class ConfigReader {
     const value = this.config[field];
     if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= largest)
       return value as number;
-    throw this.refusal(`${field} is ${described(value)}, not a whole number up to ${largest}`);
+    throw this.refusal(`${field} is ${describeValue(value)}, not a whole number up to ${largest}`);
   }
 
   kvHeads(heads: number): number {
@@ -319,7 +320,7 @@ class ConfigReader {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;
     if (Array.isArray(types)) {
       const other = types.find((name) => name !== "full_attention" && name !== "sliding_attention");
-      if (other !== undefined) throw this.refusal(`its layer_types have ${described(other)}`);
+      if (other !== undefined) throw this.refusal(`its layer_types have ${describeValue(other)}`);
       if (types.length !== layers)
         throw this.refusal(`layer_types has ${types.length} layers, num_hidden_layers is ${layers}`);
     }

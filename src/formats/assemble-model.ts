@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { byteOfCodePoint, byteToCharacter, decodeCharacters, escapeBytes, isAscii, shown } from "#bytes";
-import { assert, exitCode, spareThirdTier, UserError } from "#runtime";
+import { byteOfCodePoint, byteToCharacter, decodeCharacters, escapeBytes, isAscii, showValue } from "#bytes";
+import { assert, disableFtl, exitCode, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   buildModel,
@@ -54,7 +54,7 @@ export function scanParsed(
   merges.forEach(([left, right], rank) => {
     const unknown = [left, right, left + right].find((token) => !Object.hasOwn(ids, token));
     if (unknown === undefined) return;
-    throw new UserError(`"${path}": merge ${rank} needs the token ${shown(unknown)}, which has no id`, {
+    throw new UserError(`"${path}": merge ${rank} needs the token ${showValue(unknown)}, which has no id`, {
       hint: "the vocabulary and the merges must belong to one tokenizer",
     });
   });
@@ -149,7 +149,7 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   return { tokens: { bytes, starts, ids }, rawIds };
 }
 
-spareThirdTier(decodeSpelled);
+disableFtl(decodeSpelled);
 
 /** A vocabulary as JSON gives it: token to id. */
 export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {
@@ -158,7 +158,7 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
     checkId(entries[token], token, path);
     if (!token.isWellFormed())
       throw new UserError(
-        `"${path}": the token ${shown(token)} has half a surrogate pair, which is not text`,
+        `"${path}": the token ${showValue(token)} has half a surrogate pair, which is not text`,
       );
   }
   return entries as Record<string, number>;
@@ -167,10 +167,10 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
 /** Checks an id of a file or an option. */
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
-    throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, not a whole number`);
+    throw new UserError(`"${path}": the id of ${showValue(token)} is ${showValue(id)}, not a whole number`);
   }
   if (id >= idLimitMax) {
-    throw new UserError(`"${path}": the id ${id} of ${shown(token)} is too large`, {
+    throw new UserError(`"${path}": the id ${id} of ${showValue(token)} is too large`, {
       hint: `ids below ${idLimitMax} are supported`,
     });
   }
@@ -191,7 +191,7 @@ export function checkOwnIds(
     const other = byId.get(id);
     if (other !== undefined)
       throw new UserError(
-        `"${path}": the special tokens ${shown(other)} and ${shown(content)} have one id, ${id}`,
+        `"${path}": the special tokens ${showValue(other)} and ${showValue(content)} have one id, ${id}`,
       );
     byId.set(id, content);
   }
@@ -201,7 +201,7 @@ export function checkOwnIds(
     const bytes = typeof key === "string" ? (decodeCharacters(key) ?? Buffer.from(key)) : key;
     if (Buffer.compare(Buffer.from(content), bytes) === 0) continue;
     throw new UserError(
-      `"${path}": the special token ${shown(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
+      `"${path}": the special token ${showValue(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
       { hint: "give it an id that no token has" },
     );
   }

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { decodeCharacters, decodeText, objectAt, parseJson, shown } from "#bytes";
+import { decodeCharacters, decodeText, objectAt, parseJson, showValue } from "#bytes";
 import { patterns, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
@@ -131,7 +131,8 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
   lines.forEach((line, i) => {
     if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
     const parts = line.replace(/\r$/, "").split(" ");
-    if (parts.length !== 2) throw new UserError(`"${path}": line ${i + 1} is ${shown(line)}, not two tokens`);
+    if (parts.length !== 2)
+      throw new UserError(`"${path}": line ${i + 1} is ${showValue(line)}, not two tokens`);
     merges.push([parts[0]!, parts[1]!]);
   });
   return merges;
@@ -159,7 +160,7 @@ function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: stri
       const id = vocab.get(text) ?? specialIds?.[s];
       if (id !== undefined) return [text, id];
       throw new UserError(
-        `"${path}" lacks ${shown(text)}, a special token in the training record beside it`,
+        `"${path}" lacks ${showValue(text)}, a special token in the training record beside it`,
         {
           hint: "the files are from different trainings: train again, or move the record away",
         },

@@ -1,4 +1,4 @@
-import { shown } from "#bytes";
+import { showValue } from "#bytes";
 import { type NamedPattern, patterns } from "#pattern";
 import { statOf, UserError, usageError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
@@ -38,7 +38,7 @@ export async function likeAt(path: string, loaded?: TokenizerParts): Promise<Lik
   const checkKnown = (token: unknown): number => {
     if (known.has(token as string)) return 0;
     throw new UserError(
-      `"${path}": ${shown(token)} is in its post-processor or padding, but is not a special token`,
+      `"${path}": ${showValue(token)} is in its post-processor or padding, but is not a special token`,
     );
   };
   // Checked before the training, so that it does not fail after it.

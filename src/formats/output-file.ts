@@ -1,4 +1,4 @@
-import { decimalDigitsMax, grown, putDecimal } from "#bytes";
+import { decimalDigitsMax, grow, putDecimal } from "#bytes";
 import { createSha256, scaled } from "#runtime";
 import type {
   Extension,
@@ -75,7 +75,7 @@ export class Chunk {
   /** Makes room for `countBytes` more. */
   reserve(countBytes: number): void {
     const needed = this.length + countBytes;
-    if (needed > this.bytes.length) this.bytes = grown(this.bytes, needed);
+    if (needed > this.bytes.length) this.bytes = grow(this.bytes, needed);
   }
 
   /** Bytes as they are. */

@@ -1,4 +1,4 @@
-import { checkOr, fieldsOf, flag, objectAt, optional, shown, wholeNumber } from "#bytes";
+import { checkOr, fieldsOf, flag, objectAt, optional, showValue, wholeNumber } from "#bytes";
 import {
   type CompiledPattern,
   canBeEmpty,
@@ -59,7 +59,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   let addsPrefixSpace = false;
   steps.forEach((step, i) => {
     checkOr(stepFlags, step, (what) => {
-      throw new UserError(`"${path}": the pre-tokenizer ${shown(step.type)} cannot be read: ${what}`);
+      throw new UserError(`"${path}": the pre-tokenizer ${showValue(step.type)} cannot be read: ${what}`);
     });
     switch (step.type) {
       case "ByteLevel":
@@ -86,7 +86,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         sources.push(readPunctuation(step, path));
         return;
       default:
-        refuse(path, `the pre-tokenizer ${shown(step.type)} is not supported`);
+        refuse(path, `the pre-tokenizer ${showValue(step.type)} is not supported`);
     }
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
@@ -119,7 +119,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is not text`);
   if (step.behavior === "Isolated") return source;
   const isNullable = inFile(path, () => canBeEmpty(parsePattern(source, oniguruma)));
-  const what = `a Split with behavior ${shown(step.behavior)} and invert ${shown(step.invert)}`;
+  const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
   if (isNullable) refuse(path, `${what}, whose pattern can match the empty string, is not supported`);
   // It keeps matches and drops the text between them: the same as Isolated, if there is no such text.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
@@ -154,7 +154,7 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Contiguous") return `${punctuation}+`;
   const merged = merging(step.behavior, false, punctuation);
   if (merged !== undefined) return merged;
-  refuse(path, `Punctuation with behavior ${shown(step.behavior)} is not supported`);
+  refuse(path, `Punctuation with behavior ${showValue(step.behavior)} is not supported`);
 }
 
 /** Compiles the splits of a file; an error names the file. */

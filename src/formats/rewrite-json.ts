@@ -1,11 +1,11 @@
 import {
   decodeText,
   encodeBytes,
-  failed,
+  invalidJson,
   isSpace,
   openBrace,
   quote,
-  shown,
+  showValue,
   skipSpace,
   skipValue,
   walkMembers,
@@ -64,7 +64,7 @@ export class JsonRewriter {
   placeAt(start: number): Place {
     const { file } = this;
     const end = skipValue(file, start);
-    assert(end !== failed, "the file was parsed before");
+    assert(end !== invalidJson, "the file was parsed before");
     const first = skipSpace(file, start + 1);
     let last = end - 1;
     while (last > first && isSpace(file[last - 1]!)) last--;
@@ -245,7 +245,8 @@ export function keptRows(
   const tokens: IdRow[] = [];
   for (const [text, id] of vocab) {
     const other = textOf[id];
-    if (other !== undefined) refuse(path, `the tokens ${shown(other)} and ${shown(text)} have one id, ${id}`);
+    if (other !== undefined)
+      refuse(path, `the tokens ${showValue(other)} and ${showValue(text)} have one id, ${id}`);
     textOf[id] = text;
     const newId = newIds[id] ?? gone;
     if (newId !== gone) tokens.push([text, newId]);

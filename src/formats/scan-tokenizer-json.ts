@@ -6,7 +6,7 @@ import {
   colon,
   comma,
   decodeText,
-  failed,
+  invalidJson,
   isTooDeep,
   lineFeed,
   openBrace,
@@ -18,7 +18,7 @@ import {
   walkMembers,
   zero,
 } from "#bytes";
-import { spareThirdTier } from "#runtime";
+import { disableFtl } from "#runtime";
 import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 
 /** A vocabulary, and the merges as ids. */
@@ -56,7 +56,7 @@ function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
         );
       }),
     );
-    if (end === failed) return null;
+    if (end === invalidJson) return null;
     const root: unknown = JSON.parse(scan.restAsText());
     return isTooDeep(root) ? null : root;
   } catch {
@@ -69,10 +69,11 @@ export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): Scanned
   if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
   const texts = allocateTexts(vocabFile.length, mergesFile.length);
   const end = scanVocabulary(vocabFile, skipSpace(vocabFile, 0), texts);
-  if (end === failed || skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts)) return null;
+  if (end === invalidJson || skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts))
+    return null;
   const room = allocateMerges(mergesFile.length / smallestLineBytes);
   const count = scanMergeLines(mergesFile, texts, room);
-  return count === failed ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
+  return count === invalidJson ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
 }
 
 /** `a b` and a line end. */
@@ -85,9 +86,9 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
   let pos = 0;
   // `#version: 0.2`
   if (file[0] === 0x23) {
-    if (decodeText(file, 0, 8) !== "#version") return failed;
+    if (decodeText(file, 0, 8) !== "#version") return invalidJson;
     pos = file.indexOf(lineFeed) + 1;
-    if (pos === 0) return failed;
+    if (pos === 0) return invalidJson;
   }
   let rank = 0;
   let next = 256;
@@ -113,9 +114,9 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
     }
     // A last line without an end, a carriage return and an empty line are left to those who read lines.
     const rightIndex = byte === lineFeed ? findText(texts, middle, at, hash) : -1;
-    if (leftIndex < 0 || rightIndex < 0) return failed;
+    if (leftIndex < 0 || rightIndex < 0) return invalidJson;
     const made = indexOfSpan(texts, start, at, next);
-    if (made < 0) return failed;
+    if (made < 0) return invalidJson;
     isMade[made] = 1;
     const id = ids[made]!;
     left[rank] = ids[leftIndex]!;
@@ -134,7 +135,7 @@ type TakeMember = Parameters<typeof walkMembers>[2];
 function once(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
   return (key, ...places) => {
-    if (keys.has(key)) return failed;
+    if (keys.has(key)) return invalidJson;
     keys.add(key);
     return take(key, ...places);
   };
@@ -152,7 +153,7 @@ class FrameScan {
   takeMember(key: string | number, pos: number): number {
     if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
     const end = key === "vocab" ? this.takeVocab(pos) : this.takeMerges(pos);
-    if (end === failed) return failed;
+    if (end === invalidJson) return invalidJson;
     this.text += `${decodeText(this.file, this.behind, pos)}${key === "vocab" ? "{}" : "[]"}`;
     this.behind = end;
     return end;
@@ -178,17 +179,17 @@ class TokenizerScan extends FrameScan {
   protected override takeVocab(pos: number): number {
     const texts = allocateTexts(this.file.length);
     const end = scanVocabulary(this.file, pos, texts);
-    if (end === failed || !indexTexts(texts)) return failed;
+    if (end === invalidJson || !indexTexts(texts)) return invalidJson;
     this.vocab = new TokenIds(texts);
     return end;
   }
 
   /** They come behind the vocabulary. */
   protected override takeMerges(pos: number): number {
-    if (this.vocab === null) return failed;
+    if (this.vocab === null) return invalidJson;
     const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
     const { end, count } = scanMerges(this.file, pos, this.vocab.texts, room);
-    if (end !== failed) this.merges = firstMerges(room, count);
+    if (end !== invalidJson) this.merges = firstMerges(room, count);
     return end;
   }
 }
@@ -212,7 +213,7 @@ const found = new Int32Array(2);
 
 /** Copies the bytes of the string at `pos` to texts.bytes[at]; returns the position behind its quotation mark. */
 function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
-  if (file[pos] !== quote) return failed;
+  if (file[pos] !== quote) return invalidJson;
   let hash = 0;
   const start = pos;
   for (pos = (pos + 1) | 0; pos < file.length; pos = (pos + 1) | 0) {
@@ -227,20 +228,20 @@ function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number
     at = (at + 1) | 0;
     hash = hashStep(hash, byte);
   }
-  return failed;
+  return invalidJson;
 }
 
 function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: number): number {
   const end = skipValue(file, start);
-  if (end === failed) return failed;
+  if (end === invalidJson) return invalidJson;
   let text: string;
   try {
     text = JSON.parse(decodeText(file, start, end));
   } catch {
-    return failed;
+    return invalidJson;
   }
   // Half a surrogate pair has no UTF-8.
-  if (!text.isWellFormed()) return failed;
+  if (!text.isWellFormed()) return invalidJson;
   const { written } = new TextEncoder().encodeInto(text, bytes.subarray(at));
   found[0] = at + written;
   found[1] = hashOf(bytes, at, at + written);
@@ -250,7 +251,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
 /** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position behind it. */
 function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
   const { bytes, starts, hashes, ids } = texts;
-  if (file[pos] !== openBrace) return failed;
+  if (file[pos] !== openBrace) return invalidJson;
   let count = 0;
   let idMax = 0;
   let at = 0;
@@ -258,12 +259,12 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
   if (file[first] === closeBrace) return first + 1;
   for (;;) {
     pos = readString(file, skipSpace(file, pos + 1), bytes, at);
-    if (pos === failed) return failed;
+    if (pos === invalidJson) return invalidJson;
     at = found[0]!;
     hashes[count] = found[1]!;
     starts[count + 1] = at;
     pos = skipSpace(file, pos);
-    if (file[pos] !== colon) return failed;
+    if (file[pos] !== colon) return invalidJson;
     pos = skipSpace(file, pos + 1);
     const idStart = pos;
     let id = 0;
@@ -276,13 +277,13 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
       pos = (pos + 1) | 0;
     }
     const isNumber = pos > idStart && (file[idStart] !== zero || pos === idStart + 1);
-    if (!isNumber || id >= idLimitMax) return failed;
+    if (!isNumber || id >= idLimitMax) return invalidJson;
     ids[count] = id;
     idMax = id > idMax ? id : idMax;
     count = (count + 1) | 0;
     pos = skipSpace(file, pos);
     if (file[pos] === closeBrace) break;
-    if (file[pos] !== comma) return failed;
+    if (file[pos] !== comma) return invalidJson;
   }
   texts.count = count;
   texts.idMax = idMax;
@@ -296,7 +297,7 @@ function scanMerges(
   texts: TokenTexts,
   { left, right, merged }: RankedMerges,
 ): { end: number; count: number } {
-  const fail = { end: failed, count: 0 };
+  const fail = { end: invalidJson, count: 0 };
   const { bytes, ids, isMade } = texts;
   // The two tokens of a merge are copied behind the vocabulary, side by side: so they spell the token that they make.
   const start = texts.starts[texts.count]!;
@@ -312,22 +313,22 @@ function scanMerges(
     let middle: number;
     if (file[pos] === openBracket) {
       pos = readString(file, skipSpace(file, pos + 1), bytes, start);
-      if (pos === failed) return fail;
+      if (pos === invalidJson) return fail;
       middle = found[0]!;
       leftHash = found[1]!;
       pos = skipSpace(file, pos);
       if (file[pos] !== comma) return fail;
       pos = readString(file, skipSpace(file, pos + 1), bytes, middle);
-      if (pos === failed) return fail;
+      if (pos === invalidJson) return fail;
       rightHash = found[1]!;
       pos = skipSpace(file, pos);
       if (file[pos] !== closeBracket) return fail;
       pos = (pos + 1) | 0;
     } else {
       pos = readString(file, pos, bytes, start);
-      if (pos === failed) return fail;
+      if (pos === invalidJson) return fail;
       middle = closeGap(bytes, start, found[0]!);
-      if (middle === failed) return fail;
+      if (middle === invalidJson) return fail;
       found[0] = found[0]! - 1;
       leftHash = hashOf(bytes, start, middle);
       rightHash = hashOf(bytes, middle, found[0]!);
@@ -355,9 +356,9 @@ function scanMerges(
 /** Removes the only space in bytes[start .. end) and returns its position. */
 function closeGap(bytes: Uint8Array, start: number, end: number): number {
   const gap = bytes.indexOf(space, start);
-  if (gap < 0 || gap >= end) return failed;
+  if (gap < 0 || gap >= end) return invalidJson;
   bytes.copyWithin(gap, gap + 1, end);
-  for (let pos = gap; pos < end - 1; pos++) if (bytes[pos] === space) return failed;
+  for (let pos = gap; pos < end - 1; pos++) if (bytes[pos] === space) return invalidJson;
   return gap;
 }
 
@@ -367,7 +368,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-spareThirdTier(skipSpace, readString, scanVocabulary, scanMerges, scanMergeLines, hashOf);
+disableFtl(skipSpace, readString, scanVocabulary, scanMerges, scanMergeLines, hashOf);
 
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
@@ -527,4 +528,4 @@ export class TokenIds {
   }
 }
 
-spareThirdTier(indexTexts, findText, indexOfSpan, equalSpans);
+disableFtl(indexTexts, findText, indexOfSpan, equalSpans);

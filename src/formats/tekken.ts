@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { decodeText, objectAt, parseJson, shown } from "#bytes";
+import { decodeText, objectAt, parseJson, showValue } from "#bytes";
 import { type PatternExport, patterns } from "#pattern";
 import { toBase64, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
@@ -83,7 +83,7 @@ function numberAt(
 ): number {
   const value = config[name];
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
-    throw new UserError(`"${path}": ${name} is ${shown(value)}, not a whole number up to ${max}`);
+    throw new UserError(`"${path}": ${name} is ${showValue(value)}, not a whole number up to ${max}`);
   }
   return value;
 }
@@ -99,7 +99,7 @@ function readVocab(
   const texts = value.slice(0, count).map((entry, rank) => {
     const { rank: written, token_bytes } = objectAt(entry, path, `token ${rank}`);
     if (written !== rank || typeof token_bytes !== "string" || !isBase64(token_bytes)) {
-      throw new UserError(`"${path}": token ${rank} is ${shown(entry)}`);
+      throw new UserError(`"${path}": token ${rank} is ${showValue(entry)}`);
     }
     return token_bytes;
   });
@@ -144,7 +144,7 @@ function readSpecials(
 function formerSpecialsFor(version: unknown, path: string): readonly string[] {
   const [, number] = /^v(\d+)$/.exec(String(version)) ?? [];
   if (number === undefined || Number(number) > lastVersionWithoutSpecials) {
-    refuse(path, `its version is ${shown(version)}, and it lists no special tokens`);
+    refuse(path, `its version is ${showValue(version)}, and it lists no special tokens`);
   }
   return formerSpecials;
 }
@@ -154,7 +154,7 @@ function listed(value: unknown, path: string): string[] {
   return value.map((entry, rank) => {
     const token = objectAt(entry, path, `special token ${rank}`);
     if (token.rank !== rank || typeof token.token_str !== "string") {
-      throw new UserError(`"${path}": special token ${rank} is ${shown(entry)}`);
+      throw new UserError(`"${path}": special token ${rank} is ${showValue(entry)}`);
     }
     return token.token_str;
   });

@@ -8,7 +8,7 @@ import {
   optional,
   orNull,
   parseJson,
-  shown,
+  showValue,
   skipSpace,
   text,
 } from "#bytes";
@@ -251,7 +251,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
   if ("version" in root && root.version !== "1.0") {
     refuse(
       path,
-      `its version is ${shown(root.version)}, not "1.0"`,
+      `its version is ${showValue(root.version)}, not "1.0"`,
       "tokenizers 1.0 saves version 2.0; use the tokenizer.json from which it was loaded",
     );
   }
@@ -312,11 +312,11 @@ const modelFields = fieldsOf({
 function checkModel(model: Record<string, unknown>, path: string): void {
   // Old files have no type.
   const type = model.type ?? ("merges" in model ? "BPE" : undefined);
-  if (type !== "BPE") refuse(path, `its model is ${shown(type)}, not BPE`);
+  if (type !== "BPE") refuse(path, `its model is ${showValue(type)}, not BPE`);
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
-    if (model[name]) refuse(path, `${name} is ${shown(model[name])}`);
+    if (model[name]) refuse(path, `${name} is ${showValue(model[name])}`);
   }
-  if (model.dropout) refuse(path, `dropout is ${shown(model.dropout)}: it merges at random`);
+  if (model.dropout) refuse(path, `dropout is ${showValue(model.dropout)}: it merges at random`);
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {
@@ -332,7 +332,7 @@ function readMerges(merges: unknown, path: string): [string, string][] {
     ) {
       return merge as [string, string];
     }
-    throw new UserError(`"${path}": merge ${rank} is ${shown(merge)}, not two tokens`);
+    throw new UserError(`"${path}": merge ${rank} is ${showValue(merge)}, not two tokens`);
   });
 }
 
@@ -353,7 +353,7 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
     return normalizers.flatMap((inner) => normalizersIn(inner, path));
   const step = normalizationSteps.find((known) => type === stepTypes[known]);
   if (step !== undefined) return [step];
-  refuse(path, `its normalizer is ${shown(type)}`, `known are ${Object.values(stepTypes).join(", ")}`);
+  refuse(path, `its normalizer is ${showValue(type)}`, `known are ${Object.values(stepTypes).join(", ")}`);
 }
 
 /** The types of a part and of those in it: `Sequence` is not one. */
@@ -401,7 +401,7 @@ function readAddedTokens(
     if (content === "") continue;
     const known = byContent.get(content);
     const id = known?.id ?? vocab.get(content) ?? checkId(nextId++, content, path);
-    if (id !== statedId) changes.push(`${shown(content)} is ${id}, not ${statedId}`);
+    if (id !== statedId) changes.push(`${showValue(content)} is ${id}, not ${statedId}`);
     byContent.set(content, { id, ...token, special: token.special || known?.special === true });
   }
   const tokens = [...byContent.values()];
@@ -419,7 +419,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
   const flag = (name: string): boolean => {
     const set = token[name];
     if (typeof set === "boolean") return set;
-    throw new UserError(`"${path}": the added token ${shown(content)} has no "${name}"`, {
+    throw new UserError(`"${path}": the added token ${showValue(content)} has no "${name}"`, {
       hint: "HF's tokenizers do not read it either: each has id, content, single_word, lstrip, rstrip, normalized and special",
     });
   };
@@ -436,7 +436,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
 
 /** Refuses what HF does not load, loads only in part, or crashes at in a text. */
 function refuseUnclear(tokens: readonly AddedToken[], normalization: Normalization | null, path: string) {
-  const quoted = ({ content }: AddedToken) => shown(content);
+  const quoted = ({ content }: AddedToken) => showValue(content);
   const byId = new Map<number, AddedToken>();
   for (const token of tokens) {
     const other = byId.get(token.id);

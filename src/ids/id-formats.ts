@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
-import { bytes, bytesOf, grouped, grown } from "#bytes";
+import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
 import { type KeptColumns, type KeptField, zlib } from "#corpus";
 import { type ByteSink, openRegularFile, scaled, statOf, UserError, withRegularFile } from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
@@ -127,8 +127,8 @@ class IndexedWriter implements IdWriter {
     this.endAt(this.idCount);
   }
 
-  drained(): Promise<void> | undefined {
-    return this.ids.drained();
+  drain(): Promise<void> | undefined {
+    return this.ids.drain();
   }
 
   finish(): void {
@@ -136,7 +136,7 @@ class IndexedWriter implements IdWriter {
   }
 
   private endAt(end: number): void {
-    if (this.endCount === this.ends.length) this.ends = grown(this.ends);
+    if (this.endCount === this.ends.length) this.ends = grow(this.ends);
     this.ends[this.endCount++] = end;
   }
 }
@@ -188,7 +188,7 @@ function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array>
 function lengthOf(idCount: number): number {
   if (idCount <= int32Max) return idCount;
   throw new UserError(
-    `a document of ${grouped(idCount)} ids does not fit this format: it may have ${grouped(int32Max)}`,
+    `a document of ${groupDigits(idCount)} ids does not fit this format: it may have ${groupDigits(int32Max)}`,
     { hint: "cut it into records, or name the special token that ends documents: --document-end" },
   );
 }
@@ -211,7 +211,7 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
 
 /** The tokenizer and the size of an id; the number of ids, for programs and for people. */
 const datatroveFacts = (idCount: number, type: IdType) =>
-  `bpe|${idBytes(type)}\n${idCount}\n${bytes(idCount).replace("B", "T")}`;
+  `bpe|${idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
 
 /** llm.c's numbers for ids of 16 bits (its GPT-2) and of 32 (its Llama 3): the magic of the file, and its version. */
 const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;

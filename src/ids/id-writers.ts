@@ -51,7 +51,7 @@ export type IdSink = {
   /** All ids of a task are written. */
   endTask?(task: Task): void;
   /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
-  drained?(): Promise<void> | undefined;
+  drain?(): Promise<void> | undefined;
 };
 
 /** Writes ids in a format. `finish` is called behind the last one. */
@@ -89,8 +89,8 @@ export class BinaryWriter implements IdWriter {
 
   endInput(): void {}
 
-  drained(): Promise<void> | undefined {
-    return this.out.drained?.();
+  drain(): Promise<void> | undefined {
+    return this.out.drain?.();
   }
 
   finish(): void {}
@@ -172,8 +172,8 @@ export class TextWriter implements IdWriter {
     this.isLineStart = true;
   }
 
-  drained(): Promise<void> | undefined {
-    return this.out.drained?.();
+  drain(): Promise<void> | undefined {
+    return this.out.drain?.();
   }
 
   finish(): void {}
@@ -207,7 +207,7 @@ export function appending(writer: IdSink, id: number): IdSink {
       writer.endInput();
     },
     endTask: (task) => writer.endTask?.(task),
-    drained: () => writer.drained?.(),
+    drain: () => writer.drain?.(),
   };
 }
 

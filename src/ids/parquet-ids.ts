@@ -2,7 +2,7 @@ import type { ColumnChunk, SchemaElement } from "hyparquet";
 import { writeColumn } from "hyparquet-writer/src/column.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
-import { grown } from "#bytes";
+import { grow } from "#bytes";
 import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus";
 import { type ByteSink, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
@@ -84,8 +84,8 @@ export class ParquetIds implements IdWriter {
     if (this.count + this.ends.length + this.keptBytes / 4 >= groupIds) this.writeGroup();
   }
 
-  drained(): Promise<void> | undefined {
-    return this.out.drained?.();
+  drain(): Promise<void> | undefined {
+    return this.out.drain?.();
   }
 
   finish(): void {
@@ -111,7 +111,7 @@ export class ParquetIds implements IdWriter {
         hint: "cut it into records, or name the special token that ends documents: --document-end",
       });
     }
-    if (count > this.ids.length) this.ids = grown(this.ids, count);
+    if (count > this.ids.length) this.ids = grow(this.ids, count);
     this.ids.set(ids, this.count);
     this.count = count;
     this.idCount += ids.length;

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { loadTokenizerParts, pathsOf, recordName, usualNames } from "#formats";
-import { isDirectory, nextTurn, statOf, workerBytes } from "#runtime";
+import { isDirectory, statOf, workerBytes, yieldToEventLoop } from "#runtime";
 import {
   type Like,
   type LoadOptions,
@@ -36,7 +36,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   try {
     const { parts, tokens } = await thread.ask("load", request);
     // To take over what the thread made may take 0.1 s.
-    await nextTurn();
+    await yieldToEventLoop();
     return { ...parts, tokens: tokens ?? lateTokenTable(noTokens) };
   } finally {
     thread.end();

@@ -1,4 +1,4 @@
-import { nextTurn } from "#runtime";
+import { yieldToEventLoop } from "#runtime";
 
 /** Other work waits so long, and a task that was in between. */
 const sliceMs = 10;
@@ -22,7 +22,7 @@ export class Pace {
 
   /** Lets the loop turn. */
   async turn(): Promise<void> {
-    await nextTurn();
+    await yieldToEventLoop();
     this.restart();
   }
 }

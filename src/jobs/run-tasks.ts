@@ -10,7 +10,15 @@ import {
   type Task,
   textBytesOf,
 } from "#corpus";
-import { inTurns, type JobName, nextTurn, runToEnd, scaled, startWorker, type WorkerThread } from "#runtime";
+import {
+  type JobName,
+  runSliced,
+  runToEnd,
+  scaled,
+  startWorker,
+  type WorkerThread,
+  yieldToEventLoop,
+} from "#runtime";
 import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } from "./job.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
@@ -134,7 +142,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
 
   async run(): Promise<void> {
     // To find the first cut takes 0.1 s where there are 100,000 special tokens, and so does posting them.
-    await nextTurn();
+    await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers have their tasks before this thread turns to its own.
     const serving = this.serve(this.workers, (index) => ({ index, isExtra: this.isExtra }));
@@ -165,9 +173,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   /** The main thread beside the others, which are asked before it begins. */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
-      await nextTurn();
-      return inTurns(some, async () => {
-        await nextTurn();
+      await yieldToEventLoop();
+      return runSliced(some, async () => {
+        await yieldToEventLoop();
         if (this.isStopped) some.return(undefined as T);
       });
     };
@@ -221,7 +229,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
           for (const memory of memoryOf([task])) buffers.give(memory);
         }
       }
-      if (threadJob.finish !== undefined) await inTurns(threadJob.finish(tasks.hasLeft));
+      if (threadJob.finish !== undefined) await runSliced(threadJob.finish(tasks.hasLeft));
       this.takeRest(threadJob.rest, this.sharerOf(threadJob));
     } finally {
       threadJob.close();
@@ -239,7 +247,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
       await outbox?.send();
       if (step.done) return step.value;
       this.report();
-      await (this.job.sink.drained?.() ?? nextTurn());
+      await (this.job.sink.drain?.() ?? yieldToEventLoop());
       if (this.isStopped) return undefined;
     }
   }
@@ -371,12 +379,12 @@ type Ask = {
 
 /** Takes what the tasks of a job make and find, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
-  /** The next output of the task at hand; its memory is the thread's again when this returns, or when `drained` does. */
+  /** The next output of the task at hand; its memory is the thread's again when this returns, or when `drain` does. */
   write?(part: Part): void;
   /** The task is done. `found` is undefined for a task without anything to do. */
   endTask(task: Task, found: Found | undefined): void;
   /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
-  drained?(): Promise<void> | undefined;
+  drain?(): Promise<void> | undefined;
 };
 
 /** One task's place in the order. */
@@ -419,7 +427,7 @@ export class TaskOrder<Part extends OutputPart, Found> {
       for (const part of turn.parts.splice(0)) {
         const { sizeBytes, memory } = part;
         sink.write?.(part);
-        const drained = sink.drained?.();
+        const drained = sink.drain?.();
         if (drained === undefined) written(sizeBytes, memory);
         else void drained.then(() => written(sizeBytes, memory));
       }
@@ -668,7 +676,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 
   async take(tasks: readonly Task[]): Promise<void> {
     // Between two messages of tasks the event loop turns, and what was written comes back.
-    await nextTurn();
+    await yieldToEventLoop();
     const { thread, outbox } = this;
     for (const task of tasks) {
       const work = thread.take(task);

@@ -1,4 +1,4 @@
-import { nextTurn } from "#runtime";
+import { yieldToEventLoop } from "#runtime";
 
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
@@ -39,7 +39,7 @@ export function withRest(report: Report, first: StageProgress) {
       report(progress);
     },
     async rest() {
-      await nextTurn();
+      await yieldToEventLoop();
       report(last);
     },
   };

@@ -1,4 +1,4 @@
-import { bytes, counted, grouped } from "#bytes";
+import { countNoun, formatBytes, groupDigits } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
 import type { CountsRecord, LanguageRecord } from "#formats";
 import type { ModelSettings } from "#tokenizer";
@@ -59,7 +59,7 @@ export function wordsOf(warning: Warning): string {
     case "class of a model":
       return `--class ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
     case "early stop": {
-      const counts = `${grouped(warning.madeCount)} of ${grouped(warning.wantedCount)}`;
+      const counts = `${groupDigits(warning.madeCount)} of ${groupDigits(warning.wantedCount)}`;
       return `stopped early: the corpus gives no more than ${counts} ${warning.noun}`;
     }
     case "equal counts": {
@@ -95,14 +95,14 @@ function wordsOfInvalid({ count, text, path, offset, became }: InvalidBytes): st
   const where = offset === undefined ? "in" : `at offset ${offset} of`;
   const of = text === undefined ? "" : ` of text "${text}"`;
   const first = path === undefined ? "" : `, the first ${where} "${path}"`;
-  return `${counted(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
+  return `${countNoun(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
 }
 
 function wordsOfUneven({ most, least }: Extract<Warning, { kind: "uneven languages" }>): string {
   const [text, better] = most.isDev
     ? ["dev text", "text that says the same compares"]
     : ["text", `--language-ratio, or --language-dev with text that says the same, compares`];
-  return `"${most.language}" has ${bytes(most.textBytes)} of ${text} and "${least.language}" ${bytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
+  return `"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
 }
 
 export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>

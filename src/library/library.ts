@@ -1,4 +1,4 @@
-import { described, isSignal } from "#bytes";
+import { describeValue, isSignal } from "#bytes";
 import {
   type Asked,
   checkGiven,
@@ -125,7 +125,7 @@ export function readCall(options: unknown): AskedCall {
   const { vocabSize } = asked;
   if (vocabSize === undefined && asked.extend === undefined) {
     throw usageError(
-      `${call}: vocabSize is ${described(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
+      `${call}: vocabSize is ${describeValue(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
     );
   }
   checkTogether(Object.values(callOptions), seen);

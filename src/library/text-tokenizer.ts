@@ -2,17 +2,17 @@ import {
   arrayArgument,
   checkArgument,
   checkOptions,
-  described,
+  describeValue,
   flagArgument,
   numberArgument,
   readText,
-  steadyBytes,
   textArgument,
   typedArrayClass,
+  unchangingBytes,
   wordOf,
 } from "#bytes";
 import { tokenizerOfJson } from "#formats";
-import { onEngine, UserError, usageError } from "#runtime";
+import { UserError, usageError, withEngineErrors } from "#runtime";
 import {
   allAddedTokens,
   bytesOf,
@@ -343,7 +343,7 @@ export class TextTokenizer {
 
   /** A tokenizer has one memory: an engine has only some hundred. */
   private encodingFor(specialTokensAsText: boolean): TextEncoding {
-    onEngine(() => {
+    withEngineErrors(() => {
       this.encoding ??= new TextEncoding({ ...this.parts, specialTokensAsText });
       this.encoding.open(specialTokensAsText);
     });
@@ -424,23 +424,23 @@ const offsetMax = 2 ** 31 - 1;
 function checkWhole(name: string, value: number, least: number, most = Number.POSITIVE_INFINITY): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
-  throw usageError(`${name} is ${described(value)}: it must be a whole number ${range}`);
+  throw usageError(`${name} is ${describeValue(value)}: it must be a whole number ${range}`);
 }
 
 /** @internal The parts of a tokenizer.json that is in memory. */
 export function partsOfJson(json: unknown): TokenizerParts {
   const bytes =
     typedArrayClass(json) === "Uint8Array"
-      ? steadyBytes("from: json", json as Uint8Array)
+      ? unchangingBytes("from: json", json as Uint8Array)
       : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
-  if (bytes.length > 0) return onEngine(() => tokenizerOfJson(bytes, "tokenizer.json"));
+  if (bytes.length > 0) return withEngineErrors(() => tokenizerOfJson(bytes, "tokenizer.json"));
   throw new UserError("the tokenizer.json is empty");
 }
 
 function asJson(json: unknown): string {
   if (typeof json === "object" && json !== null && "model" in json) return JSON.stringify(json);
   throw usageError(
-    `from: json is ${described(json)}: it must be the content of a tokenizer.json`,
+    `from: json is ${describeValue(json)}: it must be the content of a tokenizer.json`,
     "its text, its bytes, or what JSON.parse makes of it; Tokenizer.load takes a path",
   );
 }

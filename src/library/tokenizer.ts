@@ -2,7 +2,7 @@ import {
   callbackArgument,
   checkArgument,
   checkOptions,
-  described,
+  describeValue,
   numberArgument,
   objectArgument,
   pathArgument,
@@ -73,7 +73,7 @@ export class Tokenizer extends TextTokenizer {
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };
         throw usageError(
-          `Tokenizer.load: the id of the special token "${text}" is ${described(id)}, not a whole number of 0 or more`,
+          `Tokenizer.load: the id of the special token "${text}" is ${describeValue(id)}, not a whole number of 0 or more`,
         );
       },
     );

@@ -1,4 +1,4 @@
-import { betweenPairs, checkArgument, described, objectArgument } from "#bytes";
+import { checkArgument, describeValue, objectArgument, skipSplitPair } from "#bytes";
 import {
   compressionOf,
   contentOf,
@@ -13,7 +13,7 @@ import {
 import { ledgerFiles } from "#formats";
 import { byBytes, earlyStop, invalidBytes, Pace, type Report, type Warning, withRest, wordsOf } from "#jobs";
 import { nameInLibrary } from "#options";
-import { inTurns, UserError, usageError } from "#runtime";
+import { runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
 import { baseSize, buildVocabulary, makeLedger, notesOfShared, trainedParts } from "#tokenizer";
 import {
@@ -86,7 +86,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   const { files: given, ...others } = options;
   if (given != null && typeof given !== "object")
     throw usageError(
-      `trainTokenizer: files is ${described(given)}: it must be a File, a Blob, or a list of them`,
+      `trainTokenizer: files is ${describeValue(given)}: it must be a File, a Blob, or a list of them`,
     );
   const files = given == null ? [] : isBlob(given) ? [given] : Array.from(given);
   const training = readOptions(others, files);
@@ -126,9 +126,9 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
     );
   const wrong = files.find((file) => !isBlob(file));
   if (wrong !== undefined)
-    throw usageError(`${call}: files has ${described(wrong)}: in a browser it has File or Blob objects`);
+    throw usageError(`${call}: files has ${describeValue(wrong)}: in a browser it has File or Blob objects`);
   if (typeof options.vocabSize !== "number" && options.vocabSize !== undefined)
-    throw usageError(`${call}: vocabSize is ${described(options.vocabSize)}: it must be a whole number`);
+    throw usageError(`${call}: vocabSize is ${describeValue(options.vocabSize)}: it must be a whole number`);
   const asked = readCall(options);
   if (files.length === 0 && options.texts === undefined)
     throw usageError(`${call}: there is nothing to train on`, "give files or texts");
@@ -175,9 +175,9 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
   const encoder = new TextEncoder();
   for await (const text of texts) {
     if (typeof text !== "string")
-      throw new UserError(`texts: a text is ${described(text)}: it must be a string`);
+      throw new UserError(`texts: a text is ${describeValue(text)}: it must be a string`);
     for (let start = 0; start < text.length; ) {
-      const end = betweenPairs(text, start + pushedBytes);
+      const end = skipSplitPair(text, start + pushedBytes);
       yield encoder.encode(text.slice(start, end));
       start = end;
     }
@@ -224,7 +224,7 @@ async function trainInMemory(
   );
   const { pretokenCount, distinctWordCount } = counter;
   if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts are empty");
-  const words = await inTurns(counter.listWords(), rest);
+  const words = await runSliced(counter.listWords(), rest);
   const countedMs = performance.now();
   const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;
   const alone = { workerCount: 1 };

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { slashed, usageError } from "#runtime";
+import { usageError, withForwardSlashes } from "#runtime";
 import { isTerminal, plain, readPage, readSample, stylesFor, terminalColumns } from "#terminal";
 
 /**
@@ -12,7 +12,7 @@ import { isTerminal, plain, readPage, readSample, stylesFor, terminalColumns } f
  * the list of pages, and `docs/LICENSE` the text that their samples read.
  */
 export function manualPage(typed: string): string {
-  const path = posix.normalize(slashed(typed)).replace(/^docs\/?$/, "docs/README.md");
+  const path = posix.normalize(withForwardSlashes(typed)).replace(/^docs\/?$/, "docs/README.md");
   const page = pageAt(path);
   const sample = path === "docs/LICENSE" ? readSample() : null;
   if (sample !== null) return sample;

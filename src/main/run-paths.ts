@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { filesMatching, includeFilter } from "#corpus";
 import { findTokenizer, pathsReadAt } from "#formats";
 import type { PathRead } from "#options";
-import { globMatcher, isDirectory, slashed, statOf } from "#runtime";
+import { globMatcher, isDirectory, statOf, withForwardSlashes } from "#runtime";
 import { isWithin, MisplacedOutput, type Read, realPathOf, type Written, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
@@ -74,17 +74,17 @@ function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }
 }
 
 function isBelow(path: string, directory: string, include: (pathBelow: string) => boolean): boolean {
-  const below = slashed(relative(directory, path));
+  const below = withForwardSlashes(relative(directory, path));
   return isWithin(path, directory) && !isHidden(below) && include(below);
 }
 
 function isMatched(path: string, typed: string): boolean {
-  const glob = slashed(typed);
+  const glob = withForwardSlashes(typed);
   const parts = glob.split("/");
   const firstWild = parts.findIndex((part) => /[*?[]/.test(part));
   if (firstWild < 0) return false;
   const base = realPathOf(parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."));
-  const below = slashed(relative(base, path));
+  const below = withForwardSlashes(relative(base, path));
   return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 

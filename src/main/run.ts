@@ -1,5 +1,5 @@
 import { checkTogether, topics } from "#options";
-import { asksVersion, exitCode, prepareKernel, shellLine, usageError, versionLine } from "#runtime";
+import { exitCode, isVersionRequest, prepareKernel, shellLine, usageError, versionLine } from "#runtime";
 import { MisplacedOutput } from "#store";
 import {
   type CommandSpec,
@@ -46,7 +46,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       if (isPage) return await showPage(page);
       return await showHelp(asked?.command ?? page, topic);
     }
-    if (asksVersion(name)) {
+    if (isVersionRequest(name)) {
       if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
       await writeStdout(`${versionLine}\n`);
       return exitCode.done;

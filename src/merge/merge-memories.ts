@@ -1,5 +1,5 @@
 import { decodeCharacters } from "#bytes";
-import { askForHugePages, createKernel, growMemory, type Kernel } from "#runtime";
+import { createKernel, growMemory, type Kernel, requestHugePages } from "#runtime";
 import { type RecordWords, sizeOfWords, type TokenWords } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
@@ -179,8 +179,8 @@ export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityByt
 function askForHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
   const regions = regionsOf(engine);
-  askForHugePages(regions.subarray(0, plan.cellCount * (plan.isWide ? 4 : 2)));
-  askForHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
+  requestHugePages(regions.subarray(0, plan.cellCount * (plan.isWide ? 4 : 2)));
+  requestHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
 }
 
 /** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */

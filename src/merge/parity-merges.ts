@@ -1,4 +1,4 @@
-import { giveBack, wholeMemoryBytes } from "#runtime";
+import { releasePages, wholeMemoryBytes } from "#runtime";
 import { byteWords, sizeOfWords, type TokenWords, type WordTable } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
 import {
@@ -230,7 +230,7 @@ function* startEngine(
 function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   const [memory] = language.engine.memories as [MergeMemory];
   const { mergeCount, left, right } = readMerges([memory], memory.plan.startCount);
-  giveBack(new Int32Array(memory.memory.buffer));
+  releasePages(new Int32Array(memory.memory.buffer));
   Object.assign(language, yield* startEngine(language, Number.POSITIVE_INFINITY));
   for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);
 }

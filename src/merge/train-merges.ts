@@ -1,4 +1,4 @@
-import { giveBack, UserError } from "#runtime";
+import { releasePages, UserError } from "#runtime";
 import { byteWords, sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "#words";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
@@ -75,7 +75,7 @@ function* runEngine(
   const helpers = tuning.startsHelpers ? memories.map(startMergeHelpers) : [];
   try {
     const merges = yield* learnMerges(engine, words, tuning);
-    if (merges === undefined) for (const memory of memories) giveBack(regionsOf(memory));
+    if (merges === undefined) for (const memory of memories) releasePages(regionsOf(memory));
     return merges;
   } finally {
     for (const helper of helpers) helper.end();

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
-import { described, grouped, isPlainObject } from "#bytes";
+import { describeValue, groupDigits, isPlainObject } from "#bytes";
 import { type KeptField, keptKinds } from "#corpus";
 import type { InputWeight } from "#formats";
 import { nearest, UserError, usageError, withRegularFile } from "#runtime";
@@ -46,7 +46,7 @@ export const wrong = Symbol("wrong");
 export function taken<T>(kind: Kind<T>, value: unknown, place: string): T | undefined {
   const found = kind.take(value, place);
   if (found !== wrong) return found as T | undefined;
-  throw usageError(`${place} is ${described(value)}: it must be ${kind.wanted}`);
+  throw usageError(`${place} is ${describeValue(value)}: it must be ${kind.wanted}`);
 }
 
 const union = (...types: readonly string[]) => `t.Union[${types.join(", ")}, None]`;
@@ -381,7 +381,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
     const files = value.flatMap((one, i) => {
       const at = `${place}[${i}]`;
       if (!isPlainObject(one))
-        throw usageError(`${at} is ${described(one)}: it must be { name, files, dev }`);
+        throw usageError(`${at} is ${describeValue(one)}: it must be { name, files, dev }`);
       const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
       if (other !== undefined) throw usageError(`${at} has no option "${other}"`, "it has name, files, dev");
       const language = taken(text(), one.name, `${at}: name`)!;
@@ -505,7 +505,7 @@ export function sizeBytes(option: string, text: string, leastBytes: number): num
   const times = (base: number) => Math.floor(numberOf(digits) * base ** power);
   if (prefix !== undefined && !binary && !unit) {
     const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
-    const hint = `${decimal} is ${grouped(times(1000))} bytes, ${other} ${grouped(times(1024))}`;
+    const hint = `${decimal} is ${groupDigits(times(1000))} bytes, ${other} ${groupDigits(times(1024))}`;
     throw usageError(`${option}: "${text}" can mean two sizes`, hint);
   }
   const value = times(binary ? 1024 : 1000);

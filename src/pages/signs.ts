@@ -1,4 +1,4 @@
-import { escapeBytes, grouped, lineFeed, space, spacesWithSigns, tab } from "#bytes";
+import { escapeBytes, groupDigits, lineFeed, space, spacesWithSigns, tab } from "#bytes";
 
 // Tokens as people read them on a page: `\xNN` for what is no visible character, and a sign for each kind of white space.
 
@@ -41,4 +41,4 @@ export const plainSigned = (bytes: Uint8Array) => signed(bytes, plainSigns);
 export const withSigns = (escaped: string) =>
   spacesWithSigns(escaped.replaceAll(" ", "␣").replaceAll("\\x09", "⇥").replaceAll("\\x0a", "↵"));
 
-export const timesOf = (count: number) => (count === 1 ? "once" : `${grouped(count)} times`);
+export const timesOf = (count: number) => (count === 1 ? "once" : `${groupDigits(count)} times`);

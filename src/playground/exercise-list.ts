@@ -1,4 +1,4 @@
-import { counted, escapeBytes } from "#bytes";
+import { countNoun, escapeBytes } from "#bytes";
 import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
@@ -92,7 +92,7 @@ function unicodeExercises(text: string): Exercise[] {
         const digits = typed.toLowerCase().replaceAll(/0x|\\x|[\s,]/g, "");
         if (digits === hex.replaceAll(" ", "")) return null;
         const count = digits.length / 2;
-        if (count !== bytes.length) return `It has ${counted(bytes.length, "byte")}, not ${count}.`;
+        if (count !== bytes.length) return `It has ${countNoun(bytes.length, "byte")}, not ${count}.`;
         return "The first byte says how many there are (110…, 1110…, 11110…); each other one begins with the bits 10.";
       },
     },
@@ -275,7 +275,7 @@ function tieExercise(words: HandWords, made: HandMerges, at: number): Exercise {
   return {
     id: "tie",
     title: "A tie",
-    question: `After ${counted(at, "merge")} these pairs all occur ${counted(made.pairs[at]!.count, "time")}: ${tied.join(", ")}. CS336 takes the greatest pair, in the order of a dictionary: the left token first, then the right one. Which is it?`,
+    question: `After ${countNoun(at, "merge")} these pairs all occur ${countNoun(made.pairs[at]!.count, "time")}: ${tied.join(", ")}. CS336 takes the greatest pair, in the order of a dictionary: the left token first, then the right one. Which is it?`,
     given: listed(words, made, at),
     answer,
     check(typed) {

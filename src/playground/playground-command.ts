@@ -1,4 +1,4 @@
-import { bytes } from "#bytes";
+import { formatBytes } from "#bytes";
 import { readTyped } from "#options";
 import { usageError } from "#runtime";
 import { type Invocation, isTerminal, lockFiles, type Output, readPlayground, writeChunks } from "#terminal";
@@ -13,5 +13,5 @@ export async function runPlayground(invocation: Invocation, output: Output): Pro
   const page = readPlayground();
   await writeChunks(file, [page]);
   const record = { sizeBytes: page.length, output: file ?? "-" };
-  output.succeed(`wrote a page of ${bytes(page.length)}: open it in a browser`, record);
+  output.succeed(`wrote a page of ${formatBytes(page.length)}: open it in a browser`, record);
 }

@@ -1,4 +1,4 @@
-import { bytes, counted, dayOf, grouped, seconds } from "#bytes";
+import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import { excerptsOf, usedCount } from "#evaluation";
 import { readWrittenLedger, recordedLedger, type TrainingRecord, type WrittenLedger } from "#formats";
@@ -15,7 +15,7 @@ import {
   type VocabularyData,
 } from "#pages";
 import { compilePattern, type ResolvedPattern } from "#pattern";
-import { inTurns } from "#runtime";
+import { runSliced } from "#runtime";
 import type { CountedText, Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
@@ -73,8 +73,8 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
         )
       : null;
   const text: PageText = {
-    title: `${shortName(output)}: ${grouped(vocabulary.size)} tokens`,
-    origin: `bpe train · ${shortName(output)} · ${dayOf(new Date())}`,
+    title: `${shortName(output)}: ${groupDigits(vocabulary.size)} tokens`,
+    origin: `bpe train · ${shortName(output)} · ${formatDay(new Date())}`,
     finding: [curveSentence(vocabulary.size, curve)],
     more: [trainingSentence(record)],
     cautions: warnings,
@@ -96,31 +96,34 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
 
 /** "32,000 tokens, 4.06 bytes each; 64,000 would need about 8 % fewer for the same text." */
 function curveSentence(size: number, curve: Curve | null): string {
-  if (curve === null) return `${counted(size, "token")}; the corpus has no text.`;
+  if (curve === null) return `${countNoun(size, "token")}; the corpus has no text.`;
   const { bytesPerToken } = curve.points.at(-1)!;
-  const sized = `${counted(size, "token")}, ${bytesPerToken.toFixed(2)} bytes each`;
+  const sized = `${countNoun(size, "token")}, ${bytesPerToken.toFixed(2)} bytes each`;
   const { doubled } = curve;
   if (doubled === null) return `${sized}.`;
   const fewer = percent(1 - bytesPerToken / doubled.bytesPerToken);
-  return `${sized}; ${grouped(doubled.size)} would need about ${fewer} fewer for the same text.`;
+  return `${sized}; ${groupDigits(doubled.size)} would need about ${fewer} fewer for the same text.`;
 }
 
 /** What was learned from, and what is usual. */
 function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-  const documents = counted(sum(inputs.map((input) => input.documents)), "document");
+  const documents = countNoun(sum(inputs.map((input) => input.documents)), "document");
   const corpus =
     inputs.length === 0
-      ? `${grouped(wordCount)} pretokens of word counts`
-      : `${bytes(sum(inputs.map(({ textBytes }) => textBytes)))} in ${documents}`;
-  const time = seconds(timings.totalMs / 1000);
+      ? `${groupDigits(wordCount)} pretokens of word counts`
+      : `${formatBytes(sum(inputs.map(({ textBytes }) => textBytes)))} in ${documents}`;
+  const time = formatSeconds(timings.totalMs / 1000);
   return `Learned from ${corpus}, in ${time}. Usual bytes per token: ${usual.bytesPerToken}.`;
 }
 
 const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> => ({
   table: {
     head: ["tokens", "bytes per token"],
-    rows: (curve?.table ?? []).map(({ size, bytesPerToken }) => [grouped(size), bytesPerToken.toFixed(3)]),
+    rows: (curve?.table ?? []).map(({ size, bytesPerToken }) => [
+      groupDigits(size),
+      bytesPerToken.toFixed(3),
+    ]),
   },
   reading: "Bytes of the corpus that a token holds, by size of the vocabulary: more is better.",
 });
@@ -160,7 +163,7 @@ function factsOf(record: TrainingRecord): Fact[] {
     ["command", record.command],
     ["directory", record.workingDirectory],
     ["started", record.startedAt],
-    ...(only === null ? [] : [["input", `${only.path}: ${bytes(only.sizeBytes)}`] as const]),
+    ...(only === null ? [] : [["input", `${only.path}: ${formatBytes(only.sizeBytes)}`] as const]),
     ...[options.pattern.regex].flat().map((source) => ["pattern", source] as const),
     ["tie-breaking", options.compat],
     ["SHA-256 of the merges", record.mergesSha256],
@@ -185,11 +188,11 @@ export type Inspected = {
 /** Writes the page of a tokenizer: what is known of its training, and one text if there is one. */
 export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
-  const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
+  const ledger = (await runSliced(readWrittenLedger(parts))) ?? undefined;
   const curve = curveOfTraining(parts, ledger);
   const page: PageText = {
-    title: `${name}: ${counted(parts.tokens.tokenCount, "token")}`,
-    origin: `bpe inspect · ${name} · ${dayOf(new Date())}`,
+    title: `${name}: ${countNoun(parts.tokens.tokenCount, "token")}`,
+    origin: `bpe inspect · ${name} · ${formatDay(new Date())}`,
     finding: [inspectionSentence(inspected, curve)],
     more: [patternSentence(parts, text)],
     cautions: parts.notes,
@@ -233,7 +236,7 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
   const size = parts.tokens.tokenCount;
   if (text !== undefined && text.idCount > 0) {
     const perToken = (text.textBytes / text.idCount).toFixed(2);
-    return `${name} has ${counted(size, "token")}, ${perToken} bytes each in ${shortName(text.path)}.`;
+    return `${name} has ${countNoun(size, "token")}, ${perToken} bytes each in ${shortName(text.path)}.`;
   }
   if (curve !== null) return curveSentence(size, curve);
   const [first, second] = statistics.scripts;
@@ -241,7 +244,7 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
   const share = ({ name, tokenCount }: { name: string; tokenCount: number }) =>
     `${percent(tokenCount / total)} ${name}`;
   const kinds = [first, second].flatMap((of) => (of === undefined ? [] : [share(of)]));
-  return `${name} has ${counted(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
+  return `${name} has ${countNoun(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
 }
 
 function patternSentence(
@@ -250,7 +253,7 @@ function patternSentence(
 ): string {
   const pattern =
     description.patternName === null ? "a pattern of its own" : `pattern ${description.patternName}`;
-  const merges = `${description.kind}, ${pattern}, ${counted(model.merges.merged.length, "merge")}.`;
+  const merges = `${description.kind}, ${pattern}, ${countNoun(model.merges.merged.length, "merge")}.`;
   if (text === undefined) return merges;
   const used = usedCount(text.counts);
   const share = percent(used / Math.max(1, tokens.tokenCount));
@@ -260,7 +263,7 @@ function patternSentence(
 const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({
   table: {
     head: ["script", "tokens"],
-    rows: scripts.map(({ name, tokenCount }) => [name, grouped(tokenCount)]),
+    rows: scripts.map(({ name, tokenCount }) => [name, groupDigits(tokenCount)]),
   },
   reading: "Tokens by the script of their first letter; without a letter, by what they hold.",
 });

@@ -16,7 +16,7 @@ export { noSystem as startWorker } from "./no-system.browser.ts";
 
 export const embeddedDirectory = "";
 
-export const isKernelTested = false;
+export const hasKernelAsserts = false;
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
   // The build puts the files themselves in the place of their paths, as base64; at small scale those of small scale.

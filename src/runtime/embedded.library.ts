@@ -16,7 +16,7 @@ export function startWorker(job: JobName): WorkerThread {
 
 export const embeddedDirectory = "";
 
-export const isKernelTested = false;
+export const hasKernelAsserts = false;
 
 export const readKernel = (name: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(readFileSync(new URL(`../wasm/${name}.wasm`, import.meta.url)));

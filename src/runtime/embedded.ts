@@ -30,7 +30,7 @@ export const embeddedDirectory = import.meta.dir;
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
 
 /** Whether the kernel is the one with assertions, which tests run. */
-export const isKernelTested = !isEmbedded && process.env.NODE_ENV === "test";
+export const hasKernelAsserts = !isEmbedded && process.env.NODE_ENV === "test";
 
 /** A module of the kernel (scripts/build-kernel.ts); those with assertions are in no program of a release. */
 export function readKernel(

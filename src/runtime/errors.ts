@@ -19,8 +19,8 @@ export class UserError extends Error {
   readonly exitCode: number;
 
   constructor(message: string, options: { hint?: string | undefined; exitCode?: number } = {}) {
-    super(shortened(message));
-    this.hint = options.hint === undefined ? undefined : shortened(options.hint);
+    super(shorten(message));
+    this.hint = options.hint === undefined ? undefined : shorten(options.hint);
     this.exitCode = options.exitCode ?? exitCode.failed;
   }
 }
@@ -30,7 +30,7 @@ const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 
 /** @internal A message whose middle is left out if it repeats something very long, as a pattern of 100 kB. */
-export function shortened(message: string): string {
+export function shorten(message: string): string {
   if (message.length <= messageMax) return message;
   // Half a character at an edge is left out, too.
   const first = message.slice(0, shownFirst).replace(/[\ud800-\udbff]$/, "");
@@ -77,7 +77,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
 }
 
 /** @internal Does the work; what the engine refuses is an error that says how to allow it. */
-export function onEngine<T>(work: () => T): T {
+export function withEngineErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -13,7 +13,7 @@ import {
 import { hostname } from "node:os";
 import { errnoOf, openLibc, openWindows, sleepSync } from "#host";
 import { codeOf } from "./system-error.ts";
-import { isHeldOpen, isWindows, lockOnWindows, withPatience } from "./windows.ts";
+import { isHeldOpen, isWindows, lockOnWindows, retryWhileHeldOpen } from "./windows.ts";
 
 /** Takes bytes: a file, or a stream. */
 export type ByteSink = {
@@ -21,7 +21,7 @@ export type ByteSink = {
   /** Overwrites bytes, for a head that is known at the end. A stream cannot. */
   overwrite?(chunk: Uint8Array, pos: number): void;
   /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
-  drained?(): Promise<void> | undefined;
+  drain?(): Promise<void> | undefined;
 };
 
 /** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. A pipe that is full is waited for. */
@@ -42,7 +42,7 @@ export function flush(fd: number): void {
   try {
     fsyncSync(fd);
   } catch (error) {
-    throwUnlessNoFlush(error as Error);
+    ignoreMissingFlush(error as Error);
   }
 }
 
@@ -69,7 +69,8 @@ const lossCodes = new Map([
 ]);
 
 /** Renames, and replaces what has the new name. Windows refuses it while a program has either open; it is tried for a second. */
-export const rename = (path: string, newPath: string): void => withPatience(() => renameSync(path, newPath));
+export const rename = (path: string, newPath: string): void =>
+  retryWhileHeldOpen(() => renameSync(path, newPath));
 
 /** Windows renames no directory while a file in it is open, by whomever. */
 export const canRenameOpen = !isWindows;
@@ -77,8 +78,8 @@ export const canRenameOpen = !isWindows;
 /** A directory takes the place of an empty one in one step. On Windows the empty one has to be removed first. */
 export const canRenameOntoEmpty = !isWindows;
 
-export function throwUnlessNoFlush(error: Error): void {
-  if (!knowsNoFlush.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+export function ignoreMissingFlush(error: Error): void {
+  if (!flushUnsupportedCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
 /**
@@ -102,7 +103,7 @@ export function flushDirectory(path: string): void {
 }
 
 /** The file system has no flush. */
-const knowsNoFlush = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
+const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
 /**
  * Exchanges what two absolute paths name, in one step: at every instant each path names one of the two. False where the
@@ -127,13 +128,13 @@ const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
 
-type Locked = "ours" | "another's" | "unknown to the file system";
+type LockResult = "ours" | "another's" | "unknown to the file system";
 
 /**
  * Takes the lock of an open file, without waiting. The system releases it when the file is closed, so a process that has
  * died, in whatever way, holds none.
  */
-export function lockFile(fd: number): Locked {
+export function lockFile(fd: number): LockResult {
   const locked = lockOnWindows(fd);
   if (locked !== null) return locked;
   const libc = openFlock();
@@ -141,7 +142,7 @@ export function lockFile(fd: number): Locked {
   for (;;) {
     if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "ours";
     const errno = errnoOf(libc);
-    if (knowsNoLock.has(errno)) return "unknown to the file system";
+    if (lockUnsupportedErrnos.has(errno)) return "unknown to the file system";
     if (errno !== EINTR) return "another's";
   }
 }
@@ -157,14 +158,14 @@ export const canLock = (): boolean => openFlock() !== null || openWindows() !== 
  */
 export function isOnThisMachine(path: string): boolean {
   try {
-    return process.platform === "linux" && machinesOwn.has(statfsSync(path).type >>> 0);
+    return process.platform === "linux" && localFileSystems.has(statfsSync(path).type >>> 0);
   } catch {
     return false;
   }
 }
 
 /** The system's numbers of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs. */
-const machinesOwn = new Set([
+const localFileSystems = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ]);
 
@@ -185,7 +186,7 @@ function namesLivingProcess(fd: number): boolean {
  * Whether the path still names the open file. To be asked after locking it: whoever held the lock before may have removed
  * the file, and then the lock keeps nobody away.
  */
-export function isNamed(fd: number, path: string): boolean {
+export function isSameFile(fd: number, path: string): boolean {
   // Windows uses all 64 bits of an inode's number, which a plain number would round.
   const { dev, ino } = fstatSync(fd, { bigint: true });
   try {
@@ -202,4 +203,4 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 const EINTR = 4;
 /** ENOLCK, ENOSYS, EOPNOTSUPP: the file system, or the server behind it, has no locks. */
-const knowsNoLock = new Set([37, 38, 95]);
+const lockUnsupportedErrnos = new Set([37, 38, 95]);

@@ -64,7 +64,7 @@ export class FileWindow {
       this.mappedBytes = wholePages;
     }
     if (!isMapped) this.clear();
-    else system.askFor(fd, offsetByte + wholePages, wholePages);
+    else system.prefetch(fd, offsetByte + wholePages, wholePages);
     return isMapped;
   }
 
@@ -122,7 +122,7 @@ function openSystem() {
     mapFile: (address: number, sizeBytes: number, fd: number, offsetByte: number) =>
       map(address, sizeBytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, offsetByte) === address,
     /** Has the system read these bytes from the device, if it has not yet, without waiting for them. */
-    askFor: (fd: number, offsetByte: number, byteCount: number) => {
+    prefetch: (fd: number, offsetByte: number, byteCount: number) => {
       libc.posix_fadvise(fd, BigInt(offsetByte), BigInt(byteCount), POSIX_FADV_WILLNEED);
     },
     mapMemory: (address: number, sizeBytes: number) => {
@@ -142,7 +142,7 @@ const highestAddress = 2 ** 57;
  * Why not a new array: an allocator keeps freed memory for some time, and then zeroes all of it before it hands it out
  * again, also what was only reserved address space. Where the system has no such call, the memory stays.
  */
-export function giveBack(array: Int32Array | Uint8Array): void {
+export function releasePages(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {
     array.fill(0);
     return;
@@ -156,7 +156,7 @@ export function giveBack(array: Int32Array | Uint8Array): void {
  * Asks the system for pages of 2 MB, where it has such: for a large array that is read and written everywhere. With pages of
  * 4 KB most accesses wait for the page's address, too. Of what is written from the front, the last 2 MB may stay unused.
  */
-export function askForHugePages(array: Uint8Array): void {
+export function requestHugePages(array: Uint8Array): void {
   advise(array, MADV_HUGEPAGE);
 }
 

@@ -30,7 +30,7 @@ export {
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
 
 /** A timer would wait 4 ms each time. */
-export function soon(callback: () => void): void {
+export function scheduleMacrotask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
     port1.close();
@@ -48,7 +48,7 @@ export const fromBase64 = (text: string): Uint8Array =>
   Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
 /** Only Bun's engine can be told. */
-export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[]): void {}
+export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
 /*
  * In the place of node:buffer, and of the global Buffer: as much of it as loading and encoding use.

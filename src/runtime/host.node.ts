@@ -21,10 +21,10 @@ export type Sha256 = {
 export const createSha256 = (): Sha256 => createHash("sha256");
 export const createSha1 = (): Sha256 => createHash("sha1");
 
-const never = new Int32Array(new SharedArrayBuffer(4));
-export const sleepSync = (ms: number): void => void Atomics.wait(never, 0, 0, ms);
+const sleepCell = new Int32Array(new SharedArrayBuffer(4));
+export const sleepSync = (ms: number): void => void Atomics.wait(sleepCell, 0, 0, ms);
 
-export const soon = (callback: () => void): void => void setImmediate(callback);
+export const scheduleMacrotask = (callback: () => void): void => void setImmediate(callback);
 
 /** Node frees memory when it sees fit. */
 export const collectGarbage = (): void => {};
@@ -38,7 +38,7 @@ export const toBase64 = (bytes: Uint8Array): string =>
 export const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
 /** Only Bun's engine can be told. */
-export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[]): void {}
+export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
 /*
  * Globs for Node, whose own are there from version 22 on only: `*`, `?`, `[]`, `{}` and `**`, as picomatch reads them.

@@ -26,7 +26,7 @@ export const createSha1 = (): Sha256 => new Bun.CryptoHasher("sha1");
 export const sleepSync = (ms: number): void => Bun.sleepSync(ms);
 
 /** Calls it when timers, messages and signals were served. */
-export const soon = (callback: () => void): void => void setImmediate(callback);
+export const scheduleMacrotask = (callback: () => void): void => void setImmediate(callback);
 
 /** Frees what nobody uses, at once, where the runtime can be told so. */
 export const collectGarbage = (): void => void Bun.gc(true);
@@ -59,7 +59,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
  * For functions that run only while a tokenizer is loaded: the runtime does not compile them a third time. On two cores its
  * compiler takes that time from the threads that encode, and the third tier saves less.
  */
-export function spareThirdTier(...functions: ((...args: never[]) => unknown)[]): void {
+export function disableFtl(...functions: ((...args: never[]) => unknown)[]): void {
   const { noFTL } = require("bun:jsc") as typeof import("bun:jsc");
   for (const each of functions) noFTL(each as () => unknown);
 }

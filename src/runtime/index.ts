@@ -5,6 +5,7 @@ export {
   collectGarbage,
   createSha1,
   createSha256,
+  disableFtl,
   fromBase64,
   globMatcher,
   openLibc,
@@ -12,12 +13,19 @@ export {
   releaseMemory,
   type Sha256,
   sleepSync,
-  spareThirdTier,
   toBase64,
   xxHash32,
   xxHash64,
 } from "#host";
-export { assert, engineRefusal, exitCode, onEngine, shortened, UserError, usageError } from "./errors.ts";
+export {
+  assert,
+  engineRefusal,
+  exitCode,
+  shorten,
+  UserError,
+  usageError,
+  withEngineErrors,
+} from "./errors.ts";
 export {
   type ByteSink,
   beginFlush,
@@ -27,14 +35,14 @@ export {
   exchange,
   flush,
   flushDirectory,
-  isNamed,
+  ignoreMissingFlush,
   isOnThisMachine,
+  isSameFile,
   lockFile,
   rename,
-  throwUnlessNoFlush,
   writeAll,
 } from "./file-calls.ts";
-export { askForHugePages, FileWindow, giveBack } from "./file-window.ts";
+export { FileWindow, releasePages, requestHugePages } from "./file-window.ts";
 export { nearest, shellLine, shellQuoted } from "./hints.ts";
 export {
   adoptKernelModule,
@@ -55,6 +63,7 @@ export {
 } from "./kernel.ts";
 export type { KernelExports } from "./kernel-exports.ts";
 export { scaled } from "./scale.ts";
+export { runSliced, runToEnd, yieldToEventLoop } from "./slices.ts";
 export {
   codeOf,
   faultOf,
@@ -65,13 +74,13 @@ export {
   nameOf,
   openRegularFile,
   readBytes,
+  readErrorOf,
   readText,
   reasonOf,
   refusal,
   statOf,
   tryRead,
-  undecodable,
-  unreadable,
+  undecodableNameError,
   userErrorOf,
   withRegularFile,
 } from "./system-error.ts";
@@ -85,7 +94,6 @@ export {
   workerBytes,
   workersFor,
 } from "./system-limits.ts";
-export { inTurns, nextTurn, runToEnd } from "./turns.ts";
-export { asksVersion, build, codeIdentity, versionLine } from "./version.ts";
-export { isHeldOpen, isWindows, slashed, withPatience } from "./windows.ts";
+export { build, codeIdentity, isVersionRequest, versionLine } from "./version.ts";
+export { isHeldOpen, isWindows, retryWhileHeldOpen, withForwardSlashes } from "./windows.ts";
 export type { JobName, WorkerThread } from "./worker-jobs.ts";

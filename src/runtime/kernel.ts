@@ -1,4 +1,4 @@
-import { availableParallelism, isKernelTested, readKernel, totalmem } from "#embedded";
+import { availableParallelism, hasKernelAsserts, readKernel, totalmem } from "#embedded";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
@@ -17,7 +17,7 @@ const readModule = () => readKernel(moduleName());
 function moduleName() {
   if (isSmallScale) return "kernel-small";
   if (!hasSimd()) return "kernel-baseline";
-  return isKernelTested ? "kernel-asserts" : "kernel";
+  return hasKernelAsserts ? "kernel-asserts" : "kernel";
 }
 
 /** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */

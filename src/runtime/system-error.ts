@@ -45,7 +45,7 @@ export function codeOf(error: unknown): string {
  * Whether the system refused something, or takes no such path. A descriptor that is not open is a bug, but Windows also says
  * so of a path: that of a console or a pipe.
  */
-const isOfSystem = (error: unknown): error is Error =>
+const isSystemError = (error: unknown): error is Error =>
   error instanceof Error && (/^E[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error)) && !isClosed(error);
 
 const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in error);
@@ -67,7 +67,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** An error for the user: `what`, and why the system refused it. A UserError or a bug is returned as it is. */
 export function refusal(what: string, error: unknown, hint?: string): unknown {
-  if (!isOfSystem(error) || error instanceof UserError) return error;
+  if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
   return new UserError(`${what}: ${reasonOf(error)}`, { hint: hints.join("; ") || undefined });
 }
@@ -100,7 +100,7 @@ export function statOf(path: string): Stats | undefined {
     return statSync(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unreadable(path, error);
+    throw readErrorOf(path, error);
   }
 }
 
@@ -136,14 +136,14 @@ export function tryRead<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw unreadable(path, error);
+    throw readErrorOf(path, error);
   }
 }
 
 /** The error of a file that could not be opened or read. What is told already, and a bug, stays as it is. */
-export function unreadable(path: string, error: unknown): unknown {
+export function readErrorOf(path: string, error: unknown): unknown {
   if (!isMissing(error)) return refusal(`${nameOf(path)} cannot be read`, error);
-  if (hasReplacement(path)) return undecodable(path);
+  if (hasReplacement(path)) return undecodableNameError(path);
   return new UserError(isLink(path) ? `"${path}" is a broken link` : `"${path}": no such file`);
 }
 
@@ -161,7 +161,7 @@ function isLink(path: string): boolean {
 /** Whether a path has the replacement character, as a name that is not valid UTF-8 has once it is a string. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
-export function undecodable(path: string): UserError {
+export function undecodableNameError(path: string): UserError {
   return new UserError(`"${path}": this name is not valid UTF-8`, {
     hint: "rename it, or select other files with --include",
   });

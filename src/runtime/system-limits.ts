@@ -169,13 +169,13 @@ const wordBytesLeast = 40e6;
 /** How the memory of this process is shared out: all of its resident set. */
 export class MemoryBudget {
   readonly limitBytes: number;
-  private readonly isAsked: boolean;
+  private readonly hasExplicitLimit: boolean;
 
   constructor(
     private readonly askedBytes?: number,
     private readonly heldBytes = 0,
   ) {
-    this.isAsked = askedBytes !== undefined;
+    this.hasExplicitLimit = askedBytes !== undefined;
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
@@ -196,7 +196,7 @@ export class MemoryBudget {
   }
 
   /** What is left when this many more bytes are held. */
-  beside(heldBytes: number): MemoryBudget {
+  withReserved(heldBytes: number): MemoryBudget {
     return new MemoryBudget(this.askedBytes, this.heldBytes + heldBytes);
   }
 
@@ -219,13 +219,13 @@ export class MemoryBudget {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
     throw this.error(`${what} needs about ${gigabytes(allBytes)}`, [
-      `raise --memory-limit${this.isAsked ? "" : ", or use a larger machine"}`,
+      `raise --memory-limit${this.hasExplicitLimit ? "" : ", or use a larger machine"}`,
       remedy,
     ]);
   }
 
   private error(what: string, remedies: readonly string[]): UserError {
-    const of = this.isAsked ? "" : ` (${100 * defaultShare} % of what this process may use)`;
+    const of = this.hasExplicitLimit ? "" : ` (${100 * defaultShare} % of what this process may use)`;
     return new UserError(`${what} of memory; the limit is ${limitText(this.limitBytes)}${of}`, {
       hint: remedies.join(", or "),
       exitCode: exitCode.failed,

@@ -29,6 +29,6 @@ export function codeIdentity(
 const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
 /** Whether the first word of a command line asks for it. */
-export const asksVersion = (word: string) => ["--version", "-v", "-V", "version"].includes(word);
+export const isVersionRequest = (word: string) => ["--version", "-v", "-V", "version"].includes(word);
 
 export const versionLine = `bpe ${build.version} (Bun ${build.bunVersion}, commit ${build.commit})`;

@@ -11,7 +11,7 @@ export const isWindows = process.platform === "win32";
  * A path as it was typed, with "/" where Windows also takes "\": then globs, and the order of paths, are what they are on
  * other systems. Paths that the system takes letter by letter (`\\?\C:\…`, `\\.\pipe\…`) stay as they are.
  */
-export const slashed = (path: string): string =>
+export const withForwardSlashes = (path: string): string =>
   isWindows && !/^\\\\[?.]\\/.test(path) ? path.replaceAll("\\", "/") : path;
 
 /**
@@ -22,19 +22,19 @@ export const isHeldOpen = (error: unknown): boolean =>
   isWindows && ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error));
 
 /** Does something that is refused while a program holds a file open: tries again for a second, as scanners and indexers take less. */
-export function withPatience<T>(attempt: () => T): T {
-  for (let left = patientAttempts; ; left--) {
+export function retryWhileHeldOpen<T>(attempt: () => T): T {
+  for (let left = retryCount; ; left--) {
     try {
       return attempt();
     } catch (error) {
       if (left === 0 || !isHeldOpen(error)) throw error;
-      sleepSync(patientMs);
+      sleepSync(retryDelayMs);
     }
   }
 }
 
-const patientAttempts = 20;
-const patientMs = 50;
+const retryCount = 20;
+const retryDelayMs = 50;
 
 /**
  * Takes the lock of an open file, without waiting: see `lockFile` in file-calls.ts. Null on other systems.
@@ -53,7 +53,7 @@ export function lockOnWindows(fd: number): "ours" | "another's" | "unknown to th
     overlappedAt(lockedByteHigh),
   );
   if (isLocked !== 0) return "ours";
-  return knowsNoLock.has(windows.GetLastError()) ? "unknown to the file system" : "another's";
+  return lockUnsupportedErrors.has(windows.GetLastError()) ? "unknown to the file system" : "another's";
 }
 
 /** The system's structure OVERLAPPED, 32 bytes; its fifth and sixth number are the offset in the file. */
@@ -64,4 +64,4 @@ const LOCKFILE_EXCLUSIVE_LOCK = 2;
 /** The upper half of 2^62. */
 const lockedByteHigh = 1 << 30;
 /** ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED: the file system, or the server behind it, has no locks. */
-const knowsNoLock = new Set([1, 50]);
+const lockUnsupportedErrors = new Set([1, 50]);

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Input, openInput, shrunk } from "#corpus";
 import type { CountsRecord } from "#formats";
-import { createSha256, inTurns, scaled, xxHash64 } from "#runtime";
+import { createSha256, runSliced, scaled, xxHash64 } from "#runtime";
 
 /** Bytes read at a time. They stay in the second cache, and the memory is the same for all files. */
 const block = new Uint8Array(scaled(1 << 18, 64));
@@ -34,7 +34,7 @@ export async function describeCounts(paths: readonly string[]): Promise<CountsRe
 async function hashPath(path: string): Promise<string> {
   const fd = openSync(path, "r");
   try {
-    return (await inTurns(hashFile(fd, Number.POSITIVE_INFINITY))).sha256;
+    return (await runSliced(hashFile(fd, Number.POSITIVE_INFINITY))).sha256;
   } finally {
     closeSync(fd);
   }

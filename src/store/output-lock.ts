@@ -14,14 +14,14 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import {
   codeOf,
-  isNamed,
   isOnThisMachine,
+  isSameFile,
   lockFile,
   refusal,
   rename,
+  retryWhileHeldOpen,
   sleepSync,
   UserError,
-  withPatience,
   xxHash32,
 } from "#runtime";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
@@ -279,7 +279,7 @@ function takeLockFile(place: Place): LockFile | Holder {
     let removeParents = () => {};
     try {
       removeParents = makeParents(place);
-      const got = withPatience(() => tryLockFile(lockPath(place)));
+      const got = retryWhileHeldOpen(() => tryLockFile(lockPath(place)));
       if (got !== "changed") return "fd" in got ? { ...got, removeParents } : got;
       if (attempt === attemptsMax) return {};
     } catch (error) {
@@ -305,7 +305,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
       removeName(path);
       return { fd: null };
     }
-    if (!isNamed(fd, path)) return "changed";
+    if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
       // Another user's, whose run is dead. A user who may not remove it may not replace the output either.
       unlinkSync(path);

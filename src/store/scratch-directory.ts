@@ -1,7 +1,16 @@
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { canLock, canRenameOpen, codeOf, isHeldOpen, isNamed, lockFile, refusal, UserError } from "#runtime";
+import {
+  canLock,
+  canRenameOpen,
+  codeOf,
+  isHeldOpen,
+  isSameFile,
+  lockFile,
+  refusal,
+  UserError,
+} from "#runtime";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isOwn } from "./trusted-files.ts";
 
@@ -105,7 +114,7 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   const locked = lockFile(fd);
-  const isTaken = locked === "ours" ? isNamed(fd, path) : locked !== "another's" && !isLeftOver;
+  const isTaken = locked === "ours" ? isSameFile(fd, path) : locked !== "another's" && !isLeftOver;
   if (isTaken && fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   return null;

@@ -4,13 +4,13 @@ import {
   type ByteSink,
   flush,
   flushDirectory,
+  ignoreMissingFlush,
   isHeldOpen,
   rename,
   scaled,
   shellQuoted,
-  slashed,
-  throwUnlessNoFlush,
   UserError,
+  withForwardSlashes,
   writeAll,
 } from "#runtime";
 import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
@@ -129,7 +129,7 @@ class StagedFile implements ByteSink {
   async settle(): Promise<void> {
     const error = await this.flushing;
     // Subtle: the system reports a failed flush only once, so the last flush would not know of it.
-    if (error) tryWrite(this.typed, () => throwUnlessNoFlush(error));
+    if (error) tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
   /** Overwrites bytes, for a header that is known at the end. An error for a device or a pipe. */
@@ -191,7 +191,7 @@ function lookAt(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
   const named = statOrNull(pathOf(place));
-  const isForDirectory = slashed(path).endsWith("/");
+  const isForDirectory = withForwardSlashes(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));
   if (former?.isDirectory() || isForDirectory) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });

@@ -1,6 +1,6 @@
 import { fstatSync, write } from "node:fs";
 import { checkIdFileName } from "#ids";
-import { type ByteSink, codeOf, nextTurn, refusal, UserError, usageError, writeAll } from "#runtime";
+import { type ByteSink, codeOf, refusal, UserError, usageError, writeAll, yieldToEventLoop } from "#runtime";
 import {
   type Holder,
   heldError,
@@ -54,7 +54,7 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
 }
 
 /** To be awaited between chunks: signals are served meanwhile, and memory stays bounded. */
-export const taken = (out: ByteSink): Promise<void> => out.drained?.() ?? nextTurn();
+export const taken = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
 
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
   writeData(path, async (out) => {
@@ -155,7 +155,7 @@ class StreamWriter implements ByteSink {
   }
 
   /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
-  drained(): Promise<void> | undefined {
+  drain(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
   }
 

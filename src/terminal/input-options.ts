@@ -14,7 +14,16 @@ import {
 } from "#corpus";
 import type { NamedText } from "#evaluation";
 import type { AskedTraining, Named } from "#options";
-import { isWindows, refusal, slashed, statOf, UserError, unreadable, usageError, writeAll } from "#runtime";
+import {
+  isWindows,
+  readErrorOf,
+  refusal,
+  statOf,
+  UserError,
+  usageError,
+  withForwardSlashes,
+  writeAll,
+} from "#runtime";
 import { ScratchDirectory } from "#store";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -163,7 +172,7 @@ async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   // There it has no path.
   if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
   const fail = (error: unknown) => {
-    throw unreadable(path, error);
+    throw readErrorOf(path, error);
   };
   const { open } = await import("node:fs/promises");
   const from = await open(path, "r").catch(fail);
@@ -239,7 +248,7 @@ export async function openTexts(
       files.push(file);
       if (!isStream) continue;
       await copyPipe(path === "-" ? "/dev/stdin" : path, file);
-      copied.set(slashed(file), path);
+      copied.set(withForwardSlashes(file), path);
     }
     const { inputs, skipped } = findCorpus(files, options);
     output.keepOutputsFrom(inputs);

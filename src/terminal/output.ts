@@ -1,9 +1,9 @@
 import { fstatSync, writeSync } from "node:fs";
-import { bytes, counted, escapeText, grouped, jsonLine } from "#bytes";
+import { countNoun, escapeText, formatBytes, groupDigits, jsonLine } from "#bytes";
 import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
 import { type EncodeProgress, type StageProgress, type Warning, wordsOf } from "#jobs";
 import { trainingOptions } from "#options";
-import { exitCode, openLibc, reasonOf, refusal, shortened, UserError, userErrorOf, writeAll } from "#runtime";
+import { exitCode, openLibc, reasonOf, refusal, shorten, UserError, userErrorOf, writeAll } from "#runtime";
 import { describeHolder, type Holder, openToAppend, type Read, Untrusted, type WrittenPlaces } from "#store";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 import { usualColumns } from "./summary-rows.ts";
@@ -92,7 +92,7 @@ export class Output {
   }
 
   tellMemory(stage: string, estimatedBytes: number): void {
-    const message = `${stage} will take about ${bytes(estimatedBytes)} of memory`;
+    const message = `${stage} will take about ${formatBytes(estimatedBytes)} of memory`;
     this.options.log?.line(message);
     if (this.mode === "json") this.event("memory", { stage, estimatedBytes });
     else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
@@ -110,7 +110,7 @@ export class Output {
   readonly warnings: string[] = [];
 
   warn(text: string): void {
-    const message = shortened(text);
+    const message = shorten(text);
     this.warnings.push(message);
     this.options.log?.line(`warning: ${message}`);
     this.showWarning(message);
@@ -377,7 +377,7 @@ function readAs(inputs: readonly Input[]): string {
 const namesMax = 2;
 
 function filesText(paths: readonly string[]): string {
-  if (paths.length > namesMax) return `${counted(paths.length, "file")}, from "${paths[0]}" on`;
+  if (paths.length > namesMax) return `${countNoun(paths.length, "file")}, from "${paths[0]}" on`;
   return paths.map((path) => `"${path}"`).join(", ");
 }
 
@@ -385,5 +385,5 @@ function skippedText(skipped: readonly Skipped[]): string {
   if (skipped.length === 0) return "";
   const shown = skipped.slice(0, namesMax).map(({ path, reason }) => `"${path}" is ${reason}`);
   const rest = skipped.length - shown.length;
-  return `${counted(skipped.length, "file")}: ${shown.join("; ")}${rest > 0 ? `; and ${grouped(rest)} more` : ""}`;
+  return `${countNoun(skipped.length, "file")}: ${shown.join("; ")}${rest > 0 ? `; and ${groupDigits(rest)} more` : ""}`;
 }

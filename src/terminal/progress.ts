@@ -1,4 +1,4 @@
-import { bytes, clock, grouped, seconds } from "#bytes";
+import { formatBytes, formatClock, formatSeconds, groupDigits } from "#bytes";
 import type { StageProgress } from "#jobs";
 
 // How far a long run is: a bar on a terminal, a line for each stage elsewhere, an object a line for programs.
@@ -128,16 +128,16 @@ function measure(progress: StageProgress, elapsedSeconds: number) {
 /** What there is to say, in its order, each with its number; "" is not known. */
 function parts({ unit }: StageProgress, figures: Figures) {
   const { stage, share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
-  const shown = unit === "bytes" ? bytes : grouped;
+  const shown = unit === "bytes" ? formatBytes : groupDigits;
   const amount = total === null || total === done ? shown(done) : `${shown(done)} of ${shown(total)}`;
   return {
     stage: stage as string,
     share: share === null ? "" : `${Math.floor(share * 100)} %`.padStart(5),
     amount: unit === "bytes" ? amount : `${amount} ${unit}`,
     rate: `${shown(perSecond)}/s`,
-    left: secondsLeft !== null && isForeseen(figures) ? `${clock(secondsLeft)} left` : "",
-    words: distinctWordCount === undefined ? "" : `${grouped(distinctWordCount)} words`,
-    memory: `${bytes(memoryBytes)} memory`,
+    left: secondsLeft !== null && isForeseen(figures) ? `${formatClock(secondsLeft)} left` : "",
+    words: distinctWordCount === undefined ? "" : `${groupDigits(distinctWordCount)} words`,
+    memory: `${formatBytes(memoryBytes)} memory`,
   };
 }
 
@@ -159,7 +159,7 @@ function sentence({ stage, ...rest }: Parts): string {
 function stageLine(progress: StageProgress, elapsedSeconds: number, how: string, found = ""): string {
   const { share, amount, rate } = parts(progress, measure(progress, elapsedSeconds));
   const known = [how === "took" ? "" : share.trim(), amount, rate, found].filter((part) => part !== "");
-  return `${progress.stage} ${how} ${seconds(elapsedSeconds)}: ${known.join(", ")}`;
+  return `${progress.stage} ${how} ${formatSeconds(elapsedSeconds)}: ${known.join(", ")}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { betweenPairs, type Text } from "#bytes";
+import { skipSplitPair, type Text } from "#bytes";
 import { type Kernel, scaled } from "#runtime";
 import { pushedBytes, type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
@@ -141,7 +141,7 @@ const stepBytesLeast = scaled(64, 4);
 
 /** The end of a step, which does not part a character of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
-  return typeof text === "string" ? betweenPairs(text, wanted) : Math.min(text.length, wanted);
+  return typeof text === "string" ? skipSplitPair(text, wanted) : Math.min(text.length, wanted);
 }
 
 const encoder = new TextEncoder();

@@ -1,5 +1,5 @@
-import { checkAttached, described, typedArrayClass } from "#bytes";
-import { exitCode, spareThirdTier, UserError, usageError } from "#runtime";
+import { checkAttached, describeValue, typedArrayClass } from "#bytes";
+import { disableFtl, exitCode, UserError, usageError } from "#runtime";
 import { noTokens, type PackedTokens } from "./encoding-model.ts";
 
 /**
@@ -80,7 +80,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   return { idLimit, tokenCount, bytes, starts };
 }
 
-spareThirdTier(tableOfPacked);
+disableFtl(tableOfPacked);
 
 /** Why the tokens of files have no names, one each. */
 export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable): string | undefined =>
@@ -155,7 +155,7 @@ export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array 
   const numbers = Array.isArray(ids) ? Array.from(ids) : undefined;
   if (numbers?.every((id) => typeof id === "number")) return Float64Array.from(numbers);
   throw usageError(
-    `${call}: ids is ${described(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
+    `${call}: ids is ${describeValue(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
     kind === "BigInt64Array" ? "convert them with Array.from(ids, Number)" : undefined,
   );
 }

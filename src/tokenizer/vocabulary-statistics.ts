@@ -1,4 +1,4 @@
-import { characterLengthAt, codePointOf, late } from "#bytes";
+import { characterLengthAt, codePointOf, lazy } from "#bytes";
 import type { AddedToken } from "#text";
 import { longestWithLetters, shapeOf } from "./token-shape.ts";
 import type { TokenTable } from "./token-table.ts";
@@ -163,13 +163,13 @@ const scriptNames = [
 ];
 const scripts = scriptNames.map((name) => ({
   name,
-  pattern: late(() => new RegExp(`\\p{Script=${name}}`, "u")),
+  pattern: lazy(() => new RegExp(`\\p{Script=${name}}`, "u")),
 }));
 const kinds = [
-  { name: "other letters", pattern: late(() => /\p{L}/u) },
-  { name: "digits", pattern: late(() => /\p{N}/u) },
-  { name: "punctuation and symbols", pattern: late(() => /[\p{P}\p{S}]/u) },
-  { name: "white space", pattern: late(() => /\p{White_Space}/u) },
+  { name: "other letters", pattern: lazy(() => /\p{L}/u) },
+  { name: "digits", pattern: lazy(() => /\p{N}/u) },
+  { name: "punctuation and symbols", pattern: lazy(() => /[\p{P}\p{S}]/u) },
+  { name: "white space", pattern: lazy(() => /\p{White_Space}/u) },
 ];
 
 /** Letters first, by their script; then what a token without one is, by its first kind. */

@@ -1,4 +1,4 @@
-import { bytes, bytesOf, byteToCharacter, counted, decodeCharacters, isAscii } from "#bytes";
+import { bytesOf, byteToCharacter, countNoun, decodeCharacters, formatBytes, isAscii } from "#bytes";
 import type { Compat, LearnedPairs } from "#merge";
 import type { PatternExport } from "#pattern";
 import { assert, createKernel, growMemory, type Kernel, UserError, usageError } from "#runtime";
@@ -337,7 +337,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
     throw usageError(
-      `${counted(specialTokens.length, "special token")} of ${bytes(sizeBytes)}; the limit is ${bytes(specialBytesMax)} in all`,
+      `${countNoun(specialTokens.length, "special token")} of ${formatBytes(sizeBytes)}; the limit is ${formatBytes(specialBytesMax)} in all`,
       "use fewer or shorter ones",
     );
   }

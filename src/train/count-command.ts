@@ -1,8 +1,8 @@
-import { bytes, counted, grouped, seconds } from "#bytes";
+import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
 import { countedInvalidBytes, type StageProgress, streamBesideCache } from "#jobs";
 import { readTyped } from "#options";
-import { inTurns, MemoryBudget, workersFor } from "#runtime";
+import { MemoryBudget, runSliced, workersFor } from "#runtime";
 import {
   checkFiles,
   corpusNoteLines,
@@ -95,7 +95,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
       : await writeData(place!, (out) =>
-          inTurns(writeSum(parts, out, countsOptions, minCount), () => taken(out)),
+          runSliced(writeSum(parts, out, countsOptions, minCount), () => taken(out)),
         );
   await keepRest?.();
   cached?.shrink();
@@ -123,16 +123,16 @@ function tellCounted(
   const { inputs, skipped } = corpus;
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
   const elapsed = (performance.now() - startMs) / 1000;
-  const from = inputs.length === 0 ? "files of counts" : bytes(textBytes);
+  const from = inputs.length === 0 ? "files of counts" : formatBytes(textBytes);
   const rare =
     minCount > 1
       ? [
-          `left out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`,
+          `left out ${countNoun(leftOut.wordCount, "distinct word")} rarer than ${groupDigits(minCount)}, ${countNoun(leftOut.pretokenCount, "occurrence")} in all`,
         ]
       : [];
   output.succeed(
     [
-      `counted ${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
+      `counted ${countNoun(wordCount, "pretoken")}, ${groupDigits(distinctWordCount)} of them distinct, in ${from} and ${formatSeconds(elapsed)}`,
       ...rare,
       ...corpusNoteLines(corpus),
     ],

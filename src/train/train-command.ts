@@ -1,4 +1,4 @@
-import { counted } from "#bytes";
+import { countNoun } from "#bytes";
 import type { ExtensionRecord, TrainingRecord } from "#formats";
 import { type AskedTraining, readTyped, trainingOptions } from "#options";
 import { checkReportPath, refuseOtherFile } from "#reports";
@@ -49,7 +49,7 @@ function worldOf(output: Output, reportPath: string | undefined): World {
     openPipes: spoolPipes,
     writeFile: writeChunks,
     onOpen: () => output.endStage(),
-    onWords: ({ wordCount }) => output.endStage(counted(wordCount, "distinct pretoken")),
+    onWords: ({ wordCount }) => output.endStage(countNoun(wordCount, "distinct pretoken")),
     onLearned: () => output.endStage(),
     tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
   };

@@ -11,7 +11,7 @@ import {
 } from "#ids";
 import type { Report } from "#jobs";
 import { type Compat, type TokenLimits, tokenLimits } from "#merge";
-import { type MemoryBudget, nextTurn, UserError } from "#runtime";
+import { type MemoryBudget, UserError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import { learnPairs, type MergeRun, mergeRoom, type Product, type Run, writeProduct } from "#training";
 import { sizeOfWords, type TokenWords } from "#words";
@@ -79,7 +79,7 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
     const documentsBefore = sequences.documentCount;
     for await (const readBytes of readSequences(path, binaryType, sequences)) {
       report({ stage: "counting", done: Math.min(doneBytes + readBytes, total), total, unit: "bytes" });
-      await nextTurn();
+      await yieldToEventLoop();
     }
     doneBytes += sizeBytes;
     documentCounts.push(sequences.documentCount - documentsBefore);

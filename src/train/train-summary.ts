@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { bytes, counted, escapeBytes, grouped, seconds } from "#bytes";
+import { countNoun, escapeBytes, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from "#formats";
 import { describeLlamaCpp } from "#pattern";
 import {
@@ -154,9 +154,9 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
   const last = base.vocabSize + length - 1;
   const ids = length === 0 ? "" : length === 1 ? `, id ${last}` : `, ids ${base.vocabSize} to ${last}`;
   const before = base.bytesPerToken === null ? "" : ` (base: ${base.bytesPerToken.toFixed(3)})`;
-  const reserved = `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
+  const reserved = `${countNoun(reservedTokens.length, "token")}, to ${groupDigits(options.vocabSize)} ids`;
   const rows: SummaryRow[] = [
-    inBoth("base", `${base.path}, ${grouped(base.vocabSize)} ids`),
+    inBoth("base", `${base.path}, ${groupDigits(base.vocabSize)} ids`),
     inBoth("corpus", corpusText(trained, record.inputs)),
     ...notes.map(([name, text]) => inBoth(name, text)),
     inFull("weights", weightsText(options.weights)),
@@ -164,7 +164,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
     inFull("counts", countsText(record.counts.map(({ path }) => path))),
     inFull("pretokens", hasCorpus ? pretokensText(record) : ""),
     inFull("seed tokens", seedsText(options)),
-    inBoth("new tokens", `${grouped(length)}${ids}${perToken(record)}${before}`),
+    inBoth("new tokens", `${groupDigits(length)}${ids}${perToken(record)}${before}`),
     inBoth("special", specialsText(specialTokens)),
     inBoth(
       "renamed",
@@ -191,13 +191,13 @@ export function idsSummary(
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
   const mergeCount = merges.left.length;
-  const size = counted(merges.alphabetSize + mergeCount, "token");
+  const size = countNoun(merges.alphabetSize + mergeCount, "token");
   const rate = `${(symbolCount / tokenCount).toFixed(3)} ids per token`;
   const { timings, files } = record;
   const rows: SummaryRow[] = [
-    inBoth("corpus", `${counted(symbolCount, "id")} in ${counted(documentCount, "document")}`),
-    inBoth("alphabet", `${grouped(merges.alphabetSize)} ids`),
-    inBoth("vocabulary", `${size}, ${counted(mergeCount, "merge")}; ${rate}`),
+    inBoth("corpus", `${countNoun(symbolCount, "id")} in ${countNoun(documentCount, "document")}`),
+    inBoth("alphabet", `${groupDigits(merges.alphabetSize)} ids`),
+    inBoth("vocabulary", `${size}, ${countNoun(mergeCount, "merge")}; ${rate}`),
     inBoth(
       "time",
       `${ms(timings.totalMs)}: reading ${ms(timings.countMs)}, ${mergingText(timings, mergeCount)}`,
@@ -209,7 +209,7 @@ export function idsSummary(
   return summaryLines(rows, outcome);
 }
 
-const ms = (time: number) => seconds(time / 1000);
+const ms = (time: number) => formatSeconds(time / 1000);
 const perSecond = (amount: number, time: number) => Math.round(amount / Math.max(time / 1000, 1e-3));
 
 const textBytesOf = ({ statistics }: Work) => statistics.reduce((sum, found) => sum + found.textBytes, 0);
@@ -220,18 +220,18 @@ function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
   if (inputs.length === 0) return "";
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
-  const text = bytes(textBytesOf(trained));
-  return `${text} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
+  const text = formatBytes(textBytesOf(trained));
+  return `${text} in ${countNoun(inputs.length, noun)}, ${countNoun(documentCount, "document")}`;
 }
 
 const pretokensText = ({ wordCount, distinctWordCount }: TrainingRecord | ExtensionRecord) =>
-  `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`;
+  `${groupDigits(wordCount)}, ${groupDigits(distinctWordCount)} of them distinct`;
 
 function vocabularyText(size: number, record: TrainingRecord): string {
   const { sizes = [] } = record.options;
   const sized =
-    sizes.length === 0 ? counted(size, "token") : `${sizes.length} sizes up to ${counted(size, "token")}`;
-  return `${sized}, ${counted(record.mergeCount, "merge")}${perToken(record)}`;
+    sizes.length === 0 ? countNoun(size, "token") : `${sizes.length} sizes up to ${countNoun(size, "token")}`;
+  return `${sized}, ${countNoun(record.mergeCount, "merge")}${perToken(record)}`;
 }
 
 const perToken = (record: { readonly bytesPerToken: number | null }) => {
@@ -247,7 +247,7 @@ export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: n
 const halfText = ({ half }: TrainingRecord) =>
   half === null
     ? ""
-    : `${half.bytesPerToken.toFixed(3)} bytes per token with ${grouped(half.vocabSize)} tokens`;
+    : `${half.bytesPerToken.toFixed(3)} bytes per token with ${groupDigits(half.vocabSize)} tokens`;
 
 function timeRow(trained: Work, { timings, mergeCount }: TrainingRecord | ExtensionRecord): SummaryRow {
   const timesOf = (isFull: boolean) => timesText(textBytesOf(trained), timings, mergeCount, isFull);
@@ -264,7 +264,7 @@ export function timesText(
   const { totalMs, countMs, mergeMs, writeMs } = timings;
   const otherMs = totalMs - countMs - mergeMs - writeMs;
   const isTiny = textBytes > 0 && textBytes < ratedBytes;
-  const rate = textBytes < ratedBytes ? "" : ` (${bytes(perSecond(textBytes, countMs))}/s)`;
+  const rate = textBytes < ratedBytes ? "" : ` (${formatBytes(perSecond(textBytes, countMs))}/s)`;
   const parts = [
     `counting ${ms(countMs)}${rate}`,
     isTiny ? `merging ${ms(mergeMs)}` : mergingText(timings, mergeCount),
@@ -280,10 +280,10 @@ const toldMs = 1000;
 const ratedBytes = 1e6;
 
 const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
-  `merging ${ms(mergeMs)} (${grouped(perSecond(mergeCount, mergeMs))}/s)`;
+  `merging ${ms(mergeMs)} (${groupDigits(perSecond(mergeCount, mergeMs))}/s)`;
 
 const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
-  inBoth("memory", `${bytes(peakMemoryBytes)} at its peak`);
+  inBoth("memory", `${formatBytes(peakMemoryBytes)} at its peak`);
 
 /** New special tokens with their ids, or the first of many. */
 function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): string {
@@ -324,12 +324,12 @@ function writtenRow(
 function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
   if (mergeCount === 0) return "";
   const share = `${((100 * residueCount) / mergeCount).toFixed(1)} %`;
-  const gone = neverReachedCount === 0 ? "" : `, ${grouped(neverReachedCount)} of them occur nowhere`;
-  return `${counted(residueCount, "intermediate token")} (${share})${gone}`;
+  const gone = neverReachedCount === 0 ? "" : `, ${groupDigits(neverReachedCount)} of them occur nowhere`;
+  return `${countNoun(residueCount, "intermediate token")} (${share})${gone}`;
 }
 
 const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTokens">) =>
-  seedTokens.length === 0 ? "" : grouped(seedTokens.length);
+  seedTokens.length === 0 ? "" : groupDigits(seedTokens.length);
 
 /** Who reads the summary knows inputs by the names of their weights. */
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
@@ -339,15 +339,15 @@ const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
 function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: LanguageRecord) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => widthOf(nameOf(one))));
-  const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => grouped(tokenCount).length));
+  const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => groupDigits(tokenCount).length));
   return languages.map((one, i) => {
     const { textBytes, wordCount, distinctWordCount, byteCount, tokenCount, plainTokenCount } = one;
     const name = nameOf(one) + " ".repeat(nameWidth - widthOf(nameOf(one)));
-    const tokens = `${grouped(tokenCount).padStart(countWidth)} tokens`;
-    const plain = `plain training: ${grouped(plainTokenCount)}, ${(byteCount / plainTokenCount).toFixed(3)}`;
+    const tokens = `${groupDigits(tokenCount).padStart(countWidth)} tokens`;
+    const plain = `plain training: ${groupDigits(plainTokenCount)}, ${(byteCount / plainTokenCount).toFixed(3)}`;
     const short = `${name}  ${tokens}, ${(byteCount / tokenCount).toFixed(3)} bytes per token (${plain})`;
-    const words = `${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
-    return [i === 0 ? "languages" : " ", `${short}; ${bytes(textBytes)}, ${words}`, short];
+    const words = `${countNoun(wordCount, "pretoken")}, ${groupDigits(distinctWordCount)} of them distinct`;
+    return [i === 0 ? "languages" : " ", `${short}; ${formatBytes(textBytes)}, ${words}`, short];
   });
 }
 
@@ -357,14 +357,14 @@ const countsShownMax = 3;
 const countsText = (paths: readonly string[]) =>
   paths.length <= countsShownMax
     ? paths.join(", ")
-    : `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`;
+    : `${paths[0]} … ${paths.at(-1)} (${countNoun(paths.length, "file")})`;
 
 function superwordText(facts: SuperwordFacts | undefined): string {
   if (facts === undefined) return "";
-  const dropped = facts.droppedCount === 0 ? "" : `, ${grouped(facts.droppedCount)} left out`;
+  const dropped = facts.droppedCount === 0 ? "" : `, ${groupDigits(facts.droppedCount)} left out`;
   return (
-    `behind ${grouped(facts.inheritedCount)} merges${dropped}, from ${grouped(facts.pretokenCount)} pretokens, ` +
-    `${grouped(facts.distinctWordCount)} of them distinct`
+    `behind ${groupDigits(facts.inheritedCount)} merges${dropped}, from ${groupDigits(facts.pretokenCount)} pretokens, ` +
+    `${groupDigits(facts.distinctWordCount)} of them distinct`
   );
 }
 
@@ -422,8 +422,8 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
 /** How many whitespace tokens and separator tokens there are, or nothing if there are none. */
 export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: ShapeCounts): string {
   const parts = [
-    ...(whitespaceCount > 0 ? [counted(whitespaceCount, "whitespace token")] : []),
-    ...(separatorCount > 0 ? [`${counted(separatorCount, "separator token")}, such as -----`] : []),
+    ...(whitespaceCount > 0 ? [countNoun(whitespaceCount, "whitespace token")] : []),
+    ...(separatorCount > 0 ? [`${countNoun(separatorCount, "separator token")}, such as -----`] : []),
   ];
   return parts.join(", ");
 }
@@ -434,5 +434,5 @@ const shownCharacters = 60;
 function shownToken(tokens: TokenBytes, token: number): string {
   const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;
-  return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
+  return `"${text.slice(0, shownCharacters)}…" (${groupDigits(tokens.lengths[token]!)} bytes)`;
 }

@@ -11,7 +11,7 @@ import {
   totalBytesOf,
 } from "#corpus";
 import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
-import { adoptKernelModule, inTurns, kernelModule, scaled, workerBytes } from "#runtime";
+import { adoptKernelModule, kernelModule, runSliced, scaled, workerBytes } from "#runtime";
 import { type Cutting, TextChain, textCutting, tokenTablesBytes } from "#text";
 import type { EncodingModel } from "#tokenizer";
 import {
@@ -115,7 +115,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
     );
     return { counter, slices, runs: [], statistics, idCounts };
   }
-  const runs = await inTurns(gather(counter, threads), options.rest);
+  const runs = await runSliced(gather(counter, threads), options.rest);
   report(bytesDone, counter.words.distinctWordCount);
   return { counter, slices: [], runs, statistics, idCounts };
 }

@@ -10,7 +10,7 @@ import {
 import type { InputWeight, LanguageOfInput, LanguageRecord } from "#formats";
 import type { Report, StageProgress } from "#jobs";
 import type { AskedTraining } from "#options";
-import { inTurns, UserError, usageError } from "#runtime";
+import { runSliced, UserError, usageError } from "#runtime";
 import {
   SumOfWords,
   sizeOf,
@@ -97,7 +97,7 @@ export async function countGroups(
       const ranges = inputIndices.map((index) => wholeRange(inputs[index]!, index));
       const part = {
         ...options,
-        memory: memory && { ...memory, budget: memory.budget.beside(heldBytes) },
+        memory: memory && { ...memory, budget: memory.budget.withReserved(heldBytes) },
         ranges,
         countsFiles: counts.size === 0 ? undefined : countsFiles!.among((path) => counts.has(path)),
         partCount,
@@ -116,7 +116,7 @@ export async function countGroups(
       bytesBefore += sizeOfRanges(ranges);
     }
     tables.push(
-      await inTurns(
+      await runSliced(
         weigh(
           parts,
           groups.map(({ weight }) => weight),
@@ -130,7 +130,7 @@ export async function countGroups(
   checkLeft(texts, tables);
   const dev = tables.filter((_, i) => texts[i]!.isDev);
   const train = tables.slice(0, tables.length - dev.length);
-  const words = await inTurns(weigh(train, Array(train.length).fill(1)), rest);
+  const words = await runSliced(weigh(train, Array(train.length).fill(1)), rest);
   return {
     words,
     pretokenCount: totalsOf(words).pretokenCount,

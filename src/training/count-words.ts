@@ -9,7 +9,7 @@ import {
   wholeRange,
 } from "#corpus";
 import { byBytes, type Report, type StageProgress } from "#jobs";
-import { allowedCores, inTurns, nextTurn, scaled, spareThirdTier } from "#runtime";
+import { allowedCores, disableFtl, runSliced, scaled, yieldToEventLoop } from "#runtime";
 import type { Cache, EntryId } from "#store";
 import { changesText } from "#text";
 import {
@@ -105,7 +105,7 @@ async function countWithCache(
   let known: WordTable | undefined;
   // One round, unless a sum in the cache turns out to be damaged.
   for (let round = 0; known === undefined; round++) {
-    await inTurns(cache.plan(had), rest);
+    await runSliced(cache.plan(had), rest);
     const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
     const ranges = wholeRanges.filter(({ inputIndex }) => isUnknown(inputIndex));
     const indices = ranges.map(({ inputIndex }) => inputIndex);
@@ -126,7 +126,10 @@ async function countWithCache(
     fresh =
       round === 0
         ? counted.words
-        : addTable(await inTurns(inByteOrder(fresh), rest), await inTurns(inByteOrder(counted.words), rest));
+        : addTable(
+            await runSliced(inByteOrder(fresh), rest),
+            await runSliced(inByteOrder(counted.words), rest),
+          );
     runs.push(...counted.runs);
     for (const index of indices) {
       had.add(index);
@@ -135,17 +138,17 @@ async function countWithCache(
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
   // What is on disk goes into the cache at once, because the run may still fail; of many parts all, for their memory.
-  await inTurns(cache.keep(runs, statistics, partCount === 1), rest);
+  await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
-  const words = isAllFresh ? fresh : addTable(known, await inTurns(inByteOrder(fresh), rest));
+  const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
   return {
     words,
     pretokenCount: sumOfCounts(0, totalsOf(words).pretokenCount),
     statistics,
     keepRest: async () => {
-      if (partCount === 1) await inTurns(cache.keep(runs, statistics, false));
+      if (partCount === 1) await runSliced(cache.keep(runs, statistics, false));
       if (countsFiles !== undefined) return cache.keepIndex();
-      const sorted = isAllFresh ? await inTurns(inByteOrder(words)) : words;
+      const sorted = isAllFresh ? await runSliced(inByteOrder(words)) : words;
       cache.keepSum(sorted, (index) => meant.has(index), partCount);
     },
   };
@@ -164,7 +167,7 @@ export async function identify(
   for (const sizeBytes of cache.identify(inputs, others)) {
     bytesDone += sizeBytes;
     tell(bytesDone);
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 
@@ -176,7 +179,7 @@ async function besides<T>(work: Generator<unknown, void>, main: Promise<T>): Pro
   });
   try {
     for (const _ of work) {
-      await nextTurn();
+      await yieldToEventLoop();
       if (isFailed) break;
     }
   } catch (error) {
@@ -194,7 +197,7 @@ async function countAfresh(
   check?: CheckSize,
 ): Promise<CountedWords & Pick<CountedParts, "runs">> {
   const { parts, runs, statistics } = await countParts(options, report);
-  const words = await inTurns(addUp(parts, check), options.rest);
+  const words = await runSliced(addUp(parts, check), options.rest);
   return { words, pretokenCount: sumOf(words.counts), statistics, runs };
 }
 
@@ -235,14 +238,14 @@ export async function countParts(
   // Those of many parts are looked at when all are counted.
   if (partCount === 1) for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;
-  if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(counter), rest);
-  await inTurns(counter.finish(runs), rest);
+  if (countsFiles !== undefined) await runSliced(countsFiles.addUnsortedTo(counter), rest);
+  await runSliced(counter.finish(runs), rest);
   const allRuns = [...runs, ...counter.runs.slice(runsBefore)];
   const sources = [...sourcesOfSortedRuns(allRuns), ...(countsFiles?.sources ?? [])];
   const parts = {
     counter,
     slices,
-    sources: memory ? await inTurns(narrowed(sources, memory), rest) : sources,
+    sources: memory ? await runSliced(narrowed(sources, memory), rest) : sources,
   };
   return { parts, runs: allRuns, statistics, idCounts };
 }
@@ -266,4 +269,4 @@ function sumOf(values: Float64Array): number {
   return sum;
 }
 
-spareThirdTier(sumOf);
+disableFtl(sumOf);

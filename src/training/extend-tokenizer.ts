@@ -16,7 +16,7 @@ import { loadInWorker } from "#jobs";
 import { type MergeOptions, tokenLimits } from "#merge";
 import type { AskedTraining } from "#options";
 import { resolvePattern } from "#pattern";
-import { inTurns, nextTurn, UserError, usageError } from "#runtime";
+import { runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   addSpecials,
@@ -69,12 +69,12 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   const loaded = await loadInWorker({ path, options: { pattern }, isDecoded: true });
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);
-  await nextTurn();
+  await yieldToEventLoop();
   const files = await readBase(path);
   for (const { path } of files.sources.slice(1)) {
     checkSameTokenizer(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
-  await nextTurn();
+  await yieldToEventLoop();
   const recorded = recordedBeside(files.sources.flatMap(({ paths }) => paths));
   return renamedBase({ parts: asLearned(loaded), files, recorded }, renamed);
 }
@@ -159,7 +159,7 @@ export function checkBase({ model, tokens, description }: TokenizerParts): void 
 /** How the merges of a base go on: its tokens keep their ids, new ones come behind them. */
 export async function beyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
   const { parts } = base;
-  const startTokens = await inTurns(startTokensOf(parts), run.rest);
+  const startTokens = await runSliced(startTokensOf(parts), run.rest);
   const newTokenCounts = newTokenCountsOf(base, training);
   const mergeOptions: MergeOptions = {
     mergeCount: newTokenCounts.at(-1)!,
@@ -174,7 +174,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report) {
       // What the base's merges leave of a word is what the new ones begin with.
-      const segmented = await inTurns(segmentWords(words, parts.model, parts.tokens), run.rest);
+      const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);
       const merges = await learnPairs(segmented, mergeOptions, run, report);
       return async () => {
         const all = numberExtension(parts, merges, startTokens.known!);
@@ -187,7 +187,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
         );
         // Each new token has to come about.
         for (const extension of extensions)
-          await inTurns(checkReachable(parts, extension, base.seedTokenCount), run.rest);
+          await runSliced(checkReachable(parts, extension, base.seedTokenCount), run.rest);
         const tokenCountBefore = weightedLength(segmented.starts, words.counts);
         return {
           extensions,
@@ -310,7 +310,7 @@ const filesIn = ({ sources, beside }: BaseFiles) => [...sources.flatMap(({ files
 /** The files of the base that can say what was learned; a UserError if none of them can. */
 async function expressible({ parts, files }: Base, extension: Extension, warn: Warn): Promise<BaseFiles> {
   const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
-  const obstacle = ranks === undefined ? null : await inTurns(ranksObstacle(parts, extension));
+  const obstacle = ranks === undefined ? null : await runSliced(ranksObstacle(parts, extension));
   if (obstacle === null) return files;
   if (files.sources.length === 1) {
     throw new UserError(`a file of ranks cannot store the extended tokenizer: ${obstacle}`, {

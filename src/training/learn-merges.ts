@@ -11,7 +11,7 @@ import {
   tokenLimits,
   trainMerges,
 } from "#merge";
-import { allowedCores, nextTurn } from "#runtime";
+import { allowedCores, yieldToEventLoop } from "#runtime";
 import { baseSize, type Extension, type Ledger, type Vocabulary } from "#tokenizer";
 import {
   sizeOfWords,
@@ -155,7 +155,7 @@ export async function doMerging<Found extends Merges | undefined>(
       const { mergeCount } = step.value ?? { mergeCount: 0 };
       report({ stage, done: mergeCount, total, unit: "merges", distinctWordCount });
       if (step.done) return step.value;
-      await nextTurn();
+      await yieldToEventLoop();
     }
   } finally {
     // If `report` throws, the threads that help end.

@@ -1,6 +1,6 @@
 import type { Report } from "#jobs";
 import { type Merges, trainInPlace, trainMerges } from "#merge";
-import { inTurns } from "#runtime";
+import { runSliced } from "#runtime";
 import { plainCutting } from "#text";
 import { baseSize } from "#tokenizer";
 import {
@@ -37,7 +37,7 @@ export async function learnSuperwords(
   report: Report,
 ): Promise<Superwords> {
   let lifted = await liftCorpus(training, run, learned, report);
-  const records = await inTurns(asRecords(lifted), run.rest);
+  const records = await runSliced(asRecords(lifted), run.rest);
   if (records !== undefined) {
     const superwords = await learnFrom(records, lifted, training, run, report);
     if (superwords !== undefined) return superwords;
@@ -89,7 +89,7 @@ async function tableOf(
   { rest }: Pick<Corpus, "rest">,
   check: (size: TokenWordsSize) => void,
 ): Promise<TokenWords> {
-  const table = await inTurns(
+  const table = await runSliced(
     addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
     rest,
   );
@@ -105,7 +105,7 @@ async function learnFrom(
   report: Report,
 ): Promise<Superwords | undefined> {
   const { specialTokens, compat, vocabSize } = training;
-  const found = await inTurns(findKeptMerges(words, learned, tokenCounts), run.rest);
+  const found = await runSliced(findKeptMerges(words, learned, tokenCounts), run.rest);
   const { merges: inherited, numbers } = keepInherited(learned, found);
   const { startTokens, entryCount } = inheritedTokens(inherited, specialTokens, compat);
   const options = {

@@ -1,4 +1,4 @@
-import { counted } from "#bytes";
+import { countNoun } from "#bytes";
 import type { LanguageOfInput } from "#formats";
 import type { Parity } from "#merge";
 import type { AskedTraining } from "#options";
@@ -42,7 +42,7 @@ export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(
-    `${counted(ratio.length, "ratio")} for ${counted(languages.size, "language")}`,
+    `${countNoun(ratio.length, "ratio")} for ${countNoun(languages.size, "language")}`,
     "one for each language, in their order; a language of several files has one",
   );
 }

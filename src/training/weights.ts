@@ -1,6 +1,6 @@
 import { normalize } from "node:path";
 import type { InputWeight } from "#formats";
-import { globMatcher, slashed, usageError } from "#runtime";
+import { globMatcher, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
 /** Weights are whole numbers of this part of 1. */
@@ -54,12 +54,12 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
  * named or found; a glob without one fits names at any depth.
  */
 function fitting(glob: string): (path: string) => boolean {
-  const plain = slashed(normalize(glob)).replace(/(?<=.)\/$/, "");
+  const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
   // The runtime takes a ! in front for "not".
   const matches = globMatcher(plain.replace(/^!/, "\\!"));
   const isPath = plain.includes("/");
   return (path) => {
-    const parts = slashed(normalize(path)).split("/");
+    const parts = withForwardSlashes(normalize(path)).split("/");
     return parts.some((name, i) => {
       const part = isPath ? parts.slice(0, i + 1).join("/") : name;
       return part === plain || matches(part);

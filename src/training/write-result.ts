@@ -16,7 +16,7 @@ import {
 } from "#formats";
 import type { AskedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
-import { build, isFile, nextTurn, peakMemoryBytes } from "#runtime";
+import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, stageDirectory, unguarded, withStaged } from "#store";
 import { imageName, ledgerFacts, reservedOf, type TokenizerParts, type Vocabulary } from "#tokenizer";
 import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
@@ -123,12 +123,13 @@ export async function publishFiles(
   return withStaged(stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
-      for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
+      for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();
     }
     for (const directory of withImages) {
       const { imageAt } = await import("./image-at.ts");
       const image = await imageAt(join(staged.stagedPath, directory));
-      for (const _ of staged.writeInSteps(posix.join(directory, imageName), [image])) await nextTurn();
+      for (const _ of staged.writeInSteps(posix.join(directory, imageName), [image]))
+        await yieldToEventLoop();
     }
     await check?.(staged.stagedPath);
     return staged.publish({ keepCount });

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { described, textOf, typedArrayClass } from "#bytes";
+import { describeValue, textOf, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
 import { openRegularFile, scaled, statOf, tryRead, UserError } from "#runtime";
 import {
@@ -253,7 +253,7 @@ const wordsPerSlice = scaled(1 << 15, 2);
 function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {
   const what = `wordCounts: entry ${index}`;
   if (!Array.isArray(entry) || entry.length !== 2) {
-    throw new UserError(`${what} is ${described(entry)}: it must be a pair of a word and its count`, {
+    throw new UserError(`${what} is ${describeValue(entry)}: it must be a pair of a word and its count`, {
       hint: "a Map of words to counts has such entries; for a plain object, give Object.entries(object)",
     });
   }
@@ -261,10 +261,12 @@ function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Ar
   const isWord =
     typeof word === "string" ? word !== "" : typedArrayClass(word) === "Uint8Array" && word.length > 0;
   if (!isWord)
-    throw new UserError(`${what} has the word ${described(word)}: it must be a string or bytes, not empty`);
+    throw new UserError(
+      `${what} has the word ${describeValue(word)}: it must be a string or bytes, not empty`,
+    );
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new UserError(
-      `${what} has the count ${described(count)}: it must be a whole number from 1 to 2^53 - 1`,
+      `${what} has the count ${describeValue(count)}: it must be a whole number from 1 to 2^53 - 1`,
     );
   }
   return [word, count];

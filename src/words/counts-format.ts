@@ -5,12 +5,12 @@ import {
   copyBytes,
   fieldsOf,
   flag,
-  grown,
+  grow,
+  growText,
   listOf,
   Mismatch,
   optional,
-  roomyText,
-  shown,
+  showValue,
   type Text,
   text,
   textLike,
@@ -187,7 +187,7 @@ function checkFields<F extends { unicode: Check<string> } & Record<string, Check
 ) {
   for (const key of Object.keys(header)) {
     if (!Object.hasOwn(fields, key)) {
-      throw headerError(path, `says ${shown(key)}, which this program does not know`);
+      throw headerError(path, `says ${showValue(key)}, which this program does not know`);
     }
   }
   const checked = checkOr(fieldsOf(fields), header, (what) => {
@@ -219,7 +219,7 @@ export function headerError(path: string, what: string): CountsFileError {
 }
 
 export function otherVersion(path: string, version: unknown, known: number): CountsFileError {
-  const found = version === undefined ? "no version" : `version ${shown(version)}`;
+  const found = version === undefined ? "no version" : `version ${showValue(version)}`;
   const what = `${path} has ${found} of the counts format; this program reads ${known}`;
   return new CountsFileError(path, what, againHint);
 }
@@ -287,9 +287,9 @@ export class CountsWriter {
 
   /** Makes room in the frame and in `last` for a word. */
   private reserve(length: number): void {
-    if (length > this.last.length) this.last = grown(this.last, length);
+    if (length > this.last.length) this.last = grow(this.last, length);
     const needed = this.end + length + wordNumbersBytes;
-    if (needed > this.frame.length) this.frame = grown(this.frame, needed);
+    if (needed > this.frame.length) this.frame = grow(this.frame, needed);
   }
 }
 
@@ -461,7 +461,7 @@ export class CountsReader implements SortedWords {
     }
     if (rest < 1) throw this.malformed();
     if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.malformed();
-    this.word = roomyText(this.word, shared + rest);
+    this.word = growText(this.word, shared + rest);
     const { bytes } = this.word;
     for (let i = 0; i < rest; i++) bytes[shared + i] = frame[restStart + i]!;
     this.wordLength = shared + rest;

@@ -1,4 +1,4 @@
-import { allocateText, copyBytes, roomyText, type Text } from "#bytes";
+import { allocateText, copyBytes, growText, type Text } from "#bytes";
 import { collectGarbage, releaseMemory, scaled, UserError } from "#runtime";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import {
@@ -77,7 +77,7 @@ export class TableWords implements SortedWords {
     const { bytes } = table;
     const start = table.starts[index]!;
     const length = table.starts[index + 1]! - start;
-    this.word = roomyText(this.word, length);
+    this.word = growText(this.word, length);
     const to = this.word.bytes;
     const sharedMax = Math.min(length, this.wordLength);
     let pos = 0;
@@ -180,7 +180,7 @@ export class SumOfWords implements SortedWords {
     const { words } = this.summands[winner]!;
     const { wordLength } = words;
     const from = words.word.bytes;
-    this.word = roomyText(this.word, wordLength);
+    this.word = growText(this.word, wordLength);
     const to = this.word.bytes;
     for (let pos = this.offsets[winner]!; pos < wordLength; pos++) to[pos] = from[pos]!;
     this.wordLength = wordLength;

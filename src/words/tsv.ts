@@ -3,7 +3,7 @@ import {
   byteOfCodePoint,
   byteToCharacter,
   decimalDigitsMax,
-  grown,
+  grow,
   lineFeed,
   putDecimal,
   tab,
@@ -68,7 +68,7 @@ export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
       };
     }
     if (filled >= headerBytesMax) throw headerError(path, "is longer than any header that bpe writes");
-    if (filled === bytes.length) bytes = grown(bytes);
+    if (filled === bytes.length) bytes = grow(bytes);
   }
 }
 
@@ -176,7 +176,7 @@ export class TsvReader {
 
   /** Makes room for a line that is longer than all before, and for its word. */
   private lengthen(): void {
-    this.lines = grown(this.lines);
+    this.lines = grow(this.lines);
     this.word = allocateText(this.lines.length);
   }
 

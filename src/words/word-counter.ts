@@ -3,8 +3,8 @@ import {
   createRegionKernel,
   createWholeMemory,
   FileWindow,
-  giveBack,
   type Kernel,
+  releasePages,
   runToEnd,
   scaled,
   UserError,
@@ -222,7 +222,7 @@ export class WordCounter {
   /** Forgets all words and gives their memory back to the system. */
   clear(): void {
     if (this.opened === undefined) return;
-    for (const written of writtenParts(this.opened)) giveBack(written);
+    for (const written of writtenParts(this.opened)) releasePages(written);
     this.begin();
   }
 
@@ -240,7 +240,7 @@ export class WordCounter {
     // Nobody may write where a file is mapped.
     this.openedWindow?.clear();
     if (this.textBytes > worthGivingBackBytes) {
-      giveBack(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
+      releasePages(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
       this.textBytes = 0;
     }
     const tables = tablesOf(this.kernel, this.textBytes);
@@ -261,7 +261,7 @@ export class WordCounter {
     }
     yield* this.addWordsOf(packed.tables);
     if (packed.tables.tableBytes < worthGivingBackBytes) return;
-    for (const written of writtenParts(other)) giveBack(written);
+    for (const written of writtenParts(other)) releasePages(written);
   }
 
   /** `listWords` without slices. */
@@ -311,9 +311,9 @@ export class WordCounter {
     if (flagsStart === 0 || exports.hasRecords(shortAndMiddle) === 0) return undefined;
     exports.startMovingToRecords();
     while (exports.moveToRecordsSome(slotsAtOnce) === 1) yield;
-    for (const kind of Object.values(kinds)) giveBack(partOf(kernel, slotsOf(kernel, kind)));
+    for (const kind of Object.values(kinds)) releasePages(partOf(kernel, slotsOf(kernel, kind)));
     exports.endMovingToRecords();
-    giveBack(partOf(kernel, textOf(kernel, this.textBytes)));
+    releasePages(partOf(kernel, textOf(kernel, this.textBytes)));
     const freeStart = exports.textAddress() >>> 0;
     return {
       kernel,
@@ -406,7 +406,7 @@ export class WordCounter {
 
   /** A counter for the words in a slice, in the text's region of `own`, whose words stay where they are. */
   static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
-    giveBack(partOf({ memory }, tables.text));
+    releasePages(partOf({ memory }, tables.text));
     const kernel = createRegionKernel(memory);
     kernel.exports.layOutInText();
     kernel.exports.openTables();
@@ -453,7 +453,7 @@ export const sliceRounds = kindsInRounds.length;
 /** Gives back the memory of the words that all threads have added in a round. */
 export function discardRound({ memory, tables }: PackedCounts, round: number): void {
   const kind = kindsInRounds[round]!;
-  giveBack(partOf({ memory }, kind === kinds.long ? tables.records : tables.slots[kind]));
+  releasePages(partOf({ memory }, kind === kinds.long ? tables.records : tables.slots[kind]));
 }
 
 const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => number) =>

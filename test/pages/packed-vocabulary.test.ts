@@ -3,7 +3,7 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
 import { type Token, unpack } from "../../src/pages/unpacked.ts";
-import { runToEnd } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/slices.ts";
 import { makeLedger } from "../../src/tokenizer/ledger.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";

@@ -16,7 +16,7 @@ import { trainTokenizer } from "../../src/library/train-tokenizer.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { UserError } from "../../src/runtime/errors.ts";
-import { inTurns } from "../../src/runtime/turns.ts";
+import { runSliced } from "../../src/runtime/slices.ts";
 import {
   CacheDirectory,
   contentsOf,
@@ -96,7 +96,7 @@ for (const { name, loadedBy, beside, mutate } of tokenizerFiles) {
       put(directory, name, mutate(text, random));
       const tokenizer = await Tokenizer.load(join(directory, loadedBy));
       tokenizer.decode(tokenizer.encode("Some words, 漢字 é<|endoftext|> 12\n"));
-      await inTurns(vocabularyStatistics(tokenizer.parts.tokens, allAddedTokens(tokenizer.parts), 3));
+      await runSliced(vocabularyStatistics(tokenizer.parts.tokens, allAddedTokens(tokenizer.parts), 3));
     });
   });
 }

@@ -2,14 +2,13 @@ import { isUtf8 } from "node:buffer";
 import {
   allocateText,
   backslash,
-  beginsWithMark,
   carriageReturn,
   closeBrace,
   colon,
   comma,
   countLineFeeds,
   dot,
-  grown,
+  grow,
   lineFeed,
   minus,
   openBrace,
@@ -17,6 +16,7 @@ import {
   putCharacter,
   quote,
   space,
+  startsWithBom,
   type Text,
   tab,
 } from "#bytes";
@@ -159,7 +159,7 @@ class JsonLines implements RecordLines {
   }
 
   firstPos(bytes: Uint8Array): number {
-    return beginsWithMark(bytes) ? 3 : 0;
+    return startsWithBom(bytes) ? 3 : 0;
   }
 
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead {
@@ -442,7 +442,7 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
       const inside = skipBlanks(bytes, pos + 1);
       if (bytes[inside] === first + 2) pos = inside + 1;
       else {
-        if (depth === cursor.nesting.length) cursor.nesting = grown(cursor.nesting);
+        if (depth === cursor.nesting.length) cursor.nesting = grow(cursor.nesting);
         cursor.nesting[depth++] = first;
         pos = first === openBrace ? skipKey(text, inside) : inside;
         if (pos < 0) return nowhere;

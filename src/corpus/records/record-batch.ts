@@ -1,4 +1,4 @@
-import { allocateText, copyBytes, grown, paddingBytes, releaseText, type Text, type TextMaker } from "#bytes";
+import { allocateText, copyBytes, grow, paddingBytes, releaseText, type Text, type TextMaker } from "#bytes";
 import { scaled } from "#runtime";
 import type { KeptValue } from "./kept-fields.ts";
 
@@ -38,7 +38,7 @@ export class RecordBatch {
   }
 
   endRecord(end: number): void {
-    if (this.count === this.ends.length) this.ends = grown(this.ends);
+    if (this.count === this.ends.length) this.ends = grow(this.ends);
     this.ends[this.count++] = end;
   }
 

@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import {
   type Axis,
   type Curve,
@@ -35,7 +35,7 @@ export function curveChart({ points, table, doubled, smallerSizes }: Curve): HTM
   const dot = (point: CurvePoint, r: number) =>
     svg("circle.dot.c0", { ...at(point), r, "data-tip": tipOf(point) });
   const others = table.filter(({ size }) => smallerSizes.includes(size) && size !== chosen.size);
-  const label = `Bytes per token by size of the vocabulary: ${chosen.bytesPerToken.toFixed(3)} at ${grouped(chosen.size)}`;
+  const label = `Bytes per token by size of the vocabulary: ${chosen.bytesPerToken.toFixed(3)} at ${groupDigits(chosen.size)}`;
   return h(
     "figure.plot",
     h("div.y-title", y.title),
@@ -64,7 +64,7 @@ export function curveChart({ points, table, doubled, smallerSizes }: Curve): HTM
 }
 
 const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
-  `${grouped(size)} tokens: ${bytesPerToken.toFixed(3)} bytes per token`;
+  `${groupDigits(size)} tokens: ${bytesPerToken.toFixed(3)} bytes per token`;
 
 /** The share of the plot that a name takes on a telephone. */
 const nameShare = 0.24;

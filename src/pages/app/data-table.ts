@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import { lengthOf, percent } from "#pages";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
@@ -22,7 +22,7 @@ export type Column<Row> = {
 export const numbers = <Row>(
   head: Child,
   of: (row: Row) => number | null | undefined,
-  shown: (value: number) => Child = grouped,
+  shown: (value: number) => Child = groupDigits,
 ): Column<Row> => ({
   head,
   key: (row) => of(row) ?? null,
@@ -122,7 +122,7 @@ class TableView<Row> {
       );
     replace(this.body, shown.map(rowOf));
     const end = this.first + shown.length;
-    this.status.textContent = `${grouped(this.first + 1)} to ${grouped(end)} of ${grouped(this.order.length)}`;
+    this.status.textContent = `${groupDigits(this.first + 1)} to ${groupDigits(end)} of ${groupDigits(this.order.length)}`;
   }
 
   private turns(): Child {

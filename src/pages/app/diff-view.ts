@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import type { Difference } from "#evaluation";
 import { type DiffData, type ListLengths, listMax, signsNote, withSigns } from "#pages";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
@@ -76,7 +76,7 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   return section(
     "words",
     "Words that are cut differently",
-    `${grouped(text.differentWords)} of ${grouped(text.words)} words, ${grouped(text.distinctDifferentWords)} of them distinct; the most frequent first.`,
+    `${groupDigits(text.differentWords)} of ${groupDigits(text.words)} words, ${groupDigits(text.distinctDifferentWords)} of them distinct; the most frequent first.`,
     dataTable<Word>({
       label: "Words that are cut differently",
       columns: [
@@ -98,8 +98,8 @@ function list<Row>(
   columns: readonly Column<Row>[],
 ): Child {
   if (count === 0) return null;
-  return fold(`${title}: ${grouped(count)}`, () => [
-    count > rows.length && h("p.lead", `The first ${grouped(listMax)}; bpe diff --json has all.`),
+  return fold(`${title}: ${groupDigits(count)}`, () => [
+    count > rows.length && h("p.lead", `The first ${groupDigits(listMax)}; bpe diff --json has all.`),
     dataTable<Row>({ label: title, columns, rows, pageRows }),
   ]);
 }

@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import {
   bestOf,
   costsOf,
@@ -64,7 +64,9 @@ function picture(evaluation: FullEvaluation): Child {
   }));
   const values = rows.flatMap(({ dots }) => dots.map(({ value }) => value));
   if (values.length === 0) return null;
-  const sized = tokenizers.map(({ name, vocabularySize }) => `${name}, ${grouped(vocabularySize)} tokens`);
+  const sized = tokenizers.map(
+    ({ name, vocabularySize }) => `${name}, ${groupDigits(vocabularySize)} tokens`,
+  );
   return h(
     "section",
     { id: "picture", "aria-label": "Bytes per token" },
@@ -221,7 +223,7 @@ function allMeasures({ texts, tokenizers }: FullEvaluation, names: readonly stri
     const list = textMeasures.filter((measure) => !repeatsAnother(measure) && says(measure, asked));
     const of = (t: number): Measures => tokenizers[t]!.texts[i] ?? tokenizers[t]!.overall;
     const size = ({ bytes, characters, words }: TextFacts) =>
-      `${grouped(bytes)} bytes, ${grouped(characters)} characters, ${grouped(words)} words`;
+      `${groupDigits(bytes)} bytes, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
     return [
       text !== undefined && h("p.quiet", size(text)),
       measureRows(text?.name ?? "all texts", list, names, of),
@@ -256,7 +258,7 @@ type Costly = FullEvaluation["tokenizers"][number]["texts"][number]["dearestWord
 const wordItem = ({ count, tokens, pieces }: Costly) =>
   h(
     "li",
-    h("span.count", `${grouped(count)} × `),
+    h("span.count", `${groupDigits(count)} × `),
     piecesText(pieces.slice(0, piecesShown)),
     (pieces.length > piecesShown || pieces.length < tokens / count) && "…",
   );
@@ -267,7 +269,7 @@ function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]):
     "Shares of the tokens that are not special, by the script of their first letter or what they hold, and by length.";
   const longest = ({ longestTokens }: FullEvaluation["tokenizers"][number]) =>
     longestTokens.map(({ id, bytes, token }) =>
-      h("li", tokenCode(withSigns(token)), h("span.quiet", ` ${grouped(bytes)} bytes, id ${id}`)),
+      h("li", tokenCode(withSigns(token)), h("span.quiet", ` ${groupDigits(bytes)} bytes, id ${id}`)),
     );
   return [
     h("p.lead", what),
@@ -348,6 +350,6 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
 
 function modelTable({ tokenizers, model }: FullEvaluation, names: readonly string[]): Child {
   const { layers, d, context } = model!;
-  const shape = `${grouped(layers)} layers of width ${grouped(d)}, a context of ${grouped(context)} tokens.`;
+  const shape = `${groupDigits(layers)} layers of width ${groupDigits(d)}, a context of ${groupDigits(context)} tokens.`;
   return [h("p.lead", shape), measureRows("Model", modelMeasures, names, (t) => tokenizers[t]!.modelCost!)];
 }

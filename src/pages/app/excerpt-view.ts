@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
 import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
@@ -32,7 +32,7 @@ export function cutText(tokens: readonly Token[]): Child {
   }
   const perToken = (byteCount / Math.max(1, tokens.length)).toFixed(2);
   return [
-    h("p.quiet", `${grouped(tokens.length)} tokens, ${perToken} bytes per token`),
+    h("p.quiet", `${groupDigits(tokens.length)} tokens, ${perToken} bytes per token`),
     h(
       "p.text",
       { dir: "auto", tabindex: 0 },
@@ -111,6 +111,6 @@ function stackedPassage(
   }
   if (pieces.length === 0) return null;
   pieces.push(plainText(bytes.subarray(plainStart)));
-  const counts = `${grouped(above.length)} tokens above, ${grouped(below.length)} below`;
+  const counts = `${groupDigits(above.length)} tokens above, ${groupDigits(below.length)} below`;
   return h("div.passage", h("p.quiet", counts), h("p.text", { dir: "auto", tabindex: 0 }, pieces));
 }

@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import { bytesOf, search, shortNumber, type Token, timesOf, tokenText, type Vocabulary } from "#pages";
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
@@ -105,7 +105,7 @@ function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
       "button",
       { type: "button", "data-tip": tip, "aria-label": tip, onclick: () => choose(of) },
       shown,
-      count !== null && h("small", count < 10_000 ? grouped(count) : shortNumber(count)),
+      count !== null && h("small", count < 10_000 ? groupDigits(count) : shortNumber(count)),
     );
     const node = h("div.node", label, halvesOf(of, depth));
     node.style.flexGrow = String(of.length);

@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import { bytesOf, percent, type Token, usual } from "#pages";
 import { shapeOf } from "#tokenizer";
 
@@ -71,7 +71,7 @@ function share(a: string, b: string): boolean {
 
 const countOf = ({ end, inText }: Token) => {
   const count = end ?? inText;
-  return count === null ? "" : `${grouped(count)} times`;
+  return count === null ? "" : `${groupDigits(count)} times`;
 };
 
 function unused(merged: readonly Token[]): Observation[] {
@@ -79,7 +79,7 @@ function unused(merged: readonly Token[]): Observation[] {
   if (never.length === 0) return [];
   return [
     {
-      what: `${grouped(never.length)} learned ${never.length === 1 ? "token occurs" : "tokens occur"} nowhere.`,
+      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token occurs" : "tokens occur"} nowhere.`,
       why: "Later merges took all their places; bpe prune can give their ids back, e.g.",
       token: longestOf(never, 1)[0] ?? never[0]!,
       figure: percent(never.length / merged.length),
@@ -95,7 +95,7 @@ function intermediate(merged: readonly Token[], lastPairCount: number | null): O
   const count = merged.filter((token) => isIntermediate(token, lastPairCount)).length;
   return [
     {
-      what: `${grouped(count)} tokens are intermediate.`,
+      what: `${groupDigits(count)} tokens are intermediate.`,
       why: `Longer tokens absorbed them, and now they are rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
       figure: percent(count / merged.length),
     },
@@ -115,8 +115,8 @@ function separators(merged: readonly Token[]): Observation[] {
   const longest = found.reduce((a, b) => (b.length > a.length ? b : a));
   return [
     {
-      what: `${grouped(found.length)} ${found.length === 1 ? "token is a line" : "tokens are lines"} of one sign or of white space.`,
-      why: `They have ${separatorBytes} bytes and more; the longest has ${grouped(longest.length)}:`,
+      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a line" : "tokens are lines"} of one sign or of white space.`,
+      why: `They have ${separatorBytes} bytes and more; the longest has ${groupDigits(longest.length)}:`,
       token: longest,
       figure: percent(found.length / merged.length),
     },
@@ -140,7 +140,7 @@ function partsOfCharacters(merged: readonly Token[]): Observation[] {
   if (parts.length === 0) return [];
   return [
     {
-      what: `${grouped(parts.length)} learned ${parts.length === 1 ? "token is" : "tokens are"} parts of characters.`,
+      what: `${groupDigits(parts.length)} learned ${parts.length === 1 ? "token is" : "tokens are"} parts of characters.`,
       why: `Alone they are no valid UTF-8. Usual: ${usual.notUtf8}. E.g.`,
       token: parts[0]!,
       figure: percent(parts.length / merged.length),

@@ -1,4 +1,4 @@
-import { bytes, counted, grouped } from "#bytes";
+import { countNoun, formatBytes, groupDigits } from "#bytes";
 import type { TrainingRecord } from "#formats";
 import {
   bytesOf,
@@ -51,7 +51,7 @@ function curveSection(curve: Curve): HTMLElement {
   const chosen = points.at(-1)!.bytesPerToken;
   const noteOf = (point: CurvePoint) =>
     point === doubled ? " (estimate)" : smallerSizes.includes(point.size) ? " (written, too)" : "";
-  const named = (point: CurvePoint) => `${grouped(point.size)}${noteOf(point)}`;
+  const named = (point: CurvePoint) => `${groupDigits(point.size)}${noteOf(point)}`;
   const sizes = dataTable<CurvePoint>({
     label: "Bytes per token by size of the vocabulary",
     columns: [
@@ -92,8 +92,8 @@ const observationSection = (observations: readonly Observation[]) =>
 function factsOf({ id, length, rank, created, end, inText }: Token, textName: string | null): string {
   return [
     `id ${id}`,
-    counted(length, "byte"),
-    rank === undefined ? "no merge makes it" : `merge ${grouped(rank + 1)}`,
+    countNoun(length, "byte"),
+    rank === undefined ? "no merge makes it" : `merge ${groupDigits(rank + 1)}`,
     ...(created !== null && rank !== undefined ? [`made ${timesOf(created)}`] : []),
     ...(end !== null ? [`${timesOf(end)} at the end`] : []),
     ...(inText !== null ? [`${timesOf(inText)} in ${textName ?? "the text"}`] : []),
@@ -124,7 +124,7 @@ function sampleSection(texts: readonly CutText[]): HTMLElement {
 
 function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
   const { record, addedTokens, textName, summary, made } = data;
-  const title = `All ${grouped(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
+  const title = `All ${groupDigits(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
   return [
     fold(title, () => tokenTable(vocabulary, textName)),
     fold("Scripts and token lengths", () => shares(vocabulary, addedTokens)),
@@ -156,7 +156,7 @@ function tokenTable({ tokens }: Vocabulary, textName: string | null): Child {
         ranks(
           "merge",
           ({ rank }) => rank,
-          (rank) => grouped(rank + 1),
+          (rank) => groupDigits(rank + 1),
         ),
         words("token", ({ text }) => text, tokenLink),
         {
@@ -223,7 +223,7 @@ function ended<T>(steps: Generator<undefined, T>): T {
 
 function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   const shown = (content: string) => tokenCode(tokenText(new TextEncoder().encode(content)));
-  const what = `${grouped(addedTokens.length)} tokens are found in a text before it is cut; none is learned.`;
+  const what = `${groupDigits(addedTokens.length)} tokens are found in a text before it is cut; none is learned.`;
   return [
     h("p.lead", what),
     dataTable<AddedToken>({
@@ -257,7 +257,7 @@ function inputsFold({ inputs, counts }: TrainingRecord): Child {
   >;
   const rows: readonly Row[] = [...inputs, ...files];
   if (rows.length < 2) return null;
-  return fold(`Inputs: ${grouped(rows.length)} files`, () =>
+  return fold(`Inputs: ${groupDigits(rows.length)} files`, () =>
     dataTable<Row>({
       label: "Inputs",
       columns: [
@@ -286,7 +286,7 @@ function languages(all: NonNullable<TrainingRecord["languages"]>): Child {
     label: "Languages",
     columns: [
       { head: "language", cell: ({ language, isDev }) => (isDev ? `${language} (dev)` : language) },
-      numbers("text", ({ textBytes }) => textBytes, bytes),
+      numbers("text", ({ textBytes }) => textBytes, formatBytes),
       numbers("share", ({ textBytes, isDev }) => textBytes / Math.max(1, sumOf(isDev)), percent),
       numbers("pretokens", ({ wordCount }) => wordCount),
       numbers("distinct", ({ distinctWordCount }) => distinctWordCount),

@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import { type Child, dataTable, h, numbers, replace, section, stackedExcerpts } from "#pages/app";
 import { patterns } from "#pattern";
 import type { ScriptCounts } from "../cut-comparison.ts";
@@ -77,7 +77,7 @@ function answered(answer: CompareAnswer, name: string): Child {
   return [
     h(
       "p",
-      `${grouped(above)} tokens above, ${grouped(below)} below, of ${grouped(sum(({ byteCount }) => byteCount))} bytes.`,
+      `${groupDigits(above)} tokens above, ${groupDigits(below)} below, of ${groupDigits(sum(({ byteCount }) => byteCount))} bytes.`,
     ),
     excerpts.length === 0
       ? h("p", "Both cut this text alike.")

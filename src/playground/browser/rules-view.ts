@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import type { Compat } from "#merge";
 import { tokenText } from "#pages";
 import { type Child, dataTable, h, numbers, replace, section, tokenCode } from "#pages/app";
@@ -58,7 +58,7 @@ function answered({ parting, same, mergeCounts, refused }: RuleAnswer): Child {
   return [
     refused.map(({ rule, reason }) => h("p.caution", `${names[rule]}: ${reason}`)),
     parting === null
-      ? h("p", `All rules make the same ${grouped(least)} merges: no tie decides between them.`)
+      ? h("p", `All rules make the same ${groupDigits(least)} merges: no tie decides between them.`)
       : partingOf(parting),
     dataTable<(typeof same)[number]>({
       label: "Merges alike",
@@ -75,17 +75,17 @@ function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>)
   const [{ tied, tiedCount }] = choices as [Choice];
   const more = tiedCount - tied.length;
   const ties = () => [
-    `Here ${grouped(tiedCount)} pairs are equally frequent, ${grouped(tied[0]!.count)} times: `,
+    `Here ${groupDigits(tiedCount)} pairs are equally frequent, ${groupDigits(tied[0]!.count)} times: `,
     tied.map((pair, i) => [i > 0 && ", ", pairOf(pair)]),
-    more > 0 && ` and ${grouped(more)} more`,
+    more > 0 && ` and ${groupDigits(more)} more`,
     ". Which one is merged is a convention, and each trainer has its own:",
   ];
   return [
     h(
       "p",
       "The first ",
-      h("b", grouped(same)),
-      ` merges are the same. They diverge at merge ${grouped(same + 1)}.`,
+      h("b", groupDigits(same)),
+      ` merges are the same. They diverge at merge ${groupDigits(same + 1)}.`,
     ),
     h(
       "p",

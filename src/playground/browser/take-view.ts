@@ -1,4 +1,4 @@
-import { bytes as sizeText } from "#bytes";
+import { formatBytes as sizeText } from "#bytes";
 import { h, replace, section } from "#pages/app";
 import { commandOf, hashOf } from "../shared-link.ts";
 import { messageOf } from "./page-parts.ts";

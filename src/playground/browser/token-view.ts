@@ -1,4 +1,4 @@
-import { counted, grouped } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import { type Token, timesOf, tokenText } from "#pages";
 import { type Child, h, replace, section, shownToken, tokenCode, tokenLink, treeSection } from "#pages/app";
 import { isSpecial, numberOf, tokenOf } from "../learned.ts";
@@ -49,11 +49,11 @@ export class TokenView {
       return `is a byte: id ${id}. It occurs ${timesOf(created!)} before the first merge, and ${timesOf(end!)} at the end.`;
     const pairCount = this.session.trained!.learned.pairCounts[rank]!;
     return [
-      `is one token, id ${id}, because after ${grouped(rank)} merges `,
+      `is one token, id ${id}, because after ${groupDigits(rank)} merges `,
       tokenCode(shownToken(left!)),
       " and ",
       tokenCode(shownToken(right!)),
-      ` were adjacent ${timesOf(pairCount)}: no other pair was more frequent. Merge ${grouped(rank + 1)} made it in ${grouped(created!)} places. ${leftOf(created!, end!)} `,
+      ` were adjacent ${timesOf(pairCount)}: no other pair was more frequent. Merge ${groupDigits(rank + 1)} made it in ${groupDigits(created!)} places. ${leftOf(created!, end!)} `,
       h("button", { type: "button", onclick: () => this.goTo(rank) }, "See it happen"),
     ];
   }
@@ -79,7 +79,7 @@ export class TokenView {
         absorbers.length === 0
           ? h("p.quiet", "Nothing: no later merge took it.")
           : h("ul.plain", absorbers.slice(0, absorbersMost).map(taken)),
-        more > 0 && h("p.quiet", `and ${grouped(more)} more`),
+        more > 0 && h("p.quiet", `and ${groupDigits(more)} more`),
       ),
     );
   }
@@ -90,12 +90,12 @@ export class TokenView {
     const items = shown.map(({ bytes, count }) =>
       h("li", tokenCode(tokenText(bytes)), h("span.quiet", ` ${timesOf(count)}`)),
     );
-    const sum = `${counted(wordCount, "word")} contained it at some step, ${timesOf(occurrences)} in all.`;
+    const sum = `${countNoun(wordCount, "word")} contained it at some step, ${timesOf(occurrences)} in all.`;
     replace(place, [h("ul.plain", items), h("p.quiet", sum)]);
   }
 }
 
 function leftOf(created: number, end: number): string {
   if (end === created) return "At the end all of these are left.";
-  return `At the end ${end === 0 ? "none" : grouped(end)} of these are left; later merges took the others into longer tokens.`;
+  return `At the end ${end === 0 ? "none" : groupDigits(end)} of these are left; later merges took the others into longer tokens.`;
 }

@@ -1,4 +1,4 @@
-import { grouped, seconds, bytes as sizeText } from "#bytes";
+import { formatSeconds, groupDigits, formatBytes as sizeText } from "#bytes";
 import { curveOf } from "#pages";
 import { curveChart, h, replace, section } from "#pages/app";
 import { patterns } from "#pattern";
@@ -147,7 +147,7 @@ export class TrainView {
     try {
       await this.session.train(this.corpus, this.settings, ({ stage, done, total }) => {
         this.bar.value = ((stage === "merging" ? 1 : 0) + done / (total ?? done)) / 2;
-        this.status.textContent = stage === "merging" ? `${grouped(done)} merges` : "counting words";
+        this.status.textContent = stage === "merging" ? `${groupDigits(done)} merges` : "counting words";
       });
     } catch (error) {
       replace(this.status, h("span.wrong", messageOf(error)));
@@ -174,8 +174,8 @@ export class TrainView {
   private showResult({ statistics, warnings, learned }: Trained): void {
     this.setBusy(false);
     const { byteCount: size, countMs, mergeMs, mergeCount, distinctWordCount } = statistics;
-    const time = seconds((countMs + mergeMs) / 1000);
-    this.status.textContent = `Learned ${grouped(mergeCount)} merges from ${sizeText(size)}, which have ${grouped(distinctWordCount)} distinct words, in ${time}.`;
+    const time = formatSeconds((countMs + mergeMs) / 1000);
+    this.status.textContent = `Learned ${groupDigits(mergeCount)} merges from ${sizeText(size)}, which have ${groupDigits(distinctWordCount)} distinct words, in ${time}.`;
     replace(
       this.warnings,
       warnings.map((warning) => h("p.caution", warning)),

@@ -1,4 +1,4 @@
-import { grouped } from "#bytes";
+import { groupDigits } from "#bytes";
 import { timesOf } from "#pages";
 import { bar, dataTable, h, replace, section, shownToken } from "#pages/app";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
@@ -138,11 +138,11 @@ export class WatchView {
     const most = mergeCountOf(learned);
     const step = Math.max(0, Math.min(most, merges));
     this.slider.value = String(step);
-    this.slider.ariaValueText = `${grouped(step)} of ${grouped(most)} merges`;
+    this.slider.ariaValueText = `${groupDigits(step)} of ${groupDigits(most)} merges`;
     this.shown.showAfter(step);
     const tokens = tokenCountOf(head, step);
     const perToken = (head.bytes.length / Math.max(1, tokens)).toFixed(2);
-    this.count.textContent = `After ${grouped(step)} of ${grouped(most)} merges: ${grouped(tokens)} tokens, ${perToken} bytes per token`;
+    this.count.textContent = `After ${groupDigits(step)} of ${groupDigits(most)} merges: ${groupDigits(tokens)} tokens, ${perToken} bytes per token`;
     this.showNext(step);
     clearTimeout(this.asking);
     this.asking = setTimeout(() => void this.askRunnersUp(), restMs);
@@ -158,7 +158,7 @@ export class WatchView {
     this.left.textContent = this.nameOf(learned.left[step]!);
     this.right.textContent = this.nameOf(learned.right[step]!);
     this.made.textContent = this.nameOf(byteCount + step);
-    const places = this.places[step] === 1 ? "1 place" : `${grouped(this.places[step]!)} places`;
+    const places = this.places[step] === 1 ? "1 place" : `${groupDigits(this.places[step]!)} places`;
     this.facts.textContent = `. The most frequent pair of the corpus: ${timesOf(learned.pairCounts[step]!)}. In the text below it changes ${places}.`;
   }
 
@@ -177,7 +177,7 @@ export class WatchView {
     const { id, rank } = token;
     const origin =
       rank !== undefined
-        ? `merge ${grouped(rank + 1)} made it`
+        ? `merge ${groupDigits(rank + 1)} made it`
         : isSpecial(token)
           ? "a special token"
           : "a byte";
@@ -199,7 +199,7 @@ export class WatchView {
           tiedCount > 1 &&
             h(
               "p.quiet",
-              `${grouped(tiedCount)} pairs are equally frequent: the trainer's rule for ties says which one is merged first.`,
+              `${groupDigits(tiedCount)} pairs are equally frequent: the trainer's rule for ties says which one is merged first.`,
             ),
         ]);
       }
@@ -214,7 +214,7 @@ export class WatchView {
       label: "The most frequent pairs",
       columns: [
         { head: "pair", cell: ({ left, right }) => `${this.nameOf(left)} + ${this.nameOf(right)}` },
-        { head: "occurrences", cell: ({ count }) => [grouped(count), bar(count / most)] },
+        { head: "occurrences", cell: ({ count }) => [groupDigits(count), bar(count / most)] },
       ],
       rows: top,
     });

@@ -33,8 +33,8 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     file: "src/runtime/windows.ts",
     before:
       "/** ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED: the file system, or the server behind it, has no locks. */",
-    line: "const knowsNoLock = new Set([1, 50]);",
-    changed: "const knowsNoLock = new Set([1, 51]);",
+    line: "const lockUnsupportedErrors = new Set([1, 50]);",
+    changed: "const lockUnsupportedErrors = new Set([1, 51]);",
     why: "A number of Windows: wine's file systems all have locks.",
   },
   {
@@ -110,7 +110,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   },
   {
     file: "src/jobs/run-tasks.ts",
-    before: "await (this.job.sink.drained?.() ?? nextTurn());",
+    before: "await (this.job.sink.drain?.() ?? yieldToEventLoop());",
     line: "if (this.isStopped) return undefined;",
     changed: ";",
     why: "After a failure this thread goes on in vain for a while; the failure is told all the same.",

@@ -1,12 +1,20 @@
 import { expect, test } from "bun:test";
-import { bytes, clock, counted, dayOf, grouped, seconds, speed } from "../../../src/bytes/quantities.ts";
+import {
+  countNoun,
+  formatBytes,
+  formatClock,
+  formatDay,
+  formatSeconds,
+  formatSpeed,
+  groupDigits,
+} from "../../../src/bytes/quantities.ts";
 
 test("numbers are grouped by thousands", () => {
-  expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
+  expect([0, 999, 1000, 1234567].map(groupDigits)).toEqual(["0", "999", "1,000", "1,234,567"]);
 });
 
 test("bytes have decimal units", () => {
-  expect([0, 999, 1000, 100646966, 999_960_000].map(bytes)).toEqual([
+  expect([0, 999, 1000, 100646966, 999_960_000].map(formatBytes)).toEqual([
     "0 B",
     "999 B",
     "1.0 kB",
@@ -16,22 +24,22 @@ test("bytes have decimal units", () => {
 });
 
 test("times are milliseconds, seconds or a clock", () => {
-  expect([0.0123, 0.9999, 1.234, 83, 3683].map(seconds)).toEqual([
+  expect([0.0123, 0.9999, 1.234, 83, 3683].map(formatSeconds)).toEqual([
     "12 ms",
     "1.00 s",
     "1.23 s",
     "1:23",
     "1:01:23",
   ]);
-  expect(clock(4)).toBe("0:04");
+  expect(formatClock(4)).toBe("0:04");
 });
 
 test("a count agrees with its noun", () => {
-  expect([counted(1, "document"), counted(2, "document")]).toEqual(["1 document", "2 documents"]);
+  expect([countNoun(1, "document"), countNoun(2, "document")]).toEqual(["1 document", "2 documents"]);
 });
 
 test("a speed is of at least 1 MB, and never zero", () => {
-  expect([speed(999_999, 10), speed(1.8e6, 3560), speed(2e9, 4000)]).toEqual([
+  expect([formatSpeed(999_999, 10), formatSpeed(1.8e6, 3560), formatSpeed(2e9, 4000)]).toEqual([
     "",
     ", 0.5 MB/s",
     ", 500 MB/s",
@@ -39,6 +47,6 @@ test("a speed is of at least 1 MB, and never zero", () => {
 });
 
 test("a day has the name of its month, in UTC", () => {
-  expect(dayOf(new Date("2026-11-27T23:59:59Z"))).toBe("27 November 2026");
-  expect(dayOf(new Date("2027-01-01T00:00:00Z"))).toBe("1 January 2027");
+  expect(formatDay(new Date("2026-11-27T23:59:59Z"))).toBe("27 November 2026");
+  expect(formatDay(new Date("2027-01-01T00:00:00Z"))).toBe("1 January 2027");
 });

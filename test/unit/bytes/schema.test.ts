@@ -5,7 +5,7 @@ import {
   checkArgument,
   checkOptions,
   checkOr,
-  described,
+  describeValue,
   fieldsOf,
   flag,
   listOf,
@@ -17,7 +17,7 @@ import {
   orNull,
   path,
   pathsArgument,
-  shown,
+  showValue,
   text,
   textArgument,
   textLike,
@@ -35,7 +35,7 @@ const failing = (what: string): never => {
 /** Why the value does not pass. */
 function failureOf(check: Check<unknown>, value: unknown): string {
   try {
-    return `passed as ${shown(checkOr(check, value, failing))}`;
+    return `passed as ${showValue(checkOr(check, value, failing))}`;
   } catch (error) {
     return (error as Error).message;
   }
@@ -89,8 +89,8 @@ test("a field that an object only inherits is missing", () => {
 });
 
 test("what is shown of a value is short", () => {
-  expect(shown("x".repeat(1000))).toHaveLength(101);
-  expect(shown(undefined)).toBe("missing");
+  expect(showValue("x".repeat(1000))).toHaveLength(101);
+  expect(showValue(undefined)).toBe("missing");
 });
 
 test("any value is described, also what JSON cannot say", () => {
@@ -112,7 +112,7 @@ test("any value is described, also what JSON cannot say", () => {
     [new Map(), "an object of Map"],
     [Object.create(null), "{}"],
   ];
-  for (const [value, text] of cases) expect(described(value)).toBe(text);
+  for (const [value, text] of cases) expect(describeValue(value)).toBe(text);
 });
 
 test("arguments of another kind are named, with what they must be", () => {

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { skipSpace } from "../../../src/bytes/json-walk.ts";
 import {
-  beginsWithMark,
   byteCountOf,
   characterLengthAt,
   codePointAt,
@@ -11,6 +10,7 @@ import {
   isUnfinished,
   putCharacter,
   putDecimal,
+  startsWithBom,
 } from "../../../src/bytes/text.ts";
 import { randomNumbers } from "../../random.ts";
 
@@ -41,9 +41,9 @@ test("line feeds are counted in a part of a buffer", () => {
 });
 
 test("a byte-order mark is three bytes", () => {
-  expect(beginsWithMark(utf8("\ufefftext"))).toBe(true);
-  expect(beginsWithMark(utf8("\ufeff").subarray(0, 2))).toBe(false);
-  expect(beginsWithMark(utf8("text"))).toBe(false);
+  expect(startsWithBom(utf8("\ufefftext"))).toBe(true);
+  expect(startsWithBom(utf8("\ufeff").subarray(0, 2))).toBe(false);
+  expect(startsWithBom(utf8("text"))).toBe(false);
 });
 
 /** The code point of bytes that are one valid character, else -1. */

@@ -9,7 +9,7 @@ import type { TaskTexts } from "../../../src/corpus/task-texts.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";

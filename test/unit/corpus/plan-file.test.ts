@@ -13,7 +13,7 @@ import {
 } from "../../../src/corpus/plan-file.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { countCorpus } from "../../../src/training/count-corpus.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";

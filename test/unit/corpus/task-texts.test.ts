@@ -5,7 +5,7 @@ import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";

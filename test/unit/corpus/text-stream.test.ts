@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { DecompressedStream, JsonLinesStream } from "../../../src/corpus/text-stream.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { nextTurn } from "../../../src/runtime/turns.ts";
+import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import { randomNumbers } from "../../random.ts";
 import { readAll, streamOf } from "./byte-streams.ts";
 
@@ -193,7 +193,7 @@ for (const compression of ["gzip", "zstd"] as const) {
         const stream = new DecompressedStream(streamOf(packed), "corpus", compression);
         const room = new Uint8Array(1000);
         stream.read(room, 0).catch(() => {});
-        for (let turn = 0; turn < turns; turn++) await nextTurn();
+        for (let turn = 0; turn < turns; turn++) await yieldToEventLoop();
         stream.close();
       }
     });

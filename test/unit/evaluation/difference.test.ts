@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { differenceOf, longestIncreasing } from "../../../src/evaluation/difference.ts";
 import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 

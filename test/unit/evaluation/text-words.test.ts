@@ -12,7 +12,7 @@ import {
   wordAt,
 } from "../../../src/evaluation/text-words.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { SpecialTokenFinder } from "../../../src/text/special-token-finder.ts";
 import { rounds } from "../../rounds.ts";
 import { pretokenEnds } from "../pattern/naive.ts";

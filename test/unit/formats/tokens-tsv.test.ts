@@ -3,7 +3,7 @@ import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-character
 import { ledgerFiles, mostLedgerBytes, tokensTsv } from "../../../src/formats/tokens-tsv.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { makeLedger } from "../../../src/tokenizer/ledger.ts";
 import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";

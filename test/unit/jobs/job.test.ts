@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { JobThread, serveJob, type Tell, Transferred } from "../../../src/jobs/job.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { nextTurn } from "../../../src/runtime/turns.ts";
+import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import type { WorkerThread } from "../../../src/runtime/worker-jobs.ts";
 
 /** A job that writes down what it is asked. */
@@ -11,7 +11,7 @@ function countingJob(tell: Tell<string>) {
   return {
     async add(number: number): Promise<number> {
       tell(`adding ${number}`);
-      await nextTurn();
+      await yieldToEventLoop();
       sum += number;
       return sum;
     },

@@ -15,7 +15,7 @@ import { Outbox, runTasks, type Sink, TaskQueue } from "../../../src/jobs/run-ta
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { kernelModule } from "../../../src/runtime/kernel.ts";
-import { nextTurn } from "../../../src/runtime/turns.ts";
+import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { IdBuffer, type Ids } from "../../../src/tokenizer/encoding-kernel.ts";
 import { startCounting } from "../../../src/training/count-corpus.ts";
@@ -38,11 +38,11 @@ const inputs = findInputs(paths);
 
 type RangeSink = {
   endRange(inputIndex: number, documentCount: number): void;
-  drained?: Sink<never, RangeStatistics | undefined>["drained"];
+  drain?: Sink<never, RangeStatistics | undefined>["drain"];
 };
 
 /** Counts the documents of each input, which is one range. */
-async function jobOn(threadCount: number, { endRange, drained }: RangeSink, given = inputs): Promise<void> {
+async function jobOn(threadCount: number, { endRange, drain }: RangeSink, given = inputs): Promise<void> {
   const setup = {
     kernelModule: kernelModule(),
     inputs: given,
@@ -61,7 +61,7 @@ async function jobOn(threadCount: number, { endRange, drained }: RangeSink, give
       name: "counting",
       start: startCounting,
       setupOf: ({ index }) => ({ ...setup, name: `thread-${index}` }),
-      sink: { endTask, ...(drained && { drained }) },
+      sink: { endTask, ...(drain && { drain }) },
       inputs: given,
       ranges: given.map(wholeRange),
       cutting: undefined,
@@ -115,7 +115,7 @@ test("one thread waits for the sink before it goes on", async () => {
     endRange() {
       if (isFull) takenWhileFull++;
     },
-    async drained() {
+    async drain() {
       isFull = true;
       await Bun.sleep(1);
       isFull = false;
@@ -172,7 +172,7 @@ test("takers go on in the order of the tasks, also where one has to get the next
     const first = take(0);
     const second = take(1);
     await first;
-    await nextTurn();
+    await yieldToEventLoop();
     const asks = [take(0), take(1), take(0), take(0), take(1), take(1)];
     await Promise.all([second, ...asks]);
     queue.close();

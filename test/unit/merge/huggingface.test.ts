@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { BPE, byteLevelPreTokenizer, Tokenizer } from "tokenizers";
 import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { tableOf } from "./made-words.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { MergeTuning } from "../../../src/merge/merge-options.ts";
 import { trainInPlace, trainMerges } from "../../../src/merge/train-merges.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import type { TokenWords } from "../../../src/words/word-table.ts";
 import { type Random, randomNumbers } from "../../random.ts";

@@ -5,7 +5,7 @@ import { createMergeEngine } from "../../../src/merge/merge-memories.ts";
 import { defaultTuning } from "../../../src/merge/merge-options.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { byteWords } from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { turns } from "../../rounds.ts";

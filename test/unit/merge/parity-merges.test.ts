@@ -4,7 +4,7 @@ import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-option
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { type Parity, trainParityMerges } from "../../../src/merge/parity-merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { makeTuning, makeWords, sumOf, tableOf } from "./made-words.ts";

@@ -10,7 +10,7 @@ import {
 import type { Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { byteWords, type TokenWords } from "../../../src/words/word-table.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

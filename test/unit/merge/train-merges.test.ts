@@ -8,7 +8,7 @@ import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, trainMerges } from "../../../src/merge/train-merges.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";

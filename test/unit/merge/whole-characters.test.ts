@@ -5,7 +5,7 @@ import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { createKernel } from "../../../src/runtime/kernel.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { places, rounds } from "../../rounds.ts";
 import { makeTuning, makeWords, tableOf } from "./made-words.ts";

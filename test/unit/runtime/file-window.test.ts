@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
-import { askForHugePages, FileWindow, giveBack } from "../../../src/runtime/file-window.ts";
+import { FileWindow, releasePages, requestHugePages } from "../../../src/runtime/file-window.ts";
 import { put, scratch } from "../../binary.ts";
 import { isHuge } from "./huge-pages.ts";
 
@@ -112,18 +112,18 @@ test("memory with a file in it may go", async () => {
 test("huge pages are asked for where an array is, whose content stays, and go back as others do", () => {
   const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
   const array = new Uint8Array(memory.buffer, 1 << 20, 4 << 20).fill(3);
-  askForHugePages(array);
+  requestHugePages(array);
   // A memory may begin in the middle of what the system is told of.
   expect(isHuge(array.subarray(1 << 16))).not.toBe(false);
   expect(isHuge(new Uint8Array(memory.buffer, 6 << 20))).not.toBe(true);
   expect(array.every((byte) => byte === 3)).toBe(true);
-  giveBack(new Int32Array(memory.buffer, 1 << 20, 1 << 20));
+  releasePages(new Int32Array(memory.buffer, 1 << 20, 1 << 20));
   expect(array.every((byte) => byte === 0)).toBe(true);
 });
 
 test("for an array that is smaller than a page the system is asked nothing", () => {
   const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
   const array = new Uint8Array(memory.buffer, 0, 1 << 19).fill(3);
-  askForHugePages(array);
+  requestHugePages(array);
   expect(isHuge(array)).not.toBe(true);
 });

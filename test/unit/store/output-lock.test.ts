@@ -266,19 +266,19 @@ test("of the text of a lock only what a holder writes is believed", () => {
 });
 
 test("a lock that vanishes each time that it is taken is tried a thousand times, and then somebody has it", () => {
-  const isNamed = spyOn(fileCalls, "isNamed").mockReturnValue(false);
+  const isSameFile = spyOn(fileCalls, "isSameFile").mockReturnValue(false);
   try {
     expect(isLock(takeLock(placeOf(out)))).toBe(false);
-    expect(isNamed).toHaveBeenCalledTimes(1000);
-    isNamed.mockImplementationOnce(() => {
+    expect(isSameFile).toHaveBeenCalledTimes(1000);
+    isSameFile.mockImplementationOnce(() => {
       throw Object.assign(new Error("the parent is gone"), { code: "ENOENT" });
     });
-    for (let attempt = 2; attempt < 1000; attempt++) isNamed.mockReturnValueOnce(false);
-    isNamed.mockReturnValueOnce(true);
+    for (let attempt = 2; attempt < 1000; attempt++) isSameFile.mockReturnValueOnce(false);
+    isSameFile.mockReturnValueOnce(true);
     takeLockNow(placeOf(out)).release();
     expect(() => takeLockNow(placeOf(out))).toThrow("is being written by another process");
   } finally {
-    isNamed.mockRestore();
+    isSameFile.mockRestore();
   }
 });
 

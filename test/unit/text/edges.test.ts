@@ -4,7 +4,7 @@ import { cutText } from "../../../src/pattern/cut-text.ts";
 import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { inOrder } from "../../naive.ts";

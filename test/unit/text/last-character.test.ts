@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";

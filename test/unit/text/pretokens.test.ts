@@ -9,7 +9,7 @@ import { readKernel } from "../../../src/runtime/embedded.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { adoptKernelModule, kernelModule } from "../../../src/runtime/kernel.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens, partTo } from "../../../src/text/pretokens.ts";
 import { SpecialTokenFinder } from "../../../src/text/special-token-finder.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";

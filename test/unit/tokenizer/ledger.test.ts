@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { byteVocabulary, encodeWord } from "../../../examples/learn.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
   intermediates,
   type Ledger,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inTurns } from "../../../src/runtime/turns.ts";
+import { runSliced } from "../../../src/runtime/slices.ts";
 import { plainSpecial } from "../../../src/text/cutting.ts";
 import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
 import { buildTokenTable, type TokenTable } from "../../../src/tokenizer/token-table.ts";
@@ -18,7 +18,7 @@ test("the longest tokens with letters come first, of equal ones the lower id, an
   const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "<|special|>", ...plainSpecial }];
   const longest = async (count: number) =>
-    (await inTurns(vocabularyStatistics(tokens, special, count))).longestIds;
+    (await runSliced(vocabularyStatistics(tokens, special, count))).longestIds;
   expect(await longest(3)).toEqual([2, 4, 7]);
   expect(await longest(5)).toEqual([2, 4, 7, 0, 3]);
   expect(await longest(100)).toEqual([2, 4, 7, 0, 3, 1, 6]);
@@ -28,7 +28,7 @@ test("whitespace tokens and separator tokens are counted, and are none of the lo
   const texts = ["     ", "-------", "the", "\n\n", "....", "    <|x|>", " "];
   const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "    <|x|>", ...plainSpecial }];
-  const found = await inTurns(vocabularyStatistics(tokens, special, 3));
+  const found = await runSliced(vocabularyStatistics(tokens, special, 3));
   expect(found).toMatchObject({ longestIds: [2], whitespaceCount: 2, separatorCount: 2 });
 });
 
@@ -43,7 +43,7 @@ test("a large vocabulary is gone through in slices", () => {
 });
 
 async function sharesOf(table: TokenTable, ...merges: Parameters<typeof scriptClasses>[1][]) {
-  return inTurns(scriptShares(await inTurns(scriptClasses(table, ...merges)), table, []));
+  return runSliced(scriptShares(await runSliced(scriptClasses(table, ...merges)), table, []));
 }
 
 test("the script of common characters is what expressions of Unicode say", async () => {
@@ -93,7 +93,7 @@ test("what the halves of a token say of its script is what its bytes say", async
   const shares = await sharesOf(table);
   expect(shares.length).toBeGreaterThan(12);
   expect(await sharesOf(table, halves)).toEqual(shares);
-  const classes = await inTurns(scriptClasses(table, halves));
+  const classes = await runSliced(scriptClasses(table, halves));
   const shapes = tokens.map((token) => shapeOf(token, 0, token.length));
   const lettered = shapes.filter((_, id) => classes[id]! <= lastLetters);
   expect(lettered.length).toBeGreaterThan(100);

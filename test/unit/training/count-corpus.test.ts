@@ -6,7 +6,7 @@ import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { kernelModule } from "../../../src/runtime/kernel.ts";
-import { inTurns } from "../../../src/runtime/turns.ts";
+import { runSliced } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import {
   type CountOptions,
@@ -151,9 +151,9 @@ test("words that threads add up in slices are those that one thread counts", asy
     expect([slices.length, runs.length, counter.words.distinctWordCount]).toEqual([workerCount, 0, 0]);
     expect(done.at(-1)).toBe(wanted.length);
     const parts = { counter, slices, sources: [] };
-    expect(entriesOf(await inTurns(addUp(parts)))).toEqual(wanted);
-    const sum = await inTurns(SumOfParts.of(parts));
-    expect((await inTurns(sum.totals())).wordCount).toBe(wanted.length);
+    expect(entriesOf(await runSliced(addUp(parts)))).toEqual(wanted);
+    const sum = await runSliced(SumOfParts.of(parts));
+    expect((await runSliced(sum.totals())).wordCount).toBe(wanted.length);
     sum.release();
   }
 }, 600_000);

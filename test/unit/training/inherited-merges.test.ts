@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordMerger } from "../../../src/tokenizer/encoding-kernel.ts";
 import { buildModel } from "../../../src/tokenizer/encoding-model.ts";
 import { findKeptMerges } from "../../../src/training/inherited-merges.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { trainTokenizer } from "../../../src/index.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { weigh } from "../../../src/training/count-groups.ts";
 import { weightsOf } from "../../../src/training/weights.ts";
 import { totalsOf } from "../../../src/words/word-table.ts";

@@ -5,7 +5,7 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { countCorpus } from "../../../src/training/count-corpus.ts";

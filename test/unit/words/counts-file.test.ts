@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { unicodeVersion } from "../../../src/pattern/unicode-data.ts";
 import { xxHash64 } from "../../../src/runtime/host.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
   agreedOptions,
   type CountsOptions,

@@ -20,7 +20,7 @@ import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { binary, environment, put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { sortByBytesInSteps } from "../../../src/words/sort-by-bytes.ts";
 import { sortByCountInSteps } from "../../../src/words/tsv.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
   addTable,
   CommonWords,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { runToEnd } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/slices.ts";
 import { joinTables, sliceRounds, WordCounter } from "../../../src/words/word-counter.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { isThorough, places, rounds } from "../../rounds.ts";

@@ -9,7 +9,7 @@ import { LineReader } from "../../../../src/corpus/records/line-reader.ts";
 import { patterns } from "../../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../../src/pattern/pattern.ts";
 import type { UserError } from "../../../../src/runtime/errors.ts";
-import { runToEnd } from "../../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../../src/runtime/slices.ts";
 import { plainCutting, textCutting } from "../../../../src/text/cutting.ts";
 import { countCorpus } from "../../../../src/training/count-corpus.ts";
 import { WordCounter } from "../../../../src/words/word-counter.ts";

@@ -1,10 +1,10 @@
-import { soon } from "#host";
+import { scheduleMacrotask } from "#host";
 
 /** Lets timers, messages and signals be served between two slices of work. */
-export const nextTurn = () => new Promise<void>(soon);
+export const yieldToEventLoop = () => new Promise<void>(scheduleMacrotask);
 
 /** Does all of the work; the event loop turns between its slices, or what `rest` gives is awaited there. */
-export async function inTurns<T>(work: Generator<unknown, T>, rest = nextTurn): Promise<T> {
+export async function runSliced<T>(work: Generator<unknown, T>, rest = yieldToEventLoop): Promise<T> {
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;
     await rest();
