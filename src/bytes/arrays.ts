@@ -1,4 +1,4 @@
-/** The items by what `keyOf` says of them, in their order: Map.groupBy, which Node 20 lacks. */
+/** Groups items by key, in their order: Map.groupBy, which Node 20 lacks. */
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -10,7 +10,7 @@ export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) =>
   return groups;
 }
 
-/** A copy of an array with room for `length` elements, and for twice as many as before. */
+/** Copies an array into one of at least `length` elements, and at least twice as long as before. */
 export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
   array: Numbers,
   length = 0,
@@ -26,13 +26,13 @@ export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** A binary heap of pairs of numbers: the one with the least key is on top, of equal keys the one with the least id. */
+/** A binary min-heap of (key, id) pairs, ordered by key, then by id. */
 export class Heap {
   count = 0;
   private keys = new Float64Array(1 << 12);
   private ids = new Int32Array(1 << 12);
 
-  /** Key and id of the pair on top. Without any pair they mean nothing. */
+  /** Key and id of the smallest pair. Meaningless if the heap is empty. */
   get topKey(): number {
     return this.keys[0]!;
   }
@@ -59,7 +59,7 @@ export class Heap {
     ids[index] = id;
   }
 
-  /** Takes the top away. */
+  /** Removes the smallest pair. */
   pop(): void {
     const { keys, ids } = this;
     const count = --this.count;
@@ -86,7 +86,7 @@ export class Heap {
   }
 }
 
-/** Copies bytes [start, stop); returns where they end. Most words are short: a loop is cheaper than a native copy. */
+/** Copies bytes [start, stop) to `end`; returns the new end. Most words are short, so a loop is cheaper than a native copy. */
 export function copyBytes(
   from: Uint8Array,
   start: number,
@@ -102,7 +102,7 @@ export function copyBytes(
   return end;
 }
 
-/** What few starts need is made when it is first asked for. */
+/** Returns a function that computes a value on its first call and then returns the same one. */
 export function lazy<Made>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {

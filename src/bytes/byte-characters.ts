@@ -8,12 +8,12 @@
 
 export const byteToCharacter: readonly string[] = [];
 
-/** All these code points are below this one: U+0100 plus 68. */
+/** The end of the alphabet's code points: U+0100 plus 68. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);
 
-// At each start, so without calls.
+// Runs at each start, so it makes few calls.
 for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   const keepsItsCodePoint = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   const codePoint = keepsItsCodePoint ? byte : moved++;
@@ -21,13 +21,14 @@ for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   codePointToByte[codePoint] = byte;
 }
 
+/** Bytes in byte-to-character form. */
 export function encodeBytes(bytes: Uint8Array): string {
   let text = "";
   for (let pos = 0; pos < bytes.length; pos++) text += byteToCharacter[bytes[pos]!]!;
   return text;
 }
 
-/** The byte that a code point stands for; -1 if it is not one of the 256. */
+/** The byte that a code point represents; -1 if it is not one of the 256. */
 export const byteOfCodePoint = (codePoint: number): number =>
   codePoint < codePointLimit ? codePointToByte[codePoint]! : notInAlphabet;
 
@@ -42,5 +43,5 @@ export function decodeCharacters(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** Whether its characters stand for its own bytes. */
+/** Whether a text has only ASCII characters, each of which represents itself. */
 export const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);

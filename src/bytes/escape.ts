@@ -1,10 +1,10 @@
 import { characterLengthAt } from "./text.ts";
 
 /**
- * Bytes as people see them: characters that are valid UTF-8 and visible stay, each other byte becomes `\xNN`.
+ * Escapes bytes for display: visible characters in valid UTF-8 are unchanged, every other byte becomes `\xNN`.
  *
- * " low\n" is ` low\x0a`; the first two bytes of "€" are `\xe2\x82`. Characters that end a line or change the direction of
- * writing count as invisible: a token must not disturb the line that shows it.
+ * " low\n" becomes ` low\x0a`; the first two bytes of "€" become `\xe2\x82`. Characters that end a line or change the
+ * writing direction count as invisible: a token must not disturb the line that shows it.
  */
 export function escapeBytes(bytes: Uint8Array): string {
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -26,27 +26,27 @@ export function escapeBytes(bytes: Uint8Array): string {
   return shown;
 }
 
-/** The same for text, such as a path or a message: it stays on its line and does nothing to the terminal. */
+/** Escapes text, such as a path or a message, so that it stays on its line and sends nothing to the terminal. */
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
-/** Most text has nothing to escape, and a table of files has many lines. */
+/** A fast path: most text has nothing to escape, and a table of files has many lines. */
 const isPlain = /^[\x20-\x7e]*$/;
 
-/** JSON on one line, for a screen too: what is invisible is `\uNNNN` in its strings, which programs read as the same. */
+/** JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning. */
 export const jsonLine = (value: unknown) =>
   JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
     Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),
   );
 
 /**
- * Control characters, line and paragraph separators, the marks that change the direction of writing, and what shows nothing,
- * as U+200B. Joiners and variation selectors show in the characters beside them.
+ * Control characters, line and paragraph separators, marks that change the writing direction, and ignorable characters such
+ * as U+200B. Joiners and variation selectors are not among them: they change how their neighbours look.
  */
 const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
-/** Spaces that look like others have signs: ‿ where no line may break, ▫ for any other kind but the one of ASCII. */
+/** Replaces spaces other than ASCII's by visible signs: ‿ for a no-break space, ▫ for any other. */
 export const spacesWithSigns = (text: string) =>
   text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
 

@@ -13,22 +13,22 @@ import {
   tab,
 } from "./text.ts";
 
-// Places in the bytes of a JSON text. What is walked over is not checked: whoever parses it does that.
+// Finds values by their positions in the bytes of a JSON text, without checking them: the caller parses what it needs.
 
-/** Where there is no valid JSON. */
+/** Returned in place of a position if the JSON is not valid. */
 export const invalidJson = -1;
 
-/** JSON's white space. */
+/** Whether a byte is JSON's whitespace. */
 export const isSpace = (byte: number) =>
   byte === space || byte === lineFeed || byte === carriageReturn || byte === tab;
 
-/** The first position from `pos` on that holds no white space; the length if there is none. */
+/** The first position from `pos` on that is not whitespace; the length if there is none. */
 export function skipSpace(json: Uint8Array, pos: number): number {
   for (; pos < json.length; pos++) if (!isSpace(json[pos]!)) break;
   return pos;
 }
 
-/** Position behind the value at `pos`, or `failed`. */
+/** The end of the value at `pos`, or `invalidJson`. */
 export function skipValue(json: Uint8Array, pos: number): number {
   let depth = 0;
   while (pos < json.length) {
@@ -47,9 +47,9 @@ export function skipValue(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Calls `member` with each key of the object at `pos`, or each index of the array, the position of its value, and where the key
- * begins and ends; `member` returns the position behind the value. Returns the position behind the whole, or `failed`. Throws a SyntaxError for a key
- * that is not a JSON string.
+ * Calls `member` for each member of the object or array at `pos`, with the key or index, the position of its value, and the
+ * bounds of the key. `member` returns the end of the value. Returns the end of the object or array, or `invalidJson`. Throws
+ * a SyntaxError for a key that is not a JSON string.
  */
 export function walkMembers(
   json: Uint8Array,

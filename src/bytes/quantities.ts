@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for people.
 
 /** 1234567 -> "1,234,567" */
 export const groupDigits = (value: number) =>
@@ -6,7 +6,7 @@ export const groupDigits = (value: number) =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** Decimal units, as disks and networks have them: 100646966 -> "100.6 MB". */
+/** Decimal units, as for disks and networks: 100646966 -> "100.6 MB". */
 export function formatBytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ["kB", "MB", "GB", "TB", "PB"];
@@ -31,7 +31,7 @@ export function formatClock(value: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** ", 12 MB/s", to stand behind a time; of less than 1 MB, which a start takes longer than, nothing. */
+/** ", 12 MB/s", to follow a time; empty for less than 1 MB, where the start takes most of the time. */
 export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
   sizeBytes < 1e6
     ? ""
@@ -45,7 +45,7 @@ const months = "January February March April May June July August September Octo
   " ",
 );
 
-/** 27 November 2026, in UTC: the runtime takes 7 ms to load time zones, and as many for names of months. */
+/** "27 November 2026", in UTC. Without Intl: loading time zones takes 7 ms, and names of months as long. */
 export function formatDay(date: Date): string {
   const [year, month, day] = date.toISOString().split(/[-T]/);
   return `${Number(day)} ${months[Number(month) - 1]} ${year}`;

@@ -1,14 +1,14 @@
 import { nearest, UserError, usageError } from "#runtime";
 
-// Checks of data that others wrote: JSON, headers, records of a format. A check takes a value of unknown type and returns
-// it typed, or throws a `Mismatch` that says what is wrong and where. The reader of the file adds its name.
+// Checks data from outside: JSON, headers, records of a format. A check takes a value of unknown type and returns it typed,
+// or throws a `Mismatch` that says what is wrong and where. The reader of the file adds the file's name.
 
-/** `name` says where the value is, as in `options.pattern`; the whole that is read has the name "". */
+/** `name` is the path of the value, as in `options.pattern`; the root's name is "". */
 export type Check<T> = (value: unknown, name: string) => T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
-/** A value is wrong: `its "start" is -1, not a whole number from 0 to 100`. */
+/** The error of a wrong value: `its "start" is -1, not a whole number from 0 to 100`. */
 export class Mismatch extends Error {
   constructor(value: unknown, name: string, wanted: string) {
     const what = name === "" ? "it is" : `its "${name}" is`;
@@ -16,7 +16,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** The value, checked; or what `fail` throws, which gets the reason. */
+/** Checks a value. On a mismatch, calls `fail` with the reason, which throws. */
 export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string) => never): T {
   try {
     return check(value, "");
@@ -26,13 +26,13 @@ export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string)
   }
 }
 
-/** A value as messages show it: JSON, cut to a line that people can read. */
+/** A value in a message: JSON, cut to a readable length. */
 export function showValue(value: unknown): string {
   let json: string;
   try {
     json = JSON.stringify(value) ?? "missing";
   } catch (error) {
-    // What JSON.parse takes may be too deep for it.
+    // JSON.parse accepts deeper nesting than JSON.stringify.
     if (!(error instanceof RangeError)) throw error;
     json = "nested too deeply";
   }
@@ -41,10 +41,10 @@ export function showValue(value: unknown): string {
 
 const shownLengthMax = 100;
 
-/** As serde, by which HF reads its files. */
+/** The limit of serde, with which HF reads its files. */
 const jsonLevelsMax = 128;
 
-/** Whether plain data has more levels of lists and objects than that. */
+/** Whether plain data has more levels of lists and objects than `levels`. */
 export const isTooDeep = (value: unknown, levels = jsonLevelsMax): boolean =>
   typeof value === "object" &&
   value !== null &&
@@ -70,7 +70,7 @@ export const time: Check<number> = (value, name) => {
 
 const dateMsMax = 8.64e15;
 
-/** Text without half a surrogate pair, which no UTF-8 file can hold. */
+/** Text without lone surrogates, which UTF-8 cannot encode. */
 export const text: Check<string> = (value, name) => {
   if (typeof value === "string" && value.isWellFormed()) return value;
   throw new Mismatch(value, name, "not text");
@@ -79,13 +79,13 @@ export const text: Check<string> = (value, name) => {
 /** Linux's limit. */
 const pathLengthMax = 4096;
 
-/** The path of a file: text that the system accepts as one. */
+/** The path of a file: text that the system accepts as a path. */
 export const path: Check<string> = (value, name) => {
   if (typeof value === "string" && /^[^\0]+$/s.test(value) && value.length < pathLengthMax) return value;
   throw new Mismatch(value, name, "not a path");
 };
 
-/** Text of a certain form; `wanted` says what other text is not, as in "no hash". */
+/** Text that matches `form`; `wanted` ends the message about other text, as in "no hash". */
 export const textLike =
   (form: RegExp, wanted: string): Check<string> =>
   (value, name) => {
@@ -106,7 +106,7 @@ export const oneOf =
     throw new Mismatch(value, name, `none of ${names.join(", ")}`);
   };
 
-/** A value that may be missing; null is a value. */
+/** A value that may be undefined, but not null. */
 export const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value, name) =>
@@ -142,7 +142,7 @@ export const oneOrMore =
 
 type Fields = Readonly<Record<string, Check<unknown>>>;
 
-/** An object with these fields; other fields are allowed, and left out. */
+/** An object with these fields; other fields are allowed, and dropped. */
 export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in keyof F]: Checked<F[K]> }> => {
   const checks = Object.entries(fields);
   return (value, name) => {
@@ -159,7 +159,7 @@ export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in ke
   };
 };
 
-// Checks of what callers of the library pass. Types say the same, but JavaScript has none.
+// Checks arguments of the library's functions. TypeScript's types say the same, but JavaScript callers have none.
 
 export type ArgumentKind = { readonly accepts: (value: unknown) => boolean; readonly name: string };
 
@@ -168,7 +168,7 @@ const kind = (name: string, accepts: (value: unknown) => boolean): ArgumentKind 
 const isText = (value: unknown) => typeof value === "string";
 const isListOf = (accepts: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && Array.from(value).every(accepts);
-/** Whether it is a plain object, of any realm: no Map, array or string is taken for one without fields. */
+/** Whether a value is a plain object of any realm, and not a Map, array or string. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -178,10 +178,10 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 const typedArrays = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const classNameOf = Object.getOwnPropertyDescriptor(typedArrays, Symbol.toStringTag)!.get!;
 
-/** The class of a typed array of any realm (`Uint8Array` for Node's Buffer, too); undefined for everything else. */
+/** The class name of a typed array of any realm (`Uint8Array` for Node's Buffer); undefined for any other value. */
 export const typedArrayClass = (value: unknown): string | undefined => classNameOf.call(value);
 
-/** Whether it is an AbortSignal, of any realm. */
+/** Whether a value is an AbortSignal of any realm. */
 export const isSignal = (value: unknown): value is AbortSignal =>
   Object.prototype.toString.call(value) === "[object AbortSignal]" &&
   typeof (value as AbortSignal).throwIfAborted === "function";
@@ -209,14 +209,14 @@ export const signalArgument = kind("an AbortSignal", isSignal);
 export const wordOf = (words: readonly string[]) =>
   kind(`one of ${words.join(", ")}`, (value) => isText(value) && words.includes(value as string));
 
-/** A UserError unless the value is of this kind. `name` is what the caller knows it by, as in `encode: text`. */
+/** Throws a UserError unless the value is of this kind. `name` names the argument, as in `encode: text`. */
 export function checkArgument(name: string, value: unknown, { accepts, name: wanted }: ArgumentKind): void {
   if (!accepts(value)) throw usageError(`${name} is ${describeValue(value)}: it must be ${wanted}`);
 }
 
 /**
- * A text that a caller gave: a string, or bytes that nothing takes away, changes or grows while they are read. Bytes that were
- * transferred are a UserError.
+ * Returns a caller's text: a string, or bytes that nothing detaches, changes or grows while they are read. Throws a UserError
+ * for a detached array.
  */
 export function readText(name: string, text: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof text === "string") return text;
@@ -224,7 +224,7 @@ export function readText(name: string, text: unknown): string | Uint8Array<Array
   return unchangingBytes(name, text as Uint8Array);
 }
 
-/** The bytes of a Uint8Array as one without methods of its own, in memory of fixed size that no other thread has. */
+/** The bytes as a plain Uint8Array (no subclass) in unshared memory of fixed size, copied only if necessary. */
 export function unchangingBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   checkAttached(name, bytes);
   const { buffer, byteOffset, byteLength } = bytes;
@@ -240,7 +240,7 @@ const isSteadyBuffer = (buffer: ArrayBufferLike) =>
   !(buffer as { readonly resizable?: boolean }).resizable &&
   (buffer instanceof ArrayBuffer || Object.prototype.toString.call(buffer) === "[object ArrayBuffer]");
 
-/** A UserError for an array whose memory was transferred, which else looks as if it were empty. */
+/** Throws a UserError for a detached array, which would otherwise look empty. */
 export function checkAttached(name: string, array: Uint8Array | Uint16Array | Uint32Array): void {
   if (array.length > 0) return;
   try {
@@ -254,8 +254,8 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
 }
 
 /**
- * The options, each read once. A UserError for one of the wrong kind, or one that nobody knows. An option that is undefined is
- * left out.
+ * Returns the options, each read once, without those that are undefined. Throws a UserError for a value of the wrong kind or
+ * an unknown option.
  */
 export function checkOptions<Options extends object>(
   call: string,
@@ -281,6 +281,7 @@ export function checkOptions<Options extends object>(
   return read as Options;
 }
 
+/** A value of any type in a message. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "function") return "a function";
@@ -297,7 +298,7 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** `path` is the file's name, for messages, here and below. */
+/** Parses JSON. `path` is the file's name, for messages, here and below. */
 export function parseJson(text: string, path: string): unknown {
   let value: unknown;
   try {
@@ -309,7 +310,7 @@ export function parseJson(text: string, path: string): unknown {
   throw new UserError(`"${path}" is nested too deeply: ${jsonLevelsMax} levels are read`);
 }
 
-/** A JSON object, or an error that says where there is none. */
+/** Returns the value as a JSON object, or throws a UserError that names the place. */
 export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UserError(`"${path}": ${what} is missing or not an object`);

@@ -6,22 +6,22 @@ import { releaseMemory } from "#runtime";
  *
  *   VIEW     TYPE         MEANING
  *   bytes    Uint8Array   the whole buffer
- *   view     DataView     the same, for unaligned four-byte loads
+ *   view     DataView     the whole buffer, for unaligned four-byte loads
  *
- * Positions are offsets into `bytes`. Whoever fills a text says how much of it is valid (`limit`).
+ * Positions are offsets into `bytes`. The code that fills a text passes on how much of it is valid (`limit`).
  */
 export type Text = { readonly bytes: Uint8Array; readonly view: DataView };
 
-/** How far past `limit` a loop may read. */
+/** The number of bytes that a loop may read past `limit`. */
 export const paddingBytes = 64;
 
-/** A text of `capacityBytes` zero bytes, and padding. */
+/** Allocates a text of `capacityBytes` zero bytes, and padding. */
 export function allocateText(capacityBytes: number): Text {
   const buffer = new ArrayBuffer(capacityBytes + paddingBytes);
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
-/** The text, or one that begins with it and has room for so many bytes, and for twice as many. */
+/** Returns the text if it has room for `byteCount` bytes; otherwise a copy of it with room for twice as many. */
 export function growText(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
   const longer = allocateText(byteCount * 2);
@@ -29,12 +29,12 @@ export function growText(text: Text, byteCount: number): Text {
   return longer;
 }
 
-/** Makes a text of so many bytes, and padding. Only the last text of a maker is in use: it may reuse the memory. */
+/** Makes a text of `capacityBytes`, and padding. It may reuse the memory of the last text that it made. */
 export type TextMaker = (capacityBytes: number) => Text;
 
 /**
- * Gives back the memory of an array that is not used any more, because the next garbage collection may be far away. Shared
- * and small memory is left to the collector.
+ * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small memory
+ * is left to the collector.
  */
 export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
   if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) releaseMemory(buffer);
@@ -42,7 +42,7 @@ export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): vo
 
 const releasedBytesLeast = 1 << 18;
 
-/** A padded copy of some bytes: for tests, examples and small inputs. */
+/** Copies bytes into a padded text: for tests, examples and small inputs. */
 export function textOf(content: string | Uint8Array): Text {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const text = allocateText(bytes.length);
@@ -52,7 +52,10 @@ export function textOf(content: string | Uint8Array): Text {
 
 // UTF-8, one character at a time, in bytes.
 
-/** Length of the valid UTF-8 character at `pos` of a text that ends at `limit`, or 0: overlong, surrogate, too large, cut. */
+/**
+ * The length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a surrogate, too
+ * large, or truncated.
+ */
 export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return 1;
@@ -65,6 +68,7 @@ export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number)
   return length;
 }
 
+/** The code point of the valid character at `pos`. */
 export function codePointOf(bytes: Uint8Array, pos: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return lead;
@@ -75,7 +79,7 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
   return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
 }
 
-/** The first position of a string from `position` on that parts no surrogate pair. */
+/** The first position of a string from `position` on that does not split a surrogate pair. */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
@@ -84,7 +88,7 @@ export function skipSplitPair(text: string, position: number): number {
 
 const noCodePoint = -1;
 
-/** The code point of the character at `pos` of a text that ends at `limit`; -1 if none there is valid and whole. */
+/** The code point of the character at `pos` of a text that ends at `limit`; -1 if it is invalid or truncated. */
 export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }
@@ -97,6 +101,7 @@ export function codePointBefore(bytes: Uint8Array, end: number): number {
   return codePoint !== noCodePoint && start + byteCountOf(codePoint) === end ? codePoint : noCodePoint;
 }
 
+/** The length of a code point in UTF-8. */
 export function byteCountOf(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }
@@ -150,7 +155,7 @@ export function countLineFeeds(bytes: Uint8Array): number {
   return count;
 }
 
-/** Whether the bytes begin with UTF-8's byte-order mark, three bytes long. */
+/** Whether the bytes begin with UTF-8's byte-order mark, which has three bytes. */
 export const startsWithBom = (bytes: Uint8Array) =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 

@@ -1,4 +1,4 @@
-/** Files that the build puts beside the modules: the path of each. */
+/** Files that the build puts next to the modules: the path of each. */
 declare module "*.wasm" {
   const path: string;
   export default path;

@@ -1,6 +1,6 @@
 /*
- * In the place of embedded.ts in the library for browsers: there are no files and no workers, the kernel is part of the
- * script, and a page asks for no more memory than a small machine has.
+ * Replaces embedded.ts in the library for browsers. There are no files and no workers, the kernel is part of the script, and
+ * a page uses no more memory than a small machine has.
  */
 
 import { fromBase64 } from "#host";
@@ -19,7 +19,7 @@ export const embeddedDirectory = "";
 export const hasKernelAsserts = false;
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build puts the files themselves in the place of their paths, as base64; at small scale those of small scale.
+  // The build replaces these paths by the files' content in base64 (of the small-scale modules at small scale).
   const bytes = new Uint8Array(fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {

@@ -1,6 +1,6 @@
 /*
- * In the place of embedded.ts in the libraries for Bun and Node: everything lies beside the module that asks, in the
- * package's directory. Patterns are compiled when they are needed.
+ * Replaces embedded.ts in the libraries for Bun and Node. All files are next to the importing module, in the package's
+ * directory. Patterns are compiled when they are needed.
  */
 import { readFileSync } from "node:fs";
 import { openWorker } from "#host";

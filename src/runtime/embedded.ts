@@ -7,14 +7,14 @@ export { availableParallelism, totalmem } from "node:os";
 /** Whether this is the executable. */
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-// The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
-// asks. In the source tree that depends on the module, so this one is the only one that asks.
+// In the binary, the entry of the workers and the embedded files are in the directory of the main entry, for every module. In
+// the source tree, paths are relative to the module, so only this module resolves them.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 
 let workerCount = 0;
 
-/** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */
+/** Starts a worker. It loads the code of its job, then handles the messages that arrived in the meantime. */
 export function startWorker(job: JobName): WorkerThread {
   checkOpenFiles(workerCount + 1);
   const worker = new Worker(workerUrl);
@@ -24,15 +24,15 @@ export function startWorker(job: JobName): WorkerThread {
   return worker as WorkerThread;
 }
 
-/** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
+/** The directory of embedded files. The source tree has none: their content is computed when it is needed. */
 export const embeddedDirectory = import.meta.dir;
 
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
 
-/** Whether the kernel is the one with assertions, which tests run. */
+/** Whether the kernel is the module with assertions, which tests run. */
 export const hasKernelAsserts = !isEmbedded && process.env.NODE_ENV === "test";
 
-/** A module of the kernel (scripts/build-kernel.ts); those with assertions are in no program of a release. */
+/** Reads a module of the kernel (scripts/build-kernel.ts). Releases contain no module with assertions. */
 export function readKernel(
   name:
     | "kernel"

@@ -9,8 +9,8 @@ export const exitCode = {
 } as const;
 
 /**
- * A mistake of the user, or a failure outside of the program. It is shown as `bpe: error: <message>` and, if a remedy is
- * known, `hint: <hint>`; never with a stack trace. Everything else that is thrown is a bug.
+ * A mistake of the user, or a failure outside the program. It is shown as `bpe: error: <message>` and, if a remedy is known,
+ * `hint: <hint>`; never with a stack trace. Any other exception is a bug.
  */
 export class UserError extends Error {
   override readonly name = "UserError";
@@ -25,14 +25,14 @@ export class UserError extends Error {
   }
 }
 
-/** A message of more characters has a value in it that nobody reads. The longest path of a file fits. */
+/** A longer message contains a value that nobody will read. The longest path of a file fits. */
 const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 
-/** @internal A message whose middle is left out if it repeats something very long, as a pattern of 100 kB. */
+/** @internal Cuts the middle out of a message that repeats something very long, such as a pattern of 100 kB. */
 export function shorten(message: string): string {
   if (message.length <= messageMax) return message;
-  // Half a character at an edge is left out, too.
+  // Half a surrogate pair at an edge is dropped, too.
   const first = message.slice(0, shownFirst).replace(/[\ud800-\udbff]$/, "");
   const last = message.slice(-shownLast).replace(/^[\udc00-\udfff]/, "");
   return `${first} … (${message.length - first.length - last.length} characters) … ${last}`;
@@ -56,8 +56,8 @@ export function outOfMemory(error: unknown): UserError | undefined {
 }
 
 /**
- * @internal The error for a caller of the library if the engine does not allow WebAssembly, or has no more memory for it; undefined
- * for any other error.
+ * @internal The error for a caller of the library if the engine does not allow WebAssembly or has no more memory for it;
+ * undefined for any other error.
  */
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
@@ -76,7 +76,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
   });
 }
 
-/** @internal Does the work; what the engine refuses is an error that says how to allow it. */
+/** @internal Does the work. If the engine refuses WebAssembly, throws a UserError that says how to allow it. */
 export function withEngineErrors<T>(work: () => T): T {
   try {
     return work();
@@ -85,7 +85,7 @@ export function withEngineErrors<T>(work: () => T): T {
   }
 }
 
-/** @internal Ends the program if an invariant does not hold; `invariant` says it in words. */
+/** @internal Throws a bug if an invariant does not hold; `invariant` describes it. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);
 }

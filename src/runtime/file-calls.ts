@@ -15,16 +15,16 @@ import { errnoOf, openLibc, openWindows, sleepSync } from "#host";
 import { codeOf } from "./system-error.ts";
 import { isHeldOpen, isWindows, lockOnWindows, retryWhileHeldOpen } from "./windows.ts";
 
-/** Takes bytes: a file, or a stream. */
+/** A file or a stream that is written. */
 export type ByteSink = {
   write(chunk: Uint8Array): void;
-  /** Overwrites bytes, for a head that is known at the end. A stream cannot. */
+  /** Overwrites bytes, for a header that is known only at the end. Absent for a stream. */
   overwrite?(chunk: Uint8Array, pos: number): void;
-  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  /** A promise to await before more is written; undefined or absent if there is room. The next `write` throws its errors. */
   drain?(): Promise<void> | undefined;
 };
 
-/** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. A pipe that is full is waited for. */
+/** Writes all of the bytes, at `offset` if given; a single system call may write fewer. Waits while a pipe is full. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   for (let pos = 0; pos < bytes.length; ) {
     const place = offset === undefined ? null : offset + pos;
@@ -37,7 +37,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   }
 }
 
-/** Returns when what was written is on the device; at once where the file system has no such call. */
+/** Returns when all written data is on the device; at once where the file system has no such call. */
 export function flush(fd: number): void {
   try {
     fsyncSync(fd);
@@ -47,9 +47,9 @@ export function flush(fd: number): void {
 }
 
 /**
- * Starts writing a file to the device, without waiting. To be called for each of many files before the first is flushed: a
- * file gets its place on the device only now, and the journal records that. Started together, all are in one commit of the
- * journal; flushed one after the other, each waits for a commit of its own.
+ * Starts writing a file to the device, without waiting. Call it for each of many files before flushing the first. A file is
+ * allocated on the device only now, and the journal records that. If all are started together, one commit of the journal
+ * covers them; if each is flushed in turn, each waits for its own commit.
  */
 export function beginFlush(fd: number): void {
   const libc = openLibc("sync_file_range", "__errno_location");
@@ -60,7 +60,7 @@ export function beginFlush(fd: number): void {
 }
 
 const SYNC_FILE_RANGE_WRITE = 2;
-/** Errors that lose data. Any other says that the file has no such call: it is flushed all the same. */
+/** Errors that lose data. Any other error means that the call is unsupported; a later flush does all the work. */
 const lossCodes = new Map([
   [5, "EIO"],
   [12, "ENOMEM"],
@@ -68,23 +68,24 @@ const lossCodes = new Map([
   [122, "EDQUOT"],
 ]);
 
-/** Renames, and replaces what has the new name. Windows refuses it while a program has either open; it is tried for a second. */
+/** Renames a path and replaces the target. Windows refuses while a program has either open, so this retries for a second. */
 export const rename = (path: string, newPath: string): void =>
   retryWhileHeldOpen(() => renameSync(path, newPath));
 
-/** Windows renames no directory while a file in it is open, by whomever. */
+/** Windows does not rename a directory while any process has a file in it open. */
 export const canRenameOpen = !isWindows;
 
-/** A directory takes the place of an empty one in one step. On Windows the empty one has to be removed first. */
+/** Whether a directory can replace an empty one in one step. On Windows the empty one must be removed first. */
 export const canRenameOntoEmpty = !isWindows;
 
+/** Rethrows an error unless it says that the file system has no flush. */
 export function ignoreMissingFlush(error: Error): void {
   if (!flushUnsupportedCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
 /**
- * Flushes a directory's list of names. One that may not be listed is left to the system. So is every one that Windows does
- * not flush; where it does, it asks for a descriptor that may write.
+ * Flushes a directory's list of names. Does nothing if the directory cannot be opened, or if Windows refuses; Windows
+ * requires a writable descriptor.
  */
 export function flushDirectory(path: string): void {
   let fd: number;
@@ -106,8 +107,8 @@ export function flushDirectory(path: string): void {
 const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
 /**
- * Exchanges what two absolute paths name, in one step: at every instant each path names one of the two. False where the
- * system or the file system has no such call, or refuses; the caller's other way then meets the reason.
+ * Exchanges two absolute paths atomically: at every instant each path names one of the two. Returns false where the system or
+ * the file system has no such call, or refuses; the caller's fallback then gets the error.
  *
  * `renameat2` is called through `syscall`, which every C library has, because glibc before 2.28 and musl before 1.2.6
  * lack a function of its own.
@@ -120,41 +121,41 @@ export function exchange(path: string, otherPath: string): boolean {
   return call(number, ignoredDirectory, from, ignoredDirectory, to, RENAME_EXCHANGE) === 0n;
 }
 
-/** The number of renameat2, from the kernel's tables for each processor. */
+/** The system call number of renameat2 on each processor. */
 const callNumbers: Readonly<Record<string, bigint>> = { x64: 316n, arm64: 276n };
 const RENAME_EXCHANGE = 2;
-/** Absolute paths are looked up without a directory. */
+/** The directory of an absolute path is ignored. */
 const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
 
-type LockResult = "ours" | "another's" | "unknown to the file system";
+type LockResult = "acquired" | "held" | "unsupported";
 
 /**
- * Takes the lock of an open file, without waiting. The system releases it when the file is closed, so a process that has
- * died, in whatever way, holds none.
+ * Locks an open file, without waiting. The system releases the lock when the file is closed, so a dead process holds none,
+ * however it died.
  */
 export function lockFile(fd: number): LockResult {
   const locked = lockOnWindows(fd);
   if (locked !== null) return locked;
   const libc = openFlock();
-  if (libc === null) return namesLivingProcess(fd) ? "another's" : "unknown to the file system";
+  if (libc === null) return isHolderAlive(fd) ? "held" : "unsupported";
   for (;;) {
-    if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "ours";
+    if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "acquired";
     const errno = errnoOf(libc);
-    if (lockUnsupportedErrnos.has(errno)) return "unknown to the file system";
-    if (errno !== EINTR) return "another's";
+    if (lockUnsupportedErrnos.has(errno)) return "unsupported";
+    if (errno !== EINTR) return "held";
   }
 }
 
 const openFlock = () => openLibc("flock", "__errno_location");
 
-/** Whether this process can lock files at all. The library under Node cannot. */
+/** Whether this process can lock files. The library under Node cannot. */
 export const canLock = (): boolean => openFlock() !== null || openWindows() !== null;
 
 /**
- * Whether a path is on a file system of this machine alone: what is locked there is locked for every process that can reach
- * it, in whatever container. False where that is not known, as for servers and FUSE.
+ * Whether a path is on a local file system: a lock there holds for every process that can reach the file, also in other
+ * containers. False where that is unknown, as for network file systems and FUSE.
  */
 export function isOnThisMachine(path: string): boolean {
   try {
@@ -164,13 +165,13 @@ export function isOnThisMachine(path: string): boolean {
   }
 }
 
-/** The system's numbers of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs. */
+/** The magic numbers of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs. */
 const localFileSystems = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ]);
 
-/** Whether the lock file names a process of this machine that is alive: all that can be seen without locks. */
-function namesLivingProcess(fd: number): boolean {
+/** Whether the lock file names a live process of this machine, which is the best check without locks. */
+function isHolderAlive(fd: number): boolean {
   const text = Buffer.alloc(1 << 12);
   try {
     const holder = JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0)));
@@ -183,17 +184,17 @@ function namesLivingProcess(fd: number): boolean {
 }
 
 /**
- * Whether the path still names the open file. To be asked after locking it: whoever held the lock before may have removed
- * the file, and then the lock keeps nobody away.
+ * Whether the path still names the open file. Check it after locking: the previous holder of the lock may have removed the
+ * file, and then the lock excludes nobody.
  */
 export function isSameFile(fd: number, path: string): boolean {
-  // Windows uses all 64 bits of an inode's number, which a plain number would round.
+  // Windows uses all 64 bits of an inode number, which a plain number would round.
   const { dev, ino } = fstatSync(fd, { bigint: true });
   try {
     const named = statSync(path, { bigint: true });
     return named.dev === dev && named.ino === ino;
   } catch (error) {
-    // What is removed while it is open keeps its name on Windows until it is closed, and cannot be looked at.
+    // On Windows, an open file that was removed keeps its name until it is closed, but cannot be stat'ed.
     if (codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
     return false;
   }
@@ -202,5 +203,5 @@ export function isSameFile(fd: number, path: string): boolean {
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const EINTR = 4;
-/** ENOLCK, ENOSYS, EOPNOTSUPP: the file system, or the server behind it, has no locks. */
+/** ENOLCK, ENOSYS, EOPNOTSUPP: the file system or its server has no locks. */
 const lockUnsupportedErrnos = new Set([37, 38, 95]);

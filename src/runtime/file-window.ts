@@ -5,18 +5,18 @@ import { addressOf, openLibc } from "#host";
  * pages of the file, and nothing is copied.
  *
  *   PART       BYTES                             CONTENT
- *   mapped     whole pages                       bytes of the file from the start of a page; zeros behind the file's end
- *   the rest   one page or more, up to the end   plain memory: zeros, unless somebody wrote there
+ *   mapped     whole pages                       bytes of the file from the start of a page; zeros after the file's end
+ *   the rest   one page or more, up to the end   plain memory: zeros until it is written
  *
- * **Only loads in the kernel's code may read mapped pages.** If the file is cut meanwhile, its pages are gone, and a read of
- * them raises a SIGBUS. For a load in WebAssembly the engine turns it into a `WebAssembly.RuntimeError`. In JavaScript, or
- * in `memory.copy`, which is a function of the engine, it ends the process. Nobody may write to mapped pages.
+ * **Only loads in the kernel's code may read mapped pages.** If the file is truncated meanwhile, its pages vanish, and
+ * reading them raises SIGBUS. For a load in WebAssembly the engine turns it into a `WebAssembly.RuntimeError`. In
+ * JavaScript, or in `memory.copy`, which is a function of the engine, it ends the process. Mapped pages must not be written.
  *
- * The mapping is private, because at the end the engine makes all of a memory writable, and ends the process if it cannot;
- * a shared mapping of a file that is open for reading cannot be made writable.
+ * The mapping is private, because the engine makes a whole memory writable before it frees it, and ends the process if it
+ * cannot. A shared mapping of a file that is open for reading cannot be made writable.
  */
 export class FileWindow {
-  /** How many bytes, from the start of the window, may be mapped now. */
+  /** The number of bytes, from the start of the window, that may be mapped now. */
   private mappedBytes = 0;
   /** The address of the window in the process; 0 until it is first needed. */
   private address = 0;
@@ -36,7 +36,7 @@ export class FileWindow {
     const system = mappingSystem();
     if (system === null) return false;
     this.address ||= addressOf(new Uint8Array(this.memory.buffer, this.startByte));
-    // Tried at another address: a mapping that fails in place may already have removed what was there.
+    // Tried at another address: a mapping that fails in place may already have removed the memory there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
@@ -45,9 +45,9 @@ export class FileWindow {
   }
 
   /**
-   * Maps bytes [offsetByte, offsetByte + byteCount) of a file, where `offsetByte` is the start of a page, over what was in
-   * the window. False if there is no room, or if the system refuses: then the window is plain memory. The system is asked to
-   * read as many bytes behind them, which are needed next.
+   * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the start
+   * of a page. Returns false if there is no room or the system refuses; the window is then plain memory. Prefetches as many
+   * bytes after them, which are needed next.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
@@ -68,7 +68,7 @@ export class FileWindow {
     return isMapped;
   }
 
-  /** Puts plain memory where a file was mapped: anybody may read and write it again. */
+  /** Replaces mapped pages by plain memory, which all code may read and write. */
   clear(): void {
     if (this.mappedBytes === 0) return;
     mappingSystem()!.mapMemory(this.address, this.mappedBytes);
@@ -83,7 +83,7 @@ const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
 const MAP_NORESERVE = 0x4000;
-/** Maps all pages at once: a fault for every sixteen pages would cost what the copy costs. */
+/** Maps all pages at once: a fault for every sixteen pages would cost as much as the copy. */
 const MAP_POPULATE = 0x8000;
 const POSIX_FADV_WILLNEED = 3;
 
@@ -91,13 +91,13 @@ type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
 
 let opened: MappingSystem | null | undefined;
 
-/** Null where files cannot be mapped. Loaded when it is first needed, which takes half a millisecond. */
+/** The system's calls; null where files cannot be mapped. Loaded on first use, which takes half a millisecond. */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();
   return opened;
 }
 
-/** Calls of the system, with addresses of the process. */
+/** The system's calls. Their addresses are those of the process. */
 function openSystem() {
   const libc = openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
@@ -121,7 +121,7 @@ function openSystem() {
     },
     mapFile: (address: number, sizeBytes: number, fd: number, offsetByte: number) =>
       map(address, sizeBytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, offsetByte) === address,
-    /** Has the system read these bytes from the device, if it has not yet, without waiting for them. */
+    /** Has the system read these bytes from the device in the background, unless they are cached. */
     prefetch: (fd: number, offsetByte: number, byteCount: number) => {
       libc.posix_fadvise(fd, BigInt(offsetByte), BigInt(byteCount), POSIX_FADV_WILLNEED);
     },
@@ -133,14 +133,14 @@ function openSystem() {
   };
 }
 
-/** No process has memory above it; a higher result of mmap is an error. */
+/** The end of every process's address space; a higher result of mmap is an error. */
 const highestAddress = 2 ** 57;
 
 /**
- * Zeroes an array and gives its memory back to the system at once. Writing to it takes memory anew.
+ * Zeroes an array and returns its pages to the system at once. Writing to it allocates pages again.
  *
- * Why not a new array: an allocator keeps freed memory for some time, and then zeroes all of it before it hands it out
- * again, also what was only reserved address space. Where the system has no such call, the memory stays.
+ * A new array would not do: an allocator keeps freed memory for some time, and zeroes all of it, including untouched address
+ * space, before it reuses it. Where the system has no such call, the array is filled with zeros and keeps its memory.
  */
 export function releasePages(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {
@@ -153,14 +153,14 @@ export function releasePages(array: Int32Array | Uint8Array): void {
 }
 
 /**
- * Asks the system for pages of 2 MB, where it has such: for a large array that is read and written everywhere. With pages of
- * 4 KB most accesses wait for the page's address, too. Of what is written from the front, the last 2 MB may stay unused.
+ * Asks the system for pages of 2 MB, where it has them, for a large array with random access. With pages of 4 KB most accesses
+ * also miss the TLB. An array that is filled from the front may waste up to 2 MB after its last element.
  */
 export function requestHugePages(array: Uint8Array): void {
   advise(array, MADV_HUGEPAGE);
 }
 
-/** Gives the system advice on the whole pages of an array; false if it is too small, or the system knows no such advice. */
+/** Calls madvise on the whole pages of an array; false if it is too small, or the system does not support the advice. */
 function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   const libc = array.byteLength < worthwhileBytes ? null : openLibc("madvise");
   if (libc === null) return false;
@@ -168,7 +168,7 @@ function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   return end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), advice) === 0;
 }
 
-/** The address of an array in the process, and the whole pages in it. */
+/** The address of an array in the process, and the bounds of the whole pages in it. */
 function pagesOf(array: Int32Array | Uint8Array) {
   const address = addressOf(array);
   const start = Math.ceil(address / pageBytes) * pageBytes;

@@ -1,10 +1,11 @@
+/** Arguments joined to a command line of a POSIX shell. */
 export const shellLine = (args: readonly string[]) => args.map(shellQuoted).join(" ");
 
-/** One argument as it is typed in a POSIX shell. */
+/** One argument, quoted for a POSIX shell if necessary. */
 export const shellQuoted = (argument: string) =>
   /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 
-/** The candidate with the fewest edits from `typed`, if these are few enough that it may have been meant. */
+/** The candidate with the smallest edit distance from `typed`, if it is close enough to be what was meant. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.ceil(typed.length / 3)) + 1;
@@ -18,7 +19,7 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   return best;
 }
 
-/** Letters replaced, left out, added, or exchanged with their neighbours (optimal string alignment), a row at a time. */
+/** Optimal string alignment distance: letters replaced, deleted, inserted, or swapped with their neighbours. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

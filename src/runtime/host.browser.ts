@@ -1,5 +1,5 @@
 /*
- * In the place of host.ts in the library for browsers: what loading, encoding and training use of it.
+ * Replaces host.ts in the library for browsers: the parts that loading, encoding and training use.
  */
 import { noSystem } from "./no-system.browser.ts";
 
@@ -8,11 +8,11 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
-/** Only caches and records ask for hashes. */
+/** Only caches and records need hashes. */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 
-/** Nobody waits, and no path is named. */
+/** Browsers neither block nor read paths. */
 export {
   noSystem as addressOf,
   noSystem as collectGarbage,
@@ -26,10 +26,10 @@ export {
   noSystem as xxHash64,
 } from "./no-system.browser.ts";
 
-/** There is no C library. */
+/** Browsers have no C library. */
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
 
-/** A timer would wait 4 ms each time. */
+/** Uses a message channel: a timer would wait 4 ms each time. */
 export function scheduleMacrotask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
@@ -39,7 +39,7 @@ export function scheduleMacrotask(callback: () => void): void {
   port2.postMessage(null);
 }
 
-/** The memory of large texts is left to the collector. */
+/** Leaves the memory of large texts to the garbage collector. */
 export const releaseMemory = (_buffer: ArrayBuffer): void => {};
 
 export const toBase64 = (bytes: Uint8Array): string =>
@@ -47,17 +47,17 @@ export const toBase64 = (bytes: Uint8Array): string =>
 export const fromBase64 = (text: string): Uint8Array =>
   Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-/** Only Bun's engine can be told. */
+/** Does nothing: only Bun's engine has this control. */
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
 /*
- * In the place of node:buffer, and of the global Buffer: as much of it as loading and encoding use.
+ * Replaces node:buffer and the global Buffer: the parts that loading and encoding use.
  * test/unit/runtime/buffer.test.ts compares it with the real one.
  */
 
 type Encoding = "utf8" | "latin1" | "base64" | "hex";
 
-/** Uint8Array without its static functions, which take other things than Buffer's. */
+/** Uint8Array without its static functions, whose signatures differ from Buffer's. */
 const Bytes = Uint8Array as unknown as new (
   source: number | ArrayBufferLike,
   offset?: number,
@@ -82,7 +82,7 @@ export class Buffer extends Bytes {
       for (let i = 0; i < source.length; i++) bytes[i] = source.charCodeAt(i);
       return bytes;
     }
-    // Shared memory has no name in pages that are not isolated.
+    // Not `instanceof`: pages that are not cross-origin isolated have no SharedArrayBuffer.
     if ("byteLength" in source && !ArrayBuffer.isView(source)) {
       return new Buffer(source, encodingOrOffset as number | undefined, length);
     }
@@ -118,7 +118,7 @@ export class Buffer extends Bytes {
   }
 
   override toString(encoding: Encoding = "utf8", start = 0, end = this.length): string {
-    // A copy: decoders of some browsers take no shared memory.
+    // A copy: the decoders of some browsers reject shared memory.
     const bytes = new Uint8Array(this.subarray(start, end));
     if (encoding === "utf8") return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     if (encoding === "base64") return toBase64(bytes);

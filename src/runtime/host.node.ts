@@ -3,12 +3,12 @@ import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "
 import { join, resolve } from "node:path";
 import { Worker as NodeWorker } from "node:worker_threads";
 import picomatch from "picomatch";
-// The build puts it beside the module that asks.
+// The build puts it next to the importing module.
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
 import type { WorkerThread } from "./worker-jobs.ts";
 
 /*
- * In the place of host.ts in the library for Node: the same names, with the same results.
+ * Replaces host.ts in the library for Node: the same names, with the same results.
  */
 
 export const runtimeVersion: string = `Node ${process.versions.node}`;
@@ -26,10 +26,10 @@ export const sleepSync = (ms: number): void => void Atomics.wait(sleepCell, 0, 0
 
 export const scheduleMacrotask = (callback: () => void): void => void setImmediate(callback);
 
-/** Node frees memory when it sees fit. */
+/** Does nothing: Node has no such call by default. */
 export const collectGarbage = (): void => {};
 
-/** `transfer` is there from Node 21 on. */
+/** `ArrayBuffer.prototype.transfer` exists only from Node 21. */
 export const releaseMemory = (buffer: ArrayBuffer): void =>
   void structuredClone(buffer, { transfer: [buffer] });
 
@@ -37,27 +37,27 @@ export const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 export const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-/** Only Bun's engine can be told. */
+/** Does nothing: only Bun's engine has this control. */
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
 /*
- * Globs for Node, whose own are there from version 22 on only: `*`, `?`, `[]`, `{}` and `**`, as picomatch reads them.
+ * Globs for Node, which has its own only from version 22: `*`, `?`, `[]`, `{}` and `**`, with picomatch's meaning.
  */
 
-/** Whether a path is one that a glob names; a wildcard stands for the dot of a hidden name, too. */
+/** Returns a test whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matches = matcherOf(glob, true);
   return (path) => matches(path);
 }
 
 /**
- * Paths below `cwd` that a glob names, directories and links among them, also links that lead nowhere; hidden ones are left
- * out. Links are followed, but not in a circle. Absolute for an absolute glob, which needs `cwd` "/".
+ * The paths below `cwd` that match a glob, including directories and links, also broken ones, without hidden ones. Links are
+ * followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd` "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");
   const isLiteral = (part: string) => !/[*?[\]{}()!\\+@]/.test(part);
-  // What comes before the first wildcard is a directory, and may be hidden: its name was typed.
+  // The part before the first wildcard is a directory. It may be hidden, since it was typed.
   let literalCount = parts.findIndex((part) => !isLiteral(part));
   if (literalCount < 0) literalCount = parts.length - 1;
   const base = parts.slice(0, literalCount).join("/");
@@ -72,7 +72,7 @@ export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   }
 }
 
-/** picomatch knows the shell's `[!a]` as `[^a]` only. */
+/** picomatch knows only `[^a]`, not the shell's `[!a]`. */
 const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<!\\)\[!/g, "[^"), { dot });
 
 type Limits = {
@@ -81,7 +81,7 @@ type Limits = {
   readonly entersHidden: boolean;
 };
 
-/** All paths below a directory, relative to it. `above` are the real paths of the directories around it. */
+/** All paths below a directory, relative to it. `above` has the real paths of its ancestors. */
 function* walk(
   directory: string,
   { depthMax, entersHidden }: Limits,
@@ -109,8 +109,8 @@ function* walk(
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /*
- * xxHash: the WebAssembly module of the package xxhash-wasm. Its own JavaScript can only be awaited, and hashes are
- * needed where nothing can be.
+ * xxHash: the WebAssembly module of the package xxhash-wasm. Its own JavaScript is asynchronous, and hashes are needed in
+ * synchronous code.
  */
 
 type Exports = {
@@ -146,8 +146,8 @@ export function xxHash32(text: string): number {
 }
 
 /*
- * Node has no way to call the C library, or Windows: files are read instead of mapped, a directory is replaced in two steps, and memory
- * that is given back stays with the process.
+ * Node cannot call the C library or Windows. So files are read instead of mapped, a directory is replaced in two steps, and
+ * released pages stay with the process.
  */
 
 type Symbols<Names extends string> = Readonly<Record<Names, (...args: readonly unknown[]) => never>>;
@@ -163,7 +163,7 @@ const unreachable = (): never => {
 export const addressOf = (_array: ArrayBufferView): number => unreachable();
 export const errnoOf = (_libc: Symbols<"__errno_location">): number => unreachable();
 
-/** Makes of Node's worker what the program uses of one. */
+/** Adapts Node's worker to `WorkerThread`. */
 class WorkerOfNode implements WorkerThread {
   onmessage: WorkerThread["onmessage"] = null;
   onerror: WorkerThread["onerror"] = null;
@@ -172,7 +172,7 @@ class WorkerOfNode implements WorkerThread {
   constructor(url: URL) {
     this.worker = new NodeWorker(url);
     this.worker.on("message", (data: unknown) => this.onmessage?.({ data: data as never }));
-    // Without a listener of ours the error would end the process.
+    // Without a listener the error would end the process.
     this.worker.on("error", (error: Error) =>
       this.onerror?.({ message: error.message, preventDefault() {} }),
     );
@@ -182,7 +182,7 @@ class WorkerOfNode implements WorkerThread {
     this.worker.postMessage(message, transfer);
   }
 
-  /** `close` is all that is listened to: the thread has ended. */
+  /** Only `close` has listeners: the thread has ended. */
   addEventListener(_type: "close", listener: () => void): void {
     this.worker.once("exit", listener);
   }

@@ -1,15 +1,15 @@
 /*
- * What the program has from Bun and not from JavaScript or Node's modules. The library for Node has host.node.ts in this
- * file's place (scripts/npm/compile.ts): it has the same names.
- * Only this file, its neighbour embedded.ts, and pattern/ready-made.ts may name Bun; src/cli is in no library.
+ * Everything that comes from Bun and not from JavaScript or Node's modules. In the library for Node, host.node.ts replaces
+ * this file (scripts/npm/compile.ts), with the same names. So code of the library uses Bun only here, in embedded.ts and in
+ * pattern/ready-made.ts.
  */
 import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";
 
-/** Who runs the program, for the records of a training. */
+/** The runtime's version, for the records of a training. */
 export const runtimeVersion: string = Bun.version;
 
-/** A hash that finds damage, not malice. */
+/** A hash that detects damage, but no deliberate change. */
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
@@ -18,17 +18,17 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
-// Not those of node:crypto: to load it takes 4 ms.
+// Not node:crypto: loading it takes 4 ms.
 export const createSha256 = (): Sha256 => new Bun.CryptoHasher("sha256");
 export const createSha1 = (): Sha256 => new Bun.CryptoHasher("sha1");
 
-/** Waits, and lets nothing else be served meanwhile. */
+/** Blocks the thread; the event loop does not run meanwhile. */
 export const sleepSync = (ms: number): void => Bun.sleepSync(ms);
 
-/** Calls it when timers, messages and signals were served. */
+/** Calls `callback` after the event loop has handled timers, messages and signals. */
 export const scheduleMacrotask = (callback: () => void): void => void setImmediate(callback);
 
-/** Frees what nobody uses, at once, where the runtime can be told so. */
+/** Collects garbage at once, where the runtime has a call for that. */
 export const collectGarbage = (): void => void Bun.gc(true);
 
 export const releaseMemory = (buffer: ArrayBuffer): void => void buffer.transfer(0);
@@ -37,8 +37,8 @@ export const toBase64 = (bytes: Uint8Array): string => bytes.toBase64();
 export const fromBase64 = (text: string): Uint8Array => Uint8Array.fromBase64(text);
 
 /**
- * Paths below `cwd` that a glob names, directories and links among them; hidden ones are left out. Links are followed. On
- * Windows they have "\\".
+ * The paths below `cwd` that match a glob, including directories and links, without hidden ones. Links are followed. On
+ * Windows the paths contain "\\".
  */
 export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
   new Bun.Glob(glob).scanSync({
@@ -49,31 +49,31 @@ export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
     dot: false,
   });
 
-/** Whether a path is one that a glob names; a wildcard stands for the dot of a hidden name, too. */
+/** Returns a test whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matcher = new Bun.Glob(glob);
   return (path) => matcher.match(path);
 }
 
 /**
- * For functions that run only while a tokenizer is loaded: the runtime does not compile them a third time. On two cores its
- * compiler takes that time from the threads that encode, and the third tier saves less.
+ * Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions. It is for functions that run only while a
+ * tokenizer is loaded: on two cores, FTL takes more time from the threads that encode than its code saves.
  */
 export function disableFtl(...functions: ((...args: never[]) => unknown)[]): void {
   const { noFTL } = require("bun:jsc") as typeof import("bun:jsc");
-  for (const each of functions) noFTL(each as () => unknown);
+  for (const function_ of functions) noFTL(function_ as () => unknown);
 }
 
-/** Opens a worker of the library; its entry lies beside the module at `base`. */
+/** Starts a worker of the library. Its entry is next to the module at `base`. */
 export const openWorker = (base: string): WorkerThread =>
   new Worker(new URL("./worker.js", base).href) as WorkerThread;
 
-/** The functions of the C library that we call, because neither Node nor Bun has them. */
+/** The functions of the C library that neither Node nor Bun offers. */
 const functions = {
   __errno_location: { args: [], returns: "ptr" },
   flock: { args: ["i32", "i32"], returns: "i32" },
   getpagesize: { args: [], returns: "i32" },
-  /** In the form that a terminal's size needs. */
+  /** With the arguments that a terminal's size needs. */
   ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
   madvise: { args: ["usize", "usize", "i32"], returns: "i32" },
   mmap: { args: ["usize", "usize", "i32", "i32", "i32", "i64"], returns: "usize" },
@@ -81,7 +81,7 @@ const functions = {
   poll: { args: ["ptr", "u64", "i32"], returns: "i32" },
   posix_fadvise: { args: ["i32", "i64", "i64", "i32"], returns: "i32" },
   sync_file_range: { args: ["i32", "i64", "i64", "u32"], returns: "i32" },
-  /** In the form that renameat2 needs. */
+  /** With the arguments that renameat2 needs. */
   syscall: { args: ["i64", "i32", "ptr", "i32", "ptr", "u32"], returns: "i64" },
 } as const;
 
@@ -95,7 +95,7 @@ const libraries = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1
 const opened = new Map<string, Symbols<Name> | null>();
 
 /**
- * Some functions of the C library; null if we do not know the library. Called when they are needed, not at the start: the
+ * Loads functions of the C library; null if the library is not found. Call it when they are needed, not at the start: the
  * first call takes half a millisecond.
  */
 export function openLibc<Names extends Name>(...names: readonly Names[]): Symbols<Names> | null {
@@ -120,14 +120,14 @@ function load(names: readonly Name[]): Symbols<Name> | null {
   return null;
 }
 
-/** The functions of Windows that we call, for the same reason, and the one of libuv, in our executable, that leads to them. */
+/** The same for Windows, and the function of libuv, in our executable, that turns a descriptor into a handle. */
 const windowsFunctions = {
   "kernel32.dll": {
     GetLastError: { args: [], returns: "u32" },
     LockFileEx: { args: ["usize", "u32", "u32", "u32", "u32", "ptr"], returns: "i32" },
   },
   [process.execPath]: {
-    /** The system's handle of a descriptor. */
+    /** The system's handle for a descriptor. */
     uv_get_osfhandle: { args: ["i32"], returns: "usize" },
   },
 } as const;
@@ -140,7 +140,7 @@ type WindowsSymbols = {
 
 let openedWindows: WindowsSymbols | null | undefined;
 
-/** These functions; null on other systems. */
+/** Loads these functions; null on other systems. */
 export function openWindows(): WindowsSymbols | null {
   if (openedWindows === undefined) openedWindows = process.platform === "win32" ? loadWindows() : null;
   return openedWindows;
@@ -158,13 +158,13 @@ function loadWindows(): WindowsSymbols | null {
   }
 }
 
-/** The number of the error of the last call that failed, in this thread. */
+/** The error number of the last failed call in this thread. */
 export function errnoOf(libc: Symbols<"__errno_location">): number {
   const { read } = require("bun:ffi") as typeof import("bun:ffi");
   return read.i32(libc.__errno_location()!);
 }
 
-/** Where the bytes of an array are in the process. */
+/** The address of an array's bytes in the process. */
 export function addressOf(array: ArrayBufferView): number {
   const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
   return Number(ptr(array as Uint8Array));

@@ -2,13 +2,13 @@ import { availableParallelism, hasKernelAsserts, readKernel, totalmem } from "#e
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
-/** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
+/** An instance of the kernel in a memory. Several instances may share a memory, each in its own thread. */
 export type Kernel = {
   readonly exports: KernelExports & EncodingExports;
   readonly memory: WebAssembly.Memory;
 };
 
-/** What the encoding part alone has. */
+/** Exports that only the encoding part has. */
 type EncodingExports = { readonly useCutPairs?: (address: number) => void };
 
 const hasSimd = () => WebAssembly.validate(simdProbe);
@@ -30,25 +30,26 @@ const simdProbe = Uint8Array.of(
 
 let compiled: WebAssembly.Module | undefined;
 
-/** The kernel's code, loaded once a process and posted to workers, so that all threads share what the engine compiles. */
+/** The kernel's code, loaded once per process and posted to workers, so that all threads share its compiled code. */
 export function kernelModule(): WebAssembly.Module {
   compiled ??= new WebAssembly.Module(readModule());
   return compiled;
 }
 
-/** Loads the code ahead of its use: threads of the engine compile it meanwhile. */
+/** Loads the code before it is needed; the engine's threads compile it in the background. */
 export async function prepareKernel(): Promise<void> {
   compiled ??= await WebAssembly.compile(readModule());
 }
 
-/** For a worker: takes the code that the main thread has loaded. */
+/** Uses the code that the main thread has loaded and posted to this worker. */
 export function adoptKernelModule(module: WebAssembly.Module): void {
   compiled = module;
 }
 
 /**
- * A kernel in a memory of its own, or beside others in the memory given. Its own has as much address space as there is, up
- * to 4 GB, which costs nothing until it is written; it is shared, because shared memory never moves.
+ * Creates a kernel in a memory of its own, or in the memory given, which it may share with other kernels. Its own reserves
+ * as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is shared, because
+ * shared memory never moves.
  */
 export function createKernel(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
   const { exports } = new WebAssembly.Instance(kernelModule(), { env: { memory, abort } });
@@ -61,7 +62,7 @@ const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "ke
 /** The parts of the kernel that run in the processes of other programs (native/). */
 export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 
-/** An instance of the first one: it has some of the exports, and a memory of its own, not shared. */
+/** An instance of the encoding part: it has some of the kernel's exports, and an unshared memory of its own. */
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
@@ -69,7 +70,7 @@ export function createEncodingKernel(): Kernel {
   return { exports: exports as KernelExports, memory };
 }
 
-/** The part that a text goes through before it is cut, in a memory of its own. */
+/** The part that processes a text before it is cut, in a memory of its own. */
 export type TextKernel = { readonly exports: TextKernelExports; readonly memory: WebAssembly.Memory };
 
 let compiledText: WebAssembly.Module | undefined;
@@ -84,11 +85,11 @@ export function createTextKernel(): TextKernel {
 export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
-/** In 256 MB the regions have room for most patterns; in less than 64 MB for hardly any. */
+/** 256 MB has room for the regions of most patterns, less than 64 MB for those of hardly any. */
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;
 
-/** A kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts. */
+/** Creates a kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts. */
 export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
   const kernel = createKernel(memory);
   kernel.exports.layOut();
@@ -96,8 +97,9 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * The size of one of `memoryCount` memories, in bytes, if it asks for so many. The engine refuses to have memories, written or
- * not, of more than three times the machine's memory in all. So one gets at most its share of twice that.
+ * The size in bytes of one of `memoryCount` memories that should have `wantedBytes`. The engine limits the sum of all
+ * memories, written or not, to three times the machine's memory. So each gets at most its share of twice the machine's
+ * memory.
  */
 export function wholeMemoryBytes(
   wantedBytes: number,
@@ -110,13 +112,13 @@ export function wholeMemoryBytes(
   return sizeBytes;
 }
 
-/** A memory of that size, accessible at once as a whole; smaller where the system refuses it. */
+/** Creates a memory of that size, all of it accessible at once; smaller where the system refuses it. */
 export function createWholeMemory(wantedBytes: number, memoryCount?: number): WebAssembly.Memory {
   const pageCount = wholeMemoryBytes(wantedBytes, memoryCount) / pageBytes;
   return largestMemory(pageCount, smallestWholeBytes / pageBytes, (maximum) => maximum);
 }
 
-/** A memory of `pageCount` pages, or half as many, and so on, as the system allows. Throws below `leastPageCount`. */
+/** Creates a memory of `pageCount` pages, or half as many, and so on, as the system allows. Throws below `leastPageCount`. */
 function largestMemory(
   pageCount: number,
   leastPageCount: number,
@@ -137,8 +139,8 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
 }
 
 /**
- * Copies an array into the kernel's memory for good, at the front of `byteCount` reserved bytes. Returns its address, or 0
- * if there is no room.
+ * Copies an array to the start of `byteCount` bytes that it reserves permanently in the kernel's memory. Returns its
+ * address, or 0 if there is no room.
  */
 export function putArray(
   { exports, memory }: Kernel,
@@ -153,7 +155,7 @@ export function putArray(
   return address;
 }
 
-/** Called by an assertion that does not hold, in the module with assertions. */
+/** Called when an assertion fails, in the module with assertions. */
 function abort(_message: number, _file: number, line: number, column: number): never {
   throw new Error(`the kernel's assertion at line ${line}, column ${column} does not hold`);
 }

@@ -1,9 +1,9 @@
 /*
- * In the place of Node's modules for files, paths and the system in the library for browsers. Modules that name them are in
- * it for other functions of theirs; who calls these has a bug.
+ * Replaces Node's modules for files, paths and the system in the library for browsers. Modules that import them are bundled
+ * for their other functions; a call of one of these is a bug.
  */
 
-// biome-ignore lint/suspicious/noExplicitAny: it is in the place of functions of every type
+// biome-ignore lint/suspicious/noExplicitAny: it replaces functions of every type
 export const noSystem: any = () => {
   throw new Error("bug: a browser has no files and no system");
 };

@@ -11,7 +11,7 @@ import {
 import { outOfMemory, UserError } from "./errors.ts";
 import { moreFilesHint } from "./system-limits.ts";
 
-/** What the system's error codes mean to the person who reads the message. */
+/** The system's error codes in words for users. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "operation not permitted",
@@ -42,8 +42,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * Whether the system refused something, or takes no such path. A descriptor that is not open is a bug, but Windows also says
- * so of a path: that of a console or a pipe.
+ * Whether the system refused a call or a path. EBADF without a path means a closed descriptor, which is a bug; Windows also
+ * reports EBADF for paths of consoles and pipes.
  */
 const isSystemError = (error: unknown): error is Error =>
   error instanceof Error && (/^E[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error)) && !isClosed(error);
@@ -52,27 +52,27 @@ const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in erro
 
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 
-/** Why, in words. The runtime's own text is `CODE: words, call 'path'`. */
+/** The reason of an error in words. The runtime's own text is `CODE: words, call 'path'`. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && hasNul(error)) return "a path cannot contain NUL";
   return reasons[codeOf(error)] ?? text.replace(/^[A-Z0-9]+: (.+?)(, \w+( '.*)?)?$/s, "$1");
 }
 
-/** What mends it, whatever the file is. */
+/** Remedies that do not depend on the file. */
 const remedies: Readonly<Record<string, string>> = {
   EMFILE: moreFilesHint,
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/** An error for the user: `what`, and why the system refused it. A UserError or a bug is returned as it is. */
+/** A UserError with `what` and the system's reason. A UserError or a bug is returned unchanged. */
 export function refusal(what: string, error: unknown, hint?: string): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
   return new UserError(`${what}: ${reasonOf(error)}`, { hint: hints.join("; ") || undefined });
 }
 
-/** The error as one for the user; undefined if it is a bug. */
+/** The UserError for an error; undefined if it is a bug. */
 export function userErrorOf(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   const { path } = error as { path?: unknown };
@@ -82,8 +82,8 @@ export function userErrorOf(error: unknown): UserError | undefined {
 }
 
 /**
- * What a reader of a library threw about data that is not as it should be, in words for people: an error of its own has them, but
- * where it met what it does not expect, the engine's message quotes its code.
+ * The message of an error that a library threw for malformed data. Errors that the library throws itself have a readable
+ * message; the engine's errors (a TypeError, say) quote the library's code, so they are replaced.
  */
 export const faultOf = (error: unknown): string =>
   error instanceof Error && error.constructor === Error
@@ -94,7 +94,7 @@ export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(code
 
 // Calls for files that the user named. If the system refuses, they throw a UserError that names the path.
 
-/** What is there, links followed; undefined if nothing is, also below a file. */
+/** The stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
 export function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -108,8 +108,8 @@ export const isFile = (path: string) => statOf(path)?.isFile() === true;
 export const isDirectory = (path: string) => statOf(path)?.isDirectory() === true;
 
 /**
- * Opens a file that the user named. It must be a regular file: any other is an error that names it. In particular a pipe
- * is not waited for: it may never get a writer, and no signal would be served meanwhile.
+ * Opens a file that the user named. Throws a UserError unless it is a regular file. In particular it does not wait for a
+ * pipe, which may never get a writer: no signal would be handled meanwhile.
  */
 export function openRegularFile(path: string): number {
   const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
@@ -121,7 +121,7 @@ export function openRegularFile(path: string): number {
   );
 }
 
-/** Opens it in the same way, reads from it, and closes it. */
+/** Opens a regular file in the same way, reads from it, and closes it. */
 export function withRegularFile<T>(path: string, read: (fd: number) => T): T {
   const fd = openRegularFile(path);
   try {
@@ -131,7 +131,7 @@ export function withRegularFile<T>(path: string, read: (fd: number) => T): T {
   }
 }
 
-/** Runs `read`. What the system refuses is the error of `unreadable`. */
+/** Runs `read`. If the system refuses, throws the error of `readErrorOf`. */
 export function tryRead<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -140,14 +140,14 @@ export function tryRead<T>(path: string, read: () => T): T {
   }
 }
 
-/** The error of a file that could not be opened or read. What is told already, and a bug, stays as it is. */
+/** The UserError for a file that could not be opened or read. A UserError or a bug is returned unchanged. */
 export function readErrorOf(path: string, error: unknown): unknown {
   if (!isMissing(error)) return refusal(`${nameOf(path)} cannot be read`, error);
   if (hasReplacement(path)) return undecodableNameError(path);
   return new UserError(isLink(path) ? `"${path}" is a broken link` : `"${path}": no such file`);
 }
 
-/** An input as messages name it. */
+/** An input's name in messages. */
 export const nameOf = (path: string) => (path === "-" ? "standard input" : `"${path}"`);
 
 function isLink(path: string): boolean {
@@ -158,7 +158,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Whether a path has the replacement character, as a name that is not valid UTF-8 has once it is a string. */
+/** Whether a path has the replacement character, which a name that is not valid UTF-8 has once it is decoded. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodableNameError(path: string): UserError {
@@ -167,10 +167,10 @@ export function undecodableNameError(path: string): UserError {
   });
 }
 
-/** The runtime's longest text has twice as many characters, and no file that is read as a whole comes near it. */
+/** Half the length of the runtime's longest string. No file that is read as a whole comes near it. */
 const wholeBytesMax = 2 ** 30;
 
-/** A regular file, read as a whole. */
+/** Reads a whole regular file. */
 export const readBytes = (path: string): Buffer =>
   withRegularFile(path, (fd) => {
     const { size } = fstatSync(fd);

@@ -14,7 +14,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupDirectories(root, "memory").map(groupLimitBytes));
 }
 
-/** What of that memory is free now, in bytes. What the system has only cached of files is free. */
+/** The free part of that memory, in bytes. The system's cache of files counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupDirectories(root, "memory").map((directory) => {
@@ -28,12 +28,12 @@ export function freeMemoryBytes(root = "/"): number {
 }
 
 /**
- * How many threads of this process can run at a time: the cores it may use, or the quota of processor time of the tightest
- * group around it, rounded up.
+ * The number of threads of this process that can run at a time: the cores it may use, or the smallest CPU quota of the
+ * control groups around it, rounded up.
  */
 export function allowedCores(root = "/"): number {
   const quotas = groupDirectories(root, "cpu").map((directory) => {
-    // No quota is "max", in the first version -1.
+    // "max" means no quota; in version 1, -1.
     const second = /^(\d+) (\d+)/.exec(read(join(directory, "cpu.max")));
     const [quota, period] = second
       ? [Number(second[1]), Number(second[2])]
@@ -44,23 +44,23 @@ export function allowedCores(root = "/"): number {
   return Math.min(availableParallelism(), ...quotas);
 }
 
-/** Both versions' hard limits. Above `memory.high` a group is not killed, but slowed down until it is useless. */
+/** The limits of both versions. Above `memory.high` a group is not killed, but throttled until it is useless. */
 const limitNames = ["memory.max", "memory.high", "memory.limit_in_bytes"];
 
-/** No limit is "max", in the first version a number beyond every machine. */
+/** "max" means no limit; in version 1, a number larger than any machine's memory. */
 function groupLimitBytes(directory: string): number {
   const limits = limitNames.map((name) => numberIn(join(directory, name), /^(\d+)/));
   return Math.min(...limits.filter((bytes) => bytes > 0), Number.POSITIVE_INFINITY);
 }
 
-/** The directories of the groups of a controller that the process is in, from its own to the root of each hierarchy. */
+/** The directories of the process's groups for a controller, from its own to the root of each hierarchy. */
 function groupDirectories(root: string, controller: "memory" | "cpu"): readonly string[] {
   if (root !== "/") return findGroups(root, controller);
   ownGroups[controller] ??= findGroups(root, controller);
   return ownGroups[controller];
 }
 
-/** Looked for once: a start asks seven times. */
+/** Cached: a start needs them seven times. */
 const ownGroups: { memory?: string[]; cpu?: string[] } = {};
 
 function findGroups(root: string, controller: string): string[] {
@@ -85,7 +85,7 @@ function findGroups(root: string, controller: string): string[] {
 
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
-/** Where groups of each version are mounted, and which group is the root there. */
+/** The mount points of groups of each version, and the group at the root of each. */
 function mountsOf(root: string, controller: string): Mount[] {
   return read(join(root, "proc/self/mountinfo"))
     .split("\n")
@@ -100,7 +100,7 @@ function mountsOf(root: string, controller: string): Mount[] {
     });
 }
 
-/** The most memory that this process ever held, in bytes: VmHWM where the kernel tells it. */
+/** The peak resident memory of this process, in bytes: VmHWM on Linux. */
 export function peakMemoryBytes(): number {
   const isLinux = process.platform === "linux";
   const kilobytes = isLinux ? numberIn("/proc/self/status", /^VmHWM:\s+(\d+) kB/m) : 0;
@@ -121,15 +121,15 @@ function read(path: string): string {
 
 export const moreFilesHint = "raise the limit: ulimit -n 1024";
 
-/** What a worker opens, its event loop and its files, and what the main thread may still open beside. */
+/** Descriptors that a worker opens for its event loop and files, and those that the main thread may still open. */
 const filesPerWorker = 4;
 const filesOfMainThread = 12;
 
 let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
 
 /**
- * A UserError if this process may not open what so many workers need, with those that are there: the runtime would end it in
- * words of its own. Only Linux tells the limit.
+ * Throws a UserError if this process may not open the files that `workerCount` workers need. Without the check, the runtime
+ * would end the process with a message of its own. The limit is known only on Linux.
  */
 export function checkOpenFiles(workerCount: number, root = "/"): void {
   openFiles ??= findOpenFiles(root);
@@ -142,31 +142,31 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   });
 }
 
-/** How many are open now, and how many may be. Elsewhere than on Linux, and without a limit, any number may be. */
+/** The number of open files, and the limit: infinite on other systems than Linux. */
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;
     return { heldCount, limit: openFilesMax(root) };
   } catch (error) {
-    // Not even one more.
+    // The limit is already reached.
     if ((error as NodeJS.ErrnoException).code === "EMFILE") throw error;
     return { heldCount: 0, limit: Number.POSITIVE_INFINITY };
   }
 }
 
-/** How many files this process may have open at once. */
+/** The number of files that this process may have open at once. */
 export const openFilesMax = (root = "/") =>
   numberIn(join(root, "proc/self/limits"), /^Max open files\s+(\d+)/m) || Number.POSITIVE_INFINITY;
 
-/** The default limit, as a share of what the machine or the control group allows. */
+/** The default limit, as a share of the memory that the machine or the control group allows. */
 const defaultShare = 0.8;
 
-/** What the main thread and each worker need for themselves: code, compilers, windows of text. Measured: docs/internals/words.md. */
+/** The overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md). */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
 const wordBytesLeast = 40e6;
 
-/** How the memory of this process is shared out: all of its resident set. */
+/** Divides the memory limit of this process, which covers its whole resident set. */
 export class MemoryBudget {
   readonly limitBytes: number;
   private readonly hasExplicitLimit: boolean;
@@ -179,14 +179,14 @@ export class MemoryBudget {
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
-  /** How many threads have room to count in; 1 is the main thread alone. */
+  /** The number of threads with room for counting; 1 is the main thread alone. */
   get workerCountMax(): number {
     const leftBytes = this.limitBytes - mainThreadBytes - this.heldBytes;
     const workers = Math.floor(leftBytes / (workerBytes + wordBytesLeast));
     return Math.max(1, workers);
   }
 
-  /** What each thread may use beside what the threads need for themselves, in bytes. */
+  /** The bytes that each thread may use in addition to its overhead. */
   shareBytes(threadCount: number): number {
     return Math.max(0, this.limitBytes - this.ownBytes(threadCount)) / threadCount;
   }
@@ -195,12 +195,12 @@ export class MemoryBudget {
     return mainThreadBytes + this.heldBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
   }
 
-  /** What is left when this many more bytes are held. */
+  /** A budget in which this many more bytes are in use. */
   withReserved(heldBytes: number): MemoryBudget {
     return new MemoryBudget(this.askedBytes, this.heldBytes + heldBytes);
   }
 
-  /** What all threads together may use for words, in bytes. A UserError if that is too little to work with. */
+  /** The bytes that all threads together may use for words. Throws a UserError if that is too little to work with. */
   wordBytesMax(workerCount: number): number {
     const ownBytes = this.ownBytes(workerCount);
     const leastBytes = ownBytes + workerCount * wordBytesLeast;
@@ -214,7 +214,7 @@ export class MemoryBudget {
     return this.limitBytes - ownBytes;
   }
 
-  /** A UserError if `what` does not fit, which needs so many bytes beside the program itself. */
+  /** Throws a UserError if `what` does not fit, which needs `neededBytes` in addition to the program itself. */
   check(what: string, neededBytes: number, remedy: string): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
@@ -236,7 +236,7 @@ export class MemoryBudget {
 /** Rounded up, so that the number shown is enough. */
 const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${space}MB`;
 
-/** A limit in words. It is rounded down, so that it is never more than it is. */
+/** A limit as text, rounded down so that it never claims more. */
 export function limitText(bytes: number): string {
   const tenths = (unit: number) => Math.floor((10 * bytes) / unit) / 10;
   if (bytes >= 1e9) return `${tenths(1e9).toFixed(1)} GB`;
@@ -245,19 +245,19 @@ export function limitText(bytes: number): string {
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-/** Below this, starting a worker and compiling its code costs more than it saves (docs/internals/measured.md). */
+/** For smaller corpora, starting a worker and compiling its code cost more than it saves (docs/internals/measured.md). */
 const smallCorpusBytes = 32e6;
-/** What a worker needs on natural text: its tables, its window, its share of the runtime. */
+/** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** The default number of threads: the cores that this process may use, as far as memory allows. */
+/** The default number of threads: the cores that this process may use, or fewer if memory is short. */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(freeMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(allowedCores(), affordable));
 }
 
-/** How many threads count so much text: as many as were asked for, else the default, at most `workerCountMax`. */
+/** The number of threads for a text of a given size: the number asked for, else the default, at most `workerCountMax`. */
 export function workersFor(
   asked: number | undefined,
   workerCountMax: number,

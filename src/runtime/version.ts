@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { runtimeVersion } from "#host";
 import { version } from "../../package.json";
 
-/** Defined by build.ts; undefined when the sources are run as they are. */
+/** Defined by build.ts; undefined when the sources run directly. */
 declare const BPE_COMMIT: string | undefined;
 
 export const build = {
@@ -12,8 +12,8 @@ export const build = {
 };
 
 /**
- * A name for the code of this program that no other code has: its commit, if nothing was changed after it; else the commit
- * with the size and the time of the executable. Undefined for sources that are run as they are.
+ * A unique name for the code of this program: its commit, if the build had no uncommitted changes; else the commit with the
+ * size and the modification time of the executable. Undefined when the sources run directly.
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,
@@ -25,10 +25,10 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** The file that runs, even if another one has taken its place meanwhile. */
+/** The running executable, even if its file has been replaced since the start. */
 const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
-/** Whether the first word of a command line asks for it. */
+/** Whether the first word of a command line asks for the version. */
 export const isVersionRequest = (word: string) => ["--version", "-v", "-V", "version"].includes(word);
 
 export const versionLine = `bpe ${build.version} (Bun ${build.bunVersion}, commit ${build.commit})`;

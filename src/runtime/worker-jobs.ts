@@ -1,4 +1,4 @@
-/** What a worker can be started for. main/worker.ts says which code that is. */
+/** The jobs of workers. main/worker.ts has the code of each. */
 export type JobName =
   | "counting"
   | "encoding"
@@ -8,14 +8,14 @@ export type JobName =
   | "converting"
   | "merging";
 
-/** A worker as this program uses it: a part of what the web and Bun have. */
+/** The part of the web's Worker that this program uses. */
 export type WorkerThread = {
   onmessage: ((event: { readonly data: never }) => void) | null;
   onerror: ((event: { readonly message: string; preventDefault(): void }) => void) | null;
   postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
-  /** `close`: the thread has ended. */
+  /** `close` fires when the thread has ended. */
   addEventListener(type: "close", listener: () => void): void;
   terminate(): void;
-  /** The process need not wait for it. */
+  /** Lets the process exit while the worker runs. */
   unref(): void;
 };

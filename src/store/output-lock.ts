@@ -300,8 +300,8 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   let isKept = false;
   try {
     const locked = lockFile(fd);
-    if (locked === "another's") return readHolder(fd);
-    if (locked === "unknown to the file system") {
+    if (locked === "held") return readHolder(fd);
+    if (locked === "unsupported") {
       removeName(path);
       return { fd: null };
     }

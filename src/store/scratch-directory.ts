@@ -114,7 +114,7 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   const locked = lockFile(fd);
-  const isTaken = locked === "ours" ? isSameFile(fd, path) : locked !== "another's" && !isLeftOver;
+  const isTaken = locked === "acquired" ? isSameFile(fd, path) : locked !== "held" && !isLeftOver;
   if (isTaken && fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   return null;

@@ -31,8 +31,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   },
   {
     file: "src/runtime/windows.ts",
-    before:
-      "/** ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED: the file system, or the server behind it, has no locks. */",
+    before: "/** ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED: the file system or its server has no locks. */",
     line: "const lockUnsupportedErrors = new Set([1, 50]);",
     changed: "const lockUnsupportedErrors = new Set([1, 51]);",
     why: "A number of Windows: wine's file systems all have locks.",
