@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { checkOpenFiles } from "./system-limits.ts";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
 
@@ -27,7 +28,14 @@ export function startWorker(job: JobName): WorkerThread {
 /** The directory of embedded files. The source tree has none: their content is computed when it is needed. */
 export const embeddedDirectory = import.meta.dir;
 
-const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
+/**
+ * Reads a file by its path in the source tree, where the build makes some. The executable has it compressed, by its name
+ * alone.
+ */
+export const readEmbedded = (path: string): Uint8Array =>
+  isEmbedded
+    ? Bun.zstdDecompressSync(readFileSync(`${import.meta.dir}/${basename(path)}.zst`))
+    : readFileSync(`${import.meta.dir}/../../${path}`);
 
 /** Whether the kernel is the module with assertions, which tests run. */
 export const hasKernelAsserts = !isEmbedded && process.env.NODE_ENV === "test";
@@ -46,9 +54,9 @@ export function readKernel(
     | "kernel-encode-small"
     | "kernel-text-small",
 ): Uint8Array<ArrayBuffer> {
-  const path = `${kernelDirectory}/${name}.wasm`;
+  const path = `dist/kernel/${name}.wasm`;
   try {
-    return new Uint8Array(readFileSync(path));
+    return new Uint8Array(readEmbedded(path));
   } catch (error) {
     throw new Error(`the kernel is not built ("${path}"): npm run build`, { cause: error });
   }

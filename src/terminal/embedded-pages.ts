@@ -1,31 +1,26 @@
-import { readFileSync } from "node:fs";
-import { isEmbedded } from "#runtime";
+import { readEmbedded } from "#embedded";
 
-// Files that only the command line shows. The executable has them next to its entry; in the source tree the build makes some.
-
-const directoryOf = (inSources: string) =>
-  isEmbedded ? import.meta.dir : `${import.meta.dir}/../../${inSources}`;
+// Files that only the command line shows.
 
 /** A page of the manual by its name in docs/, such as "eval.md"; null if there is none. */
 export const readPage = (name: string): string | null =>
-  /^[\w-]+\.md$/.test(name) ? readOrNull(`${directoryOf("docs")}/${name}`) : null;
+  /^[\w-]+\.md$/.test(name) ? readOrNull(`docs/${name}`) : null;
 
 /** LICENSE: the text that samples of the manual read. */
-export const readSample = (): string | null =>
-  readOrNull(`${directoryOf(".")}/${isEmbedded ? "LICENSE.txt" : "LICENSE"}`);
+export const readSample = (): string | null => readOrNull("LICENSE");
 
 function readOrNull(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path);
   } catch {
     return null;
   }
 }
 
 /** The page to learn from (scripts/playground.ts). */
-export const readPlayground = (): Uint8Array =>
-  readFileSync(`${directoryOf("dist/playground")}/playground.html`);
+export const readPlayground = (): Uint8Array => readEmbedded("dist/playground/playground.html");
 
 /** The template of the pages that `--report` writes (scripts/pages.ts). */
-export const readPageTemplate = (): string =>
-  readFileSync(`${directoryOf("dist/pages")}/report.html`, "utf8");
+export const readPageTemplate = (): string => readText("dist/pages/report.html");
+
+const readText = (path: string) => new TextDecoder().decode(readEmbedded(path));
