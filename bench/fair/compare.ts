@@ -97,7 +97,7 @@ const parts = [
     ...byLanguage(declared, ({ tokens }) => count(tokens)),
     ...rowsOf(declared, [
       ["worst by best", ({ parity }) => parity!.costRatioByTokens!.toFixed(2)],
-      ["worst", ({ parity }) => parity!.dearestTextByTokens],
+      ["worst", ({ parity }) => parity!.costliestTextByTokens],
       ["Gini", ({ parity }) => parity!.giniTokens.toFixed(3)],
     ]),
   ]),

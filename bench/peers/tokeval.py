@@ -172,7 +172,7 @@ for result in ours["tokenizers"]:
             compare(f"{name} gini {unit}", parity[f"gini{gini_of}"], found["gini_coefficient"])
             compare(f"{name} cost ratio {unit}", parity[f"costRatio{by}"], found["cost_ratio"])
             assert parity[f"cheapestText{by}"] == found["most_efficient_language"][0]
-            assert parity[f"dearestText{by}"] == found["least_efficient_language"][0]
+            assert parity[f"costliestText{by}"] == found["least_efficient_language"][0]
 
 print(f"{compared_count} values compared, largest relative difference {worst:.1e}")
 sys.exit(0 if worst <= 1e-9 else 1)

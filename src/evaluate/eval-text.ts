@@ -337,7 +337,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
   return texts.map(({ name }, i) => [
     ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
     ...tokenizers.flatMap(({ name: tokenizer, texts }) => {
-      const items = shownWords(texts[i]!.dearestWords, wordCount).map((word) =>
+      const items = shownWords(texts[i]!.costliestWords, wordCount).map((word) =>
         shortened(wordText(word), columns - indent - 1),
       );
       const flowed =

@@ -2,6 +2,7 @@ import { expectedTextBytes, type Input } from "#corpus";
 import { countIds, encodingBytesPerByte, encodingParts, isQuick, mergeBytesOfThread } from "#encoding";
 import {
   addCounts,
+  type CountsById,
   countSpecialTokens,
   type Difference,
   differenceOf,
@@ -20,7 +21,6 @@ import {
   type TextDifference,
   type TextFacts,
   type TextWords,
-  type TokenCounts,
   TokenizerMeasures,
   textFacts,
   type WordEncoding,
@@ -210,7 +210,7 @@ function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEnc
 export type Evaluated = {
   readonly evaluation: Evaluation;
   /** Of each tokenizer and each of its texts: the tokens of the text, by id. */
-  readonly tokenCounts: readonly (readonly TokenCounts[])[];
+  readonly tokenCounts: readonly (readonly CountsById[])[];
 };
 
 /**
@@ -223,7 +223,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
   const measures = tokenizers.map(
     (tokenizer) => new TokenizerMeasures(tokenizer, termTokens(tokenizer, terms), model),
   );
-  const tokenCounts: TokenCounts[][] = tokenizers.map(() => []);
+  const tokenCounts: CountsById[][] = tokenizers.map(() => []);
   const facts: TextFacts[] = [];
   const threads = startThreads(options);
   const progress = startProgress(options, report);
@@ -367,7 +367,7 @@ type TokenCountingOptions = {
 };
 
 /** The tokens of a text are those of its pretokens, if they are encoded by themselves, and others that are counted already. */
-export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: TokenCounts };
+export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: CountsById };
 
 /**
  * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those that encoding the text gives.
@@ -461,7 +461,7 @@ export class TokenCounting {
   }
 
   /** Encodes the text from its beginning to its end. */
-  private async tokensOfWholeText(parts: TokenizerParts): Promise<TokenCounts> {
+  private async tokensOfWholeText(parts: TokenizerParts): Promise<CountsById> {
     const { inputs, workerCount, besideTables } = this.options;
     const tell = byBytes(this.progress.passReport, "encoding", null);
     const budget = besideTables(this.tablesBytes);

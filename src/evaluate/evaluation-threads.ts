@@ -1,12 +1,12 @@
 import {
   addCounts,
+  type CountsById,
   compareCuts,
   type DifferentWords,
   differentWords,
   NumberCounts,
   slicesOf,
   type TextWords,
-  type TokenCounts,
   type WordCosts,
   WordEncoder,
   type WordEncoding,
@@ -132,7 +132,7 @@ const slicesPerCollection = 32;
 
 /** What a tokenizer makes of a text. */
 type Measured = {
-  readonly tokenCounts: TokenCounts;
+  readonly tokenCounts: CountsById;
   readonly numbers: NumberCounts;
   readonly costs: WordCosts | null;
 };

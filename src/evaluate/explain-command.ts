@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
-import { findTokenizer, readWrittenLedger, type WrittenLedger } from "#formats";
+import { findTokenizer, readTokenCounts, type WrittenTokenCounts } from "#formats";
 import { readTyped } from "#options";
 import { runSliced, usageError } from "#runtime";
 import {
@@ -53,7 +53,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
     parts,
     text,
     pretokens: explainText(parts, bytes),
-    ledger: await runSliced(readWrittenLedger(parts)),
+    tokenCounts: await runSliced(readTokenCounts(parts)),
   };
   await (asked.json ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
 }
@@ -63,7 +63,7 @@ type Explained = {
   readonly text: string;
   readonly pretokens: readonly ExplainedPart[];
   /** Null where nothing beside the tokenizer says how often its merges were made. */
-  readonly ledger: WrittenLedger | null;
+  readonly tokenCounts: WrittenTokenCounts | null;
 };
 
 const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
@@ -72,7 +72,7 @@ const idsOf = ({ pretokens }: Explained) => pretokens.flatMap(({ ids }) => ids);
 
 /** What `bpe explain --json` prints: docs/explanation.schema.json. */
 function explanationOf(explained: Explained) {
-  const { parts, text, pretokens, ledger } = explained;
+  const { parts, text, pretokens, tokenCounts } = explained;
   const token = (id: number) => ({ id, token: shown(parts, id) });
   return {
     format: "bpe-explanation",
@@ -86,7 +86,7 @@ function explanationOf(explained: Explained) {
       text: escapeBytes(bytes),
       start: start.map(token),
       merges: steps.map(({ rank, at, left, right, id }) => ({
-        ...{ rank, count: ledger?.createdCounts[id] ?? null, at },
+        ...{ rank, count: tokenCounts?.createdCounts[id] ?? null, at },
         ...{ left: token(left), right: token(right), merged: token(id) },
       })),
       tokens: kind === "added" ? [{ id: ids[0]!, token: escapeBytes(bytes) }] : ids.map(token),
@@ -96,7 +96,7 @@ function explanationOf(explained: Explained) {
 }
 
 function explanationLines(explained: Explained): Line[] {
-  const { parts, text, pretokens, ledger } = explained;
+  const { parts, text, pretokens, tokenCounts } = explained;
   const { description, normalization } = parts;
   const ids = idsOf(explained);
   const counts = [
@@ -105,7 +105,7 @@ function explanationLines(explained: Explained): Line[] {
     countNoun(ids.length, "token"),
   ];
   const form = normalization === null ? "" : `, normal form ${normalization}`;
-  const times = ledger === null ? "" : " its count in training,";
+  const times = tokenCounts === null ? "" : " its count in training,";
   const hasMerges = pretokens.some(({ steps }) => steps.length > 0);
   return [
     `${counts.join(", ")}; pattern ${description.patternName ?? "of its own"}${form}`,
@@ -122,7 +122,10 @@ const kinds = {
   merged: "",
 };
 
-function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, ids }: ExplainedPart): Line[] {
+function partLines(
+  { parts, tokenCounts }: Explained,
+  { kind, bytes, start, steps, ids }: ExplainedPart,
+): Line[] {
   const { byteIds } = parts.model;
   const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
   // An added token may have the bytes of a learned one, whose id it shares.
@@ -132,7 +135,7 @@ function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, id
   const rows = steps.map(({ rank, at, id }) => {
     const joined = `"${pieces[at]}" + "${pieces[at + 1]}"`;
     pieces.splice(at, 2, shown(parts, id));
-    const count = ledger === null ? [] : [`${groupDigits(ledger.createdCounts[id]!)} times`];
+    const count = tokenCounts === null ? [] : [`${groupDigits(tokenCounts.createdCounts[id]!)} times`];
     return { numbers: [groupDigits(rank), ...count], joined, pieces: shownPieces(pieces) };
   });
   const widest = (texts: readonly string[]) => Math.max(...texts.map(shownWidth));

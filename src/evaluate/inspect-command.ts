@@ -6,7 +6,7 @@ import {
   findTokenizer,
   modelFactsOf,
   readBeside,
-  recordedLedger,
+  readTokenCountFacts,
   recordedReading,
   roleTokensAt,
 } from "#formats";
@@ -293,7 +293,7 @@ function inspectionOf(
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,
     // Null without a record.
-    training: recordedLedger(description.path),
+    training: readTokenCountFacts(description.path),
     text:
       text === undefined
         ? null

@@ -79,7 +79,7 @@ export type TokenizerResult = VocabularyFacts & {
 export type TextMeasures = Measures & {
   readonly text: string;
   /** The costliest words. This name, and those of `Parity`, are keys of the JSON that is printed, older than the word. */
-  readonly dearestWords: readonly CostliestWord[];
+  readonly costliestWords: readonly CostliestWord[];
 };
 
 /**
@@ -120,7 +120,7 @@ export type NamedText = {
 export type NamedTokenizer = { readonly name: string; readonly path: string; readonly parts: TokenizerParts };
 
 /** What the words of a text cost a tokenizer. */
-export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "dearestWords">;
+export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "costliestWords">;
 
 /** The counts of words that measures are made of. */
 type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & {
@@ -141,7 +141,7 @@ export function textFacts(
 /** Gathers the results of one tokenizer, text by text. */
 export class TokenizerMeasures {
   private readonly texts: TextMeasures[] = [];
-  private readonly allCounts: TokenCounts;
+  private readonly allCounts: CountsById;
   private allNumbers: NumberCounts | null = null;
   private readonly classes: ReturnType<typeof classesOf>;
   private readonly modelCost: ModelCost | null;
@@ -157,12 +157,12 @@ export class TokenizerMeasures {
     this.classes = classesOf(tokenizer.parts);
   }
 
-  add(facts: TextFacts, tokenCounts: TokenCounts, costs: WordCosts, numbers: NumberCounts | null): void {
+  add(facts: TextFacts, tokenCounts: CountsById, costs: WordCosts, numbers: NumberCounts | null): void {
     addCounts(this.allCounts, tokenCounts);
     if (numbers !== null) (this.allNumbers ??= new NumberCounts()).addAll(numbers);
-    const { dearestWords } = costs;
+    const { costliestWords } = costs;
     const measures = this.measure(facts, tokenCounts, { ...costs, numbers });
-    this.texts.push({ text: facts.name, ...measures, dearestWords });
+    this.texts.push({ text: facts.name, ...measures, costliestWords });
   }
 
   result(facts: readonly TextFacts[]): TokenizerResult {
@@ -198,7 +198,7 @@ export class TokenizerMeasures {
 
   private measure(
     { bytes, characters, words }: Pick<TextFacts, "bytes" | "characters" | "words">,
-    tokenCounts: TokenCounts,
+    tokenCounts: CountsById,
     { singleTokenWords, continuedWords, numbers }: Counted,
   ): Measures {
     const tokens = sumOf(tokenCounts);
@@ -289,7 +289,7 @@ function isPartOfOne(bytes: Uint8Array): boolean {
   return bytes.length === 1 || (bytes.length < length && bytes.subarray(1).every(isBehind));
 }
 
-function countClasses(tokenCounts: TokenCounts, { classes }: ReturnType<typeof classesOf>) {
+function countClasses(tokenCounts: CountsById, { classes }: ReturnType<typeof classesOf>) {
   const byClass = [0, 0, 0, 0];
   for (let id = 0; id < tokenCounts.length; id++) byClass[classes[id]!]! += tokenCounts[id]!;
   const mixedTokens = byClass[mixed]!;
@@ -315,18 +315,18 @@ function parityOf(facts: readonly TextFacts[], texts: readonly TextMeasures[]): 
     giniFertility: byWords.gini,
     giniBytes: byBytes.gini,
     cheapestText: byWords.cheapest.text,
-    dearestText: byWords.costliest.text,
+    costliestText: byWords.costliest.text,
     costRatio: byWords.costRatio,
     cheapestTextByBytes: byBytes.cheapest.text,
-    dearestTextByBytes: byBytes.costliest.text,
+    costliestTextByBytes: byBytes.costliest.text,
     costRatioByBytes: byBytes.costRatio,
     giniCharacters: byCharacters.gini,
     cheapestTextByCharacters: byCharacters.cheapest.text,
-    dearestTextByCharacters: byCharacters.costliest.text,
+    costliestTextByCharacters: byCharacters.costliest.text,
     costRatioByCharacters: byCharacters.costRatio,
     giniTokens: byTokens.gini,
     cheapestTextByTokens: byTokens.cheapest.text,
-    dearestTextByTokens: byTokens.costliest.text,
+    costliestTextByTokens: byTokens.costliest.text,
     costRatioByTokens: byTokens.costRatio,
   };
 }
@@ -352,13 +352,13 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
 // The formulas of docs/evaluate.md: numbers in, numbers out. Sums go by ascending id, so that they do not depend on who counted.
 
 /** Tokens of a text, by id. */
-export type TokenCounts = Float64Array;
+export type CountsById = Float64Array;
 
 /**
  * Rényi entropy in bits of a distribution given by counts: log2(sum of p^alpha) / (1 - alpha); 0 without any count. `alpha` is
  * not 1. (Rényi 1961; TokEval's `compute_renyi_entropy`.)
  */
-export function renyiEntropy(counts: TokenCounts, alpha: number): number {
+export function renyiEntropy(counts: CountsById, alpha: number): number {
   const total = sumOf(counts);
   if (total === 0) return 0;
   let sum = 0;
@@ -368,20 +368,20 @@ export function renyiEntropy(counts: TokenCounts, alpha: number): number {
 }
 
 /** The entropy as a share of the largest one that as many different tokens could have; null for fewer than two. */
-export function renyiEfficiency(counts: TokenCounts, alpha: number): number | null {
+export function renyiEfficiency(counts: CountsById, alpha: number): number | null {
   const used = usedCount(counts);
   return used < 2 ? null : renyiEntropy(counts, alpha) / Math.log2(used);
 }
 
 /** How many different tokens occur. */
-export const usedCount = (counts: TokenCounts) =>
+export const usedCount = (counts: CountsById) =>
   counts.reduce((used, count) => (count > 0 ? used + 1 : used), 0);
 
-export function addCounts(sum: TokenCounts, counts: TokenCounts): void {
+export function addCounts(sum: CountsById, counts: CountsById): void {
   for (let id = 0; id < counts.length; id++) sum[id]! += counts[id]!;
 }
 
-export const sumOf = (counts: TokenCounts) => counts.reduce((sum, count) => sum + count, 0);
+export const sumOf = (counts: CountsById) => counts.reduce((sum, count) => sum + count, 0);
 
 /**
  * Gini coefficient of costs, each of equal weight: the sum of |a - b| over all pairs (a, b), in both orders, by 2 n^2 and their

@@ -11,6 +11,7 @@ export {
 export {
   addCounts,
   type CostliestWord,
+  type CountsById,
   type Evaluation,
   evaluationOf,
   type FullEvaluation,
@@ -19,7 +20,6 @@ export {
   ratio,
   sumOf,
   type TextFacts,
-  type TokenCounts,
   TokenizerMeasures,
   textFacts,
   usedCount,

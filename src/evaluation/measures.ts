@@ -55,8 +55,8 @@ export type NumberMeasures = {
 type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
 
 /**
- * How alike the texts are in what they cost: per word, per byte, per character, and each as a whole, if they are parallel.
- * `dearest` in the names is the costliest: they are keys of the JSON that is printed.
+ * How evenly tokens are spread over the texts: per word, per byte, per character, and for whole texts if they are parallel.
+ * The names are keys of the JSON that is printed.
  */
 export type Parity = {
   /** Of tokens per word. */
@@ -64,21 +64,21 @@ export type Parity = {
   /** Of tokens per byte. */
   readonly giniBytes: number;
   readonly cheapestText: string;
-  readonly dearestText: string;
+  readonly costliestText: string;
   /** Tokens per word of the costliest text, divided by those of the cheapest. */
   readonly costRatio: number | null;
   readonly cheapestTextByBytes: string;
-  readonly dearestTextByBytes: string;
+  readonly costliestTextByBytes: string;
   readonly costRatioByBytes: number | null;
   /** Of tokens per character. */
   readonly giniCharacters: number;
   readonly cheapestTextByCharacters: string;
-  readonly dearestTextByCharacters: string;
+  readonly costliestTextByCharacters: string;
   readonly costRatioByCharacters: number | null;
   /** Of tokens. */
   readonly giniTokens: number;
   readonly cheapestTextByTokens: string;
-  readonly dearestTextByTokens: string;
+  readonly costliestTextByTokens: string;
   readonly costRatioByTokens: number | null;
 };
 
@@ -343,7 +343,7 @@ const costOf =
     gini: parity[gini],
     costRatio: parity[`costRatio${by}` as "costRatio"],
     cheapestText: parity[`cheapestText${by}` as "cheapestText"],
-    costliestText: parity[`dearestText${by}` as "dearestText"],
+    costliestText: parity[`costliestText${by}` as "costliestText"],
   });
 
 /** The costs by which texts are compared. */

@@ -351,7 +351,7 @@ export function* wordCosts(
   const placesOf = new Map(costliest.map((word) => [word, [] as number[]]));
   for (let p = 0; p < placedCount; p++) placesOf.get(wordOf[p]!)?.push(p);
   const isBefore = isMoreFrequent(words);
-  const dearestWords = costliest.map((word) => {
+  const costliestWords = costliest.map((word) => {
     const places = placesOf.get(word)!.sort((p, q) => (isBefore(p, q) ? -1 : 1));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
     // It is shown as it is cut where it occurs most often.
@@ -365,7 +365,7 @@ export function* wordCosts(
       pieces: encoder.pieces(encoder.wordIdsOf(words, places[0]!)),
     };
   });
-  return { singleTokenWords, continuedWords, dearestWords };
+  return { singleTokenWords, continuedWords, costliestWords };
 }
 
 /** The numbers of the text words that cost most. */

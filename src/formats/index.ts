@@ -35,7 +35,7 @@ export { nameOf } from "./pre-tokenizer.ts";
 export { extendedBeside, type Names, renamedBeside } from "./rename-tokens.ts";
 export { knownBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
 export { prunedBeside, tokenizerOfJson } from "./tokenizer-json.ts";
-export { idsTsv, ledgerFiles, piecesTsv, readWrittenLedger, type WrittenLedger } from "./tokens-tsv.ts";
+export { idsTsv, piecesTsv, readTokenCounts, tokensTsvFiles, type WrittenTokenCounts } from "./tokens-tsv.ts";
 export {
   type CountsRecord,
   type ExtensionRecord,
@@ -46,10 +46,10 @@ export {
   type LanguageRecord,
   type RecordedTraining,
   readJson,
+  readTokenCountFacts,
   recordedBeside,
   recordedFiles,
   recordedInputs,
-  recordedLedger,
   recordedReading,
   recordFormat,
   recordName,

@@ -5,7 +5,7 @@ import type { LoadOptions, TokenizerParts } from "#tokenizer";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
-import { ledgerName, recordedBeside, recordedSizes, recordName } from "./training-json.ts";
+import { recordedBeside, recordedSizes, recordName, tokensTsvName } from "./training-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
@@ -71,7 +71,7 @@ export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?
 
 /** Every path that may be read where a tokenizer is loaded from one; of a directory of several sizes, also those of each. */
 export function pathsReadAt(path: string): string[] {
-  const namesOf = (names: readonly string[]) => [...names, ...namesBeside, recordName, ledgerName];
+  const namesOf = (names: readonly string[]) => [...names, ...namesBeside, recordName, tokensTsvName];
   if (!isDirectory(path)) return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
   const names = namesOf(usualNames);
   const directories = [path, ...sizesIn(path).map((size) => join(path, size))];

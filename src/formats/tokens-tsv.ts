@@ -7,24 +7,24 @@ import {
   gone,
   isSpecialEntry,
   keptBytesMax,
-  type Ledger,
-  type LedgerFacts,
-  ledgerOfFirst,
   type Numbering,
   specialOfEntry,
   TextEncoding,
+  type TokenCountFacts,
+  type TokenCounts,
   type TokenizerParts,
   type TokenTable,
   tokenBytesOf,
+  tokenCountsOfFirst,
   type Vocabulary,
   WordMerger,
 } from "#tokenizer";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
-import { ledgerName, recordedLedger } from "./training-json.ts";
+import { readTokenCountFacts, tokensTsvName } from "./training-json.ts";
 
 /**
- * `tokens.tsv`: the ledger of a training as a table, a row for each id, ascending.
+ * `tokens.tsv`: the tokenCounts of a training as a table, a row for each id, ascending.
  *
  *   COLUMN  MEANING
  *   id      of the token
@@ -39,14 +39,14 @@ import { ledgerName, recordedLedger } from "./training-json.ts";
  */
 const head = "id\ttoken\tbytes\tbirth\tend\tleft\tright\n";
 
-export function tokensTsv(vocabulary: Vocabulary, ledger: Ledger): OutputFile {
-  return { name: ledgerName, chunks: () => rows(vocabulary, ledgerOfFirst(ledger, vocabulary)) };
+export function tokensTsv(vocabulary: Vocabulary, tokenCounts: TokenCounts): OutputFile {
+  return { name: tokensTsvName, chunks: () => rows(vocabulary, tokenCountsOfFirst(tokenCounts, vocabulary)) };
 }
 
 /** Text is gathered as one string, because few and large steps are fast before code is compiled. */
-function* rows(vocabulary: Vocabulary, ledger: Ledger): Generator<Uint8Array> {
+function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
-  const { startCount, createdCounts, endCounts } = ledger;
+  const { startCount, createdCounts, endCounts } = tokenCounts;
   const chunk = new Chunk();
   const tokenOf = tokensOfIds(vocabulary);
   const spelled = spelledTokens(vocabulary);
@@ -101,17 +101,19 @@ function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): In
 const smallBytes = 1e6;
 
 /** The table, if it is asked for, or if nobody said anything and it is small. */
-export const ledgerFiles = (
+export const tokensTsvFiles = (
   isWanted: boolean | undefined,
   vocabulary: Vocabulary,
-  ledger: Ledger,
+  tokenCounts: TokenCounts,
 ): OutputFile[] =>
-  (isWanted ?? mostLedgerBytes(vocabulary, ledger) < smallBytes) ? [tokensTsv(vocabulary, ledger)] : [];
+  (isWanted ?? tokensTsvBytesMax(vocabulary, tokenCounts) < smallBytes)
+    ? [tokensTsv(vocabulary, tokenCounts)]
+    : [];
 
 /** More bytes than `tokens.tsv` has. Its exact size would take 2 % of the time of a training of 100 MB. */
-export function mostLedgerBytes(
+export function tokensTsvBytesMax(
   { size, tokenBytes, specialTokens }: Vocabulary,
-  { tokensAfter }: Ledger,
+  { tokensAfter }: TokenCounts,
 ): number {
   const { lengths } = tokenBytes;
   let longest = 0;
@@ -141,8 +143,8 @@ export function mostLedgerBytes(
  *   endCounts      Float64Array  idLimit         occurrences when all merges are made
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
  */
-export type WrittenLedger = {
-  readonly facts: LedgerFacts;
+export type WrittenTokenCounts = {
+  readonly facts: TokenCountFacts;
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly tokensAfter: Float64Array;
@@ -154,12 +156,12 @@ export type WrittenLedger = {
  * Reads them; null if they are not there, or are not of this tokenizer: its merges and the record have to agree with every
  * row. Yields between slices of work of some 10 ms.
  */
-export function* readWrittenLedger(parts: TokenizerParts): Generator<undefined, WrittenLedger | null> {
+export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
   const { path } = description;
-  const facts = recordedLedger(path);
-  const tablePath = join(isFile(path) ? dirname(path) : path, ledgerName);
-  if (facts === null || basename(path) === ledgerName || !isFile(tablePath)) return null;
+  const facts = readTokenCountFacts(path);
+  const tablePath = join(isFile(path) ? dirname(path) : path, tokensTsvName);
+  if (facts === null || basename(path) === tokensTsvName || !isFile(tablePath)) return null;
   const rows = yield* parseRows(readText(tablePath), tokens.idLimit);
   if (rows === null) return null;
   const { lengths, createdCounts, endCounts, left, right } = rows;

@@ -18,19 +18,19 @@ import { inputFormats, type Reading } from "#corpus";
 import type { Compat, Parity, TokenLimits } from "#merge";
 import { isFile, readText, UserError } from "#runtime";
 import { type Normalization, normalizationCheck } from "#text";
-import type { LedgerFacts, ModelSettings, Roles } from "#tokenizer";
+import type { ModelSettings, Roles, TokenCountFacts } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
 /** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
 /** The table of tokens beside it: tokens-tsv.ts. */
-export const ledgerName = "tokens.tsv";
+export const tokensTsvName = "tokens.tsv";
 
 /** The version of the record's schema, its first field. */
 export const recordFormat = 1;
 
 /** `training.json`: what was asked, what was read, what came out. Each field is part of the command line's contract. */
-export type TrainingRecord = LedgerFacts &
+export type TrainingRecord = TokenCountFacts &
   RunRecord &
   CorpusRecord & {
     readonly options: TrainingOptionsRecord;
@@ -306,7 +306,7 @@ export const recordedBeside = (paths: readonly string[]): RecordedTraining | und
   paths.map(recordedTraining).find((record) => record !== null) ?? undefined;
 
 const point = fieldsOf({ vocabSize: wholeNumber(), bytesPerToken: amount });
-const ledgerFields = fieldsOf({
+const tokenCountFields = fieldsOf({
   files: listOf(text),
   tokenCount: wholeNumber(),
   bytesPerToken: orNull(amount),
@@ -317,8 +317,8 @@ const ledgerFields = fieldsOf({
 });
 
 /** What the record of a tokenizer says of the corpus and the tokens; null if none says it. */
-export function recordedLedger(path: string): LedgerFacts | null {
-  const record = recordOf(path, ledgerFields);
+export function readTokenCountFacts(path: string): TokenCountFacts | null {
+  const record = recordOf(path, tokenCountFields);
   if (record === null) return null;
   const { files: _, ...facts } = record;
   return facts;

@@ -10,12 +10,12 @@ import {
   recordsIn,
   type Texts,
 } from "#corpus";
-import { ledgerFiles } from "#formats";
+import { tokensTsvFiles } from "#formats";
 import { byBytes, earlyStop, invalidBytes, Pace, type Report, type Warning, withRest, wordsOf } from "#jobs";
 import { nameInLibrary } from "#options";
 import { runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
-import { baseSize, buildVocabulary, makeLedger, notesOfShared, trainedParts } from "#tokenizer";
+import { baseSize, buildVocabulary, makeTokenCounts, notesOfShared, trainedParts } from "#tokenizer";
 import {
   checkFormatNames,
   chosenFiles,
@@ -238,7 +238,7 @@ async function trainInMemory(
     }),
     smaller: [],
     superwordFacts: undefined,
-    ledger: makeLedger(merges),
+    tokenCounts: makeTokenCounts(merges),
     ...{ words, pretokenCount, distinctWordCount },
     invalidByteCount: chain.pretokens.invalidByteCount,
     countMs: countedMs - startMs,
@@ -296,10 +296,10 @@ export class TrainedTokenizer extends TextTokenizer {
   /** The files of the tokenizer, by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const names = checkFormatNames("files", options);
-    const { vocabulary, ledger } = this.trained;
+    const { vocabulary, tokenCounts } = this.trained;
     return fileBytes([
       ...chosenFiles(this.formats, names, finishedTokenizer(this.training, vocabulary)),
-      ...ledgerFiles(names === undefined ? undefined : false, vocabulary, ledger),
+      ...tokensTsvFiles(names === undefined ? undefined : false, vocabulary, tokenCounts),
     ]);
   }
 }

@@ -1,8 +1,8 @@
 import {
   copyTokenBytes,
-  type Ledger,
   mergesInIds,
   type RankedMerges,
+  type TokenCounts,
   type TokenizerParts,
   tokenBytesOf,
   type Vocabulary,
@@ -24,11 +24,11 @@ type Source = {
   readonly idLimit: number;
   readonly merges: RankedMerges;
   readonly leaves: PackedVocabulary["leaves"];
-  readonly ledger: MergeLedger | null;
+  readonly tokenCounts: MergeCounts | null;
   readonly text: Float64Array | null;
 };
 
-type MergeLedger = {
+type MergeCounts = {
   readonly created: Float64Array;
   readonly end: Float64Array;
   readonly tokensAfter: Float64Array;
@@ -36,7 +36,7 @@ type MergeLedger = {
 };
 
 /** What a training knows of the tokens by id. */
-export type LedgerById = {
+export type TokenCountsById = {
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly tokensAfter: Float64Array;
@@ -46,18 +46,22 @@ export type LedgerById = {
 const leafBytesMax = 256;
 
 /** Packs a vocabulary that was just trained. */
-export function packTrained(vocabulary: Vocabulary, ledger: Ledger, deflate: Deflate): PackedVocabulary {
+export function packTrained(
+  vocabulary: Vocabulary,
+  tokenCounts: TokenCounts,
+  deflate: Deflate,
+): PackedVocabulary {
   const { size, mergeCount, left, right, tokenIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
   const isNumbered = tokenIds.length === size && tokenIds.every((id, token) => id === token);
-  const { createdCounts, endCounts, pairCounts, tokensAfter } = ledger;
+  const { createdCounts, endCounts, pairCounts, tokensAfter } = tokenCounts;
   return pack(
     {
       idLimit: size,
       // Ids that are the numbers of the tokens need no copies.
       merges: isNumbered ? { left, right, merged: tokenIds.subarray(startCount) } : mergesInIds(vocabulary),
-      leaves: trainedLeaves(vocabulary, ledger),
-      ledger: {
+      leaves: trainedLeaves(vocabulary, tokenCounts),
+      tokenCounts: {
         created: createdCounts.subarray(startCount),
         end: endCounts.subarray(startCount),
         tokensAfter,
@@ -72,7 +76,7 @@ export function packTrained(vocabulary: Vocabulary, ledger: Ledger, deflate: Def
 /** Bytes and special tokens, in the order of ids. A special token that shares its id with another one is that one. */
 function trainedLeaves(
   vocabulary: Vocabulary,
-  { createdCounts, endCounts }: Ledger,
+  { createdCounts, endCounts }: TokenCounts,
 ): PackedVocabulary["leaves"] {
   const { tokenIds, tokenBytes, mergeCount, specialTokens, specialIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
@@ -96,11 +100,14 @@ const latin1Of = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, leafBytesM
 /** Packs a loaded tokenizer, with the table of its training, and counts of a text by id, if there are any. */
 export function packLoaded(
   { tokens, model }: TokenizerParts,
-  known: { readonly ledger?: LedgerById | undefined; readonly textCounts?: Float64Array | undefined },
+  known: {
+    readonly tokenCounts?: TokenCountsById | undefined;
+    readonly textCounts?: Float64Array | undefined;
+  },
   deflate: Deflate,
 ): PackedVocabulary {
   const { merges } = model;
-  const { ledger, textCounts } = known;
+  const { tokenCounts, textCounts } = known;
   const byMerge = (byId: Float64Array) => Float64Array.from(merges.merged, (id) => byId[id]!);
   const isMade = new Uint8Array(tokens.idLimit);
   for (const id of merges.merged) isMade[id] = 1;
@@ -108,7 +115,7 @@ export function packLoaded(
   for (let id = isMade.indexOf(0); id >= 0; id = isMade.indexOf(0, id + 1)) {
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0) continue;
-    const counts = [ledger?.createdCounts[id] ?? null, ledger?.endCounts[id] ?? null] as const;
+    const counts = [tokenCounts?.createdCounts[id] ?? null, tokenCounts?.endCounts[id] ?? null] as const;
     leaves.push([id, latin1Of(bytes), bytes.length, ...counts, textCounts?.[id] ?? null]);
   }
   return pack(
@@ -116,13 +123,13 @@ export function packLoaded(
       idLimit: tokens.idLimit,
       merges,
       leaves,
-      ledger:
-        ledger === undefined
+      tokenCounts:
+        tokenCounts === undefined
           ? null
           : {
-              ...ledger,
-              created: byMerge(ledger.createdCounts),
-              end: byMerge(ledger.endCounts),
+              ...tokenCounts,
+              created: byMerge(tokenCounts.createdCounts),
+              end: byMerge(tokenCounts.endCounts),
             },
       text: textCounts === undefined ? null : byMerge(textCounts),
     },
@@ -130,15 +137,15 @@ export function packLoaded(
   );
 }
 
-function pack({ idLimit, merges, leaves, ledger, text }: Source, deflate: Deflate): PackedVocabulary {
+function pack({ idLimit, merges, leaves, tokenCounts, text }: Source, deflate: Deflate): PackedVocabulary {
   const { left, right, merged } = merges;
   const columns = Object.entries({
     step: narrowed(stepsOf(merged, idLimit), idLimit - 1),
     left: narrowed(left, idLimit - 1),
     right: narrowed(right, idLimit - 1),
-    ...(ledger !== null && {
-      created: narrowed(ledger.created, largestOf(ledger.created)),
-      end: narrowed(ledger.end, largestOf(ledger.end)),
+    ...(tokenCounts !== null && {
+      created: narrowed(tokenCounts.created, largestOf(tokenCounts.created)),
+      end: narrowed(tokenCounts.end, largestOf(tokenCounts.end)),
     }),
     ...(text !== null && { text: narrowed(text, largestOf(text)) }),
   });
@@ -147,8 +154,8 @@ function pack({ idLimit, merges, leaves, ledger, text }: Source, deflate: Deflat
     mergeCount: merged.length,
     leaves,
     idLimit,
-    tokensBefore: ledger === null ? null : tokensBeforeOf(ledger),
-    lastPairCount: ledger?.lastPairCount ?? null,
+    tokensBefore: tokenCounts === null ? null : tokensBeforeOf(tokenCounts),
+    lastPairCount: tokenCounts?.lastPairCount ?? null,
     columns: columns.map(([name, { BYTES_PER_ELEMENT: width }]) => ({ name, width })),
     data: Buffer.from(deflate(new Uint8Array(raw))).toString("base64"),
   };
@@ -167,7 +174,7 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
 }
 
 /** Each merge takes away as many tokens as it makes: what is left adds up, if all merges are there, each with its own id. */
-function tokensBeforeOf({ created, tokensAfter }: MergeLedger): number | null {
+function tokensBeforeOf({ created, tokensAfter }: MergeCounts): number | null {
   let left = tokensAfter[0]!;
   for (let k = 0; k < created.length; k++) left -= created[k]!;
   return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;

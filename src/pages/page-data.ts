@@ -67,8 +67,8 @@ export type PageData = EvalData | VocabularyData | DiffData;
  *   step     from one more than the id that the merge before makes (at first 0) to the id that this one makes, modulo `idLimit`
  *   left     id of the left half of the merge
  *   right    id of its right half
- *   created  occurrences in the corpus when its merge was made; only with a ledger
- *   end      occurrences in the corpus at the end; only with a ledger
+ *   created  occurrences in the corpus when its merge was made; only if the training recorded them
+ *   end      occurrences in the corpus at the end; only if the training recorded them
  *   text     occurrences in a text; only with one
  */
 export type PackedVocabulary = {
@@ -85,7 +85,7 @@ export type PackedVocabulary = {
   readonly idLimit: number;
   /** Tokens of the corpus before the first merge, if `created` says how many each merge takes away; null if not. */
   readonly tokensBefore: number | null;
-  /** Occurrences of the last pair that was merged; null without a ledger. */
+  /** Occurrences of the last pair that was merged; null if no counts are known. */
   readonly lastPairCount: number | null;
   readonly columns: readonly { readonly name: string; readonly width: number }[];
   readonly data: string;

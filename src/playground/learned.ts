@@ -4,7 +4,7 @@ import type { JoinedWords } from "./pair-ranking.ts";
 
 /**
  * What a training learned, for a page: token numbers are the engine's, merge k makes 256 + k (src/merge/merges.ts,
- * src/tokenizer/ledger.ts). Plain data, which goes from the worker to the page.
+ * src/tokenizer/token-counts.ts). Plain data, which goes from the worker to the page.
  */
 export type Learned = {
   readonly left: Int32Array;

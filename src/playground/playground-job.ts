@@ -191,9 +191,9 @@ function trainOn(
   return trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
 }
 
-function learnedBy({ trained: { vocabulary, ledger } }: TrainedTokenizer): Learned {
+function learnedBy({ trained: { vocabulary, tokenCounts } }: TrainedTokenizer): Learned {
   const { left, right, tokenIds: ids, specialTokens, specialIds } = vocabulary;
-  const { createdCounts, endCounts, pairCounts, tokensAfter } = ledger;
+  const { createdCounts, endCounts, pairCounts, tokensAfter } = tokenCounts;
   return {
     ...{ left, right, ids, specialTokens, specialIds },
     ...{ createdCounts, endCounts, pairCounts, tokensAfter },

@@ -1,7 +1,7 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import { excerptsOf, usedCount } from "#evaluation";
-import { readWrittenLedger, recordedLedger, type TrainingRecord, type WrittenLedger } from "#formats";
+import { readTokenCountFacts, readTokenCounts, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
   type Curve,
   curveOf,
@@ -59,12 +59,12 @@ export type Finished = {
 /** Writes the page of a training; of several sizes that of the largest, with the others marked on the curve. */
 export async function writeTrainingPage(path: string, finished: Finished): Promise<void> {
   const { output, trained, record, warnings, summary } = finished;
-  const { vocabulary, smaller, ledger } = trained;
+  const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
   // First, because it may warn.
   const samples = samplesOf(finished, addedTokens);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
-  const { tokensAfter } = ledger;
+  const { tokensAfter } = tokenCounts;
   const curve =
     tokensAfter[0]! > 0
       ? curveOf(
@@ -83,7 +83,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   await writePage(path, text, {
     view: "train",
     record,
-    vocabulary: packTrained(vocabulary, ledger, deflate),
+    vocabulary: packTrained(vocabulary, tokenCounts, deflate),
     addedTokens,
     textName: null,
     curve,
@@ -188,8 +188,8 @@ export type Inspected = {
 /** Writes the page of a tokenizer: what is known of its training, and one text if there is one. */
 export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
-  const ledger = (await runSliced(readWrittenLedger(parts))) ?? undefined;
-  const curve = curveOfTraining(parts, ledger);
+  const tokenCounts = (await runSliced(readTokenCounts(parts))) ?? undefined;
+  const curve = curveOfTraining(parts, tokenCounts);
   const page: PageText = {
     title: `${name}: ${countNoun(parts.tokens.tokenCount, "token")}`,
     origin: `bpe inspect · ${name} · ${formatDay(new Date())}`,
@@ -201,7 +201,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   await writePage(path, page, {
     view: "inspect",
     inspection,
-    vocabulary: packLoaded(parts, { ledger, textCounts: text?.counts }, deflate),
+    vocabulary: packLoaded(parts, { tokenCounts, textCounts: text?.counts }, deflate),
     addedTokens: allAddedTokens(parts),
     textName: text === undefined ? null : shortName(text.path),
     curve,
@@ -220,14 +220,17 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
 }
 
 /** The curve by the table of tokens, or ten points of it by the record. Null without them, and of an empty corpus. */
-function curveOfTraining({ description }: TokenizerParts, ledger: WrittenLedger | undefined): Curve | null {
-  const points = (recordedLedger(description.path)?.curve ?? []).map(({ vocabSize, bytesPerToken }) => ({
+function curveOfTraining(
+  { description }: TokenizerParts,
+  tokenCounts: WrittenTokenCounts | undefined,
+): Curve | null {
+  const points = (readTokenCountFacts(description.path)?.curve ?? []).map(({ vocabSize, bytesPerToken }) => ({
     size: vocabSize,
     bytesPerToken,
   }));
   if (points.length === 0) return null;
-  if (ledger === undefined) return curveThrough(points);
-  const { tokensAfter } = ledger;
+  if (tokenCounts === undefined) return curveThrough(points);
+  const { tokensAfter } = tokenCounts;
   return curveOf({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
 

@@ -25,7 +25,6 @@ export {
 } from "./extend-vocabulary.ts";
 export { tokenizerImage } from "./image.ts";
 export { imageMagic, imageName } from "./image-name.ts";
-export { type Ledger, type LedgerFacts, ledgerFacts, ledgerOfFirst, makeLedger } from "./ledger.ts";
 export { modelOfRanks } from "./model-of-ranks.ts";
 export {
   type AskedModelSettings,
@@ -58,6 +57,13 @@ export { StreamDecoder } from "./stream-decoder.ts";
 export { NoCut, TextCuts } from "./text-cuts.ts";
 export { bytesOf, TextEncoding, TextNotes } from "./text-encoding.ts";
 export { textPieces } from "./text-pieces.ts";
+export {
+  makeTokenCounts,
+  type TokenCountFacts,
+  type TokenCounts,
+  tokenCountFacts,
+  tokenCountsOfFirst,
+} from "./token-counts.ts";
 export { TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";

@@ -12,7 +12,7 @@ import {
   trainMerges,
 } from "#merge";
 import { allowedCores, yieldToEventLoop } from "#runtime";
-import { baseSize, type Extension, type Ledger, type Vocabulary } from "#tokenizer";
+import { baseSize, type Extension, type TokenCounts, type Vocabulary } from "#tokenizer";
 import {
   sizeOfWords,
   type TableSize,
@@ -56,7 +56,7 @@ export type TrainedVocabulary = TrainedWork & {
   readonly smaller: readonly Vocabulary[];
   /** Undefined without superwords. */
   readonly superwordFacts: SuperwordFacts | undefined;
-  readonly ledger: Ledger;
+  readonly tokenCounts: TokenCounts;
 };
 
 /** What was learned beyond a base. */

@@ -9,7 +9,7 @@ import {
   tieOrderOf,
 } from "#merge";
 import { UserError } from "#runtime";
-import { buildVocabulary, firstMerges, makeLedger, mergesOfSize, type Vocabulary } from "#tokenizer";
+import { buildVocabulary, firstMerges, makeTokenCounts, mergesOfSize, type Vocabulary } from "#tokenizer";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "#words";
 import { countGroups, type LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
@@ -139,7 +139,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
           vocabulary,
           smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
           superwordFacts: second?.facts,
-          ledger: makeLedger(merges),
+          tokenCounts: makeTokenCounts(merges),
           lengths: learned.lengths,
           plainLengths: learned.plainLengths,
         };

@@ -19,7 +19,7 @@ export type TrainingStatistics = {
 export function trainingStatistics(trained: Omit<TrainedVocabulary, "statistics">): TrainingStatistics {
   const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs } = trained;
   const { mergeCount } = trained.vocabulary;
-  const { tokensAfter } = trained.ledger;
+  const { tokensAfter } = trained.tokenCounts;
   const sizes = { byteCount: tokensAfter[0]!, tokenCount: tokensAfter[mergeCount]! };
   return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
 }

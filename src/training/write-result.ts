@@ -4,7 +4,6 @@ import {
   type CountsRecord,
   type FieldsOf,
   imageFormat,
-  ledgerFiles,
   mergesSha256,
   modelCardFile,
   type OutputFile,
@@ -12,13 +11,14 @@ import {
   recordFormat,
   recordName,
   type TrainingRecord,
+  tokensTsvFiles,
   trainingFile,
 } from "#formats";
 import type { AskedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, stageDirectory, unguarded, withStaged } from "#store";
-import { imageName, ledgerFacts, reservedOf, type TokenizerParts, type Vocabulary } from "#tokenizer";
+import { imageName, reservedOf, type TokenizerParts, tokenCountFacts, type Vocabulary } from "#tokenizer";
 import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
@@ -164,7 +164,7 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
       const vocabulary = vocabularies[index]!;
       return [
         ...chosenFiles(formats, formatNames, finishedTokenizer(training, vocabulary)),
-        ...ledgerFiles(ledger, vocabulary, trained.ledger),
+        ...tokensTsvFiles(ledger, vocabulary, trained.tokenCounts),
         ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
       ];
     },
@@ -174,7 +174,7 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
 }
 
 function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): OutputFile {
-  const { ledger } = trained;
+  const { tokenCounts } = trained;
   const statistics = trained.statistics.filter((_, i) => !corpus.languages?.[i]?.isDev);
   return modelCardFile({
     ...training,
@@ -182,7 +182,7 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
     vocabulary,
     documentCount: statistics.reduce((sum, { documentCount }) => sum + documentCount, 0),
     textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),
-    bytesPerToken: ledgerFacts(ledger, vocabulary).bytesPerToken,
+    bytesPerToken: tokenCountFacts(tokenCounts, vocabulary).bytesPerToken,
     mergesSha256: mergesSha256(vocabulary),
     version: build.version,
   });
@@ -235,7 +235,7 @@ function fieldsOf(
     formats: result.formatNames ?? null,
     ...corpusFacts(result),
     mergeCount: vocabulary.mergeCount,
-    ...ledgerFacts(trained.ledger, vocabulary),
+    ...tokenCountFacts(trained.tokenCounts, vocabulary),
   };
 }
 

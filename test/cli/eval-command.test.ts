@@ -201,7 +201,7 @@ describe("bpe eval", () => {
         .split(" x ").length - 1;
     const most = (n: number) =>
       results
-        .flatMap(({ texts }) => texts.map(({ dearestWords }) => Math.min(n, dearestWords.length)))
+        .flatMap(({ texts }) => texts.map(({ costliestWords }) => Math.min(n, costliestWords.length)))
         .reduce((sum, count) => sum + count, 0);
     expect(counted(linesOf(...two, "--words", "1"))).toBe(most(1));
     const lines = linesOf(...two, "--words", "20");

@@ -17,7 +17,7 @@ function train(name: string, ...options: string[]) {
 
 const recordIn = (directory: string) => JSON.parse(readFileSync(join(directory, "training.json"), "utf8"));
 
-/** The files that hold the vocabulary: the ledger counts from where its run began. */
+/** The files that hold the vocabulary. The token counts are left out: they start where the run began. */
 function vocabularyFiles(directory: string): Record<string, string> {
   const { "tokens.tsv": _, ...files } = tokenizerFiles(directory);
   return files;

@@ -62,7 +62,7 @@ describe("docs/training.schema.json", () => {
     });
   }
 
-  test("the ledger's numbers are in both", () => {
+  test("the record's token counts agree with an encoding", () => {
     const { bytesPerToken, tokenCount, curve, half, residueCount } = recordOf("plain");
     const ids = run("encode", corpus, "--tokenizer", "plain", "-q").stdout.trim().split(" ");
     expect(tokenCount).toBe(ids.length);

@@ -385,7 +385,7 @@ test("the finding of a training is first, the curve is seen, and what is odd is 
 });
 
 /** The rows of tokens.tsv, without its head. */
-const ledgerOf = (output: string) =>
+const tokensTsvRows = (output: string) =>
   readFileSync(join(directory, output, "tokens.tsv"), "utf8")
     .split("\n")
     .slice(1, -1)
@@ -397,14 +397,14 @@ const waitForToken = (page: Page, id: number) =>
     id,
   );
 
-test("the tree of each token has its halves down to bytes, with the counts of the ledger", async () => {
-  const ledger = ledgerOf("trained");
+test("the tree of each token has its halves down to bytes, with the counts of tokens.tsv", async () => {
+  const rows = tokensTsvRows("trained");
   const treeOf = (id: number): unknown => {
-    const [left, right] = ledger[id]!.slice(5);
+    const [left, right] = rows[id]!.slice(5);
     return left === "" ? id : [id, treeOf(Number(left)), treeOf(Number(right))];
   };
   const { page } = await open(trained);
-  for (let id = 65; id < ledger.length; id += 7) {
+  for (let id = 65; id < rows.length; id += 7) {
     await page.fill("#tree input", `#${id}`);
     await waitForToken(page, id);
     const drawn = await page.evaluate(() => {
@@ -417,7 +417,7 @@ test("the tree of each token has its halves down to bytes, with the counts of th
       return read(document.querySelector(".tree > .node")!);
     });
     expect(drawn).toEqual(treeOf(id));
-    const [, , bytes, created, end, left] = ledger[id]!;
+    const [, , bytes, created, end, left] = rows[id]!;
     if (left === "") continue;
     const facts = (await page.locator("#tree .facts-line").textContent())!.replaceAll(",", "");
     const times = (count: string) => (count === "1" ? "once" : `${count} times`);
@@ -464,7 +464,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   const { page } = await open(trained);
   await page.locator("#more summary").first().click();
   let tokensLeft = story.length * 60;
-  const merges = ledgerOf("trained")
+  const merges = tokensTsvRows("trained")
     .filter(([, , , , , left]) => left !== "")
     .map(([id, , bytes, created, end], rank) => {
       tokensLeft -= Number(created);
@@ -491,11 +491,11 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   expect(await head.innerText()).toBe("when made");
   await head.focus();
   await page.keyboard.press("Enter");
-  const made = ledgerOf("trained").map(([, , , created]) => Number(created));
+  const made = tokensTsvRows("trained").map(([, , , created]) => Number(created));
   const counts = async () => (await rows()).map(([, , , created]) => created);
   expect(await counts()).toEqual(made.toSorted((a, b) => b - a).slice(0, 20));
   await table.locator("thead button").nth(2).click();
-  const lengths = ledgerOf("trained").map(([, , bytes]) => Number(bytes));
+  const lengths = tokensTsvRows("trained").map(([, , bytes]) => Number(bytes));
   expect((await rows()).map(([, bytes]) => bytes)).toEqual(lengths.toSorted((a, b) => b - a).slice(0, 20));
   const link = table.locator("tbody tr a.token").first();
   const id = Number((await link.getAttribute("href"))!.slice("#token-".length));

@@ -4,7 +4,7 @@ import { trainMerges } from "../../src/merge/train-merges.ts";
 import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
 import { type Token, unpack } from "../../src/pages/unpacked.ts";
 import { runToEnd } from "../../src/runtime/slices.ts";
-import { makeLedger } from "../../src/tokenizer/ledger.ts";
+import { makeTokenCounts } from "../../src/tokenizer/token-counts.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import {
@@ -24,7 +24,7 @@ function learned(text: string, mergeCount: number, compat: Compat) {
   const specials = compat === "huggingface" ? specialTokens : ["<|end|>"];
   const merges = runToEnd(trainMerges(words, { mergeCount, specialTokens: specials, compat }));
   const vocabulary = buildVocabulary({ merges, specialTokens: specials, compat, padTo: 8 });
-  return { vocabulary, ledger: makeLedger(merges) };
+  return { vocabulary, tokenCounts: makeTokenCounts(merges) };
 }
 
 const texts = {
@@ -38,9 +38,9 @@ const latin1 = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, 256)).toStri
 for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
   for (const [name, text] of Object.entries(texts)) {
     test(`${compat}, ${name}: each id has the bytes, halves and counts of its token`, async () => {
-      const { vocabulary, ledger } = learned(text, 60, compat);
+      const { vocabulary, tokenCounts } = learned(text, 60, compat);
       const { size, entries, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;
-      const packed = packTrained(vocabulary, ledger, Bun.deflateSync);
+      const packed = packTrained(vocabulary, tokenCounts, Bun.deflateSync);
       const { byId, merged } = await unpack(packed);
       expect(byId.size).toBe(size);
       for (let id = 0; id < size; id++) {
@@ -52,7 +52,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
       }
       for (let token = 0; token < 256; token++) {
         const { created, end } = byId.get(tokenIds[token]!)!;
-        expect([created, end]).toEqual([ledger.createdCounts[token]!, ledger.endCounts[token]!]);
+        expect([created, end]).toEqual([tokenCounts.createdCounts[token]!, tokenCounts.endCounts[token]!]);
       }
       expect(merged).toHaveLength(mergeCount);
       for (const [k, made] of merged.entries()) {
@@ -63,12 +63,12 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
           k,
         ]);
         expect([made.created, made.end]).toEqual([
-          ledger.createdCounts[256 + k]!,
-          ledger.endCounts[256 + k]!,
+          tokenCounts.createdCounts[256 + k]!,
+          tokenCounts.endCounts[256 + k]!,
         ]);
-        if (packed.tokensBefore !== null) expect(made.tokensLeft).toBe(ledger.tokensAfter[k + 1]!);
+        if (packed.tokensBefore !== null) expect(made.tokensLeft).toBe(tokenCounts.tokensAfter[k + 1]!);
       }
-      expect(packed.lastPairCount).toBe(ledger.pairCounts.at(-1)!);
+      expect(packed.lastPairCount).toBe(tokenCounts.pairCounts.at(-1)!);
     });
   }
 }
@@ -104,7 +104,7 @@ test("ids in any order and counts of any size come out as they went in", async (
   const packed = packLoaded(
     parts,
     {
-      ledger: {
+      tokenCounts: {
         createdCounts: counts(values.created),
         endCounts: counts(values.end),
         tokensAfter: Float64Array.of(9, 8, 7, 6, 5),

@@ -41,7 +41,7 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
     const text = randomText(400);
     const naive = naiveTrain(text, 256 + 60, rule);
     const trained = await trainTokenizer({ texts: [text], vocabSize: 256 + 60, compat: rule });
-    const { vocabulary, words, ledger } = trained.trained;
+    const { vocabulary, words, tokenCounts } = trained.trained;
     const { left, right, tokenBytes } = vocabulary;
     const name = (token: number) => latin1(copyTokenBytes(tokenBytes, token));
     expect(Array.from(left, (token, m) => [name(token), name(right[m]!)])).toEqual(
@@ -69,7 +69,7 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
       expect(top.map(({ count }) => count)).toEqual(top.map(({ count }) => count).sort((a, b) => b - a));
       expect(topPairs(counted, 3)).toEqual(top.slice(0, 3));
       if (merges === left.length) break;
-      expect(countOfPair(counted, left[merges]!, right[merges]!)).toBe(ledger.pairCounts[merges]!);
+      expect(countOfPair(counted, left[merges]!, right[merges]!)).toBe(tokenCounts.pairCounts[merges]!);
       const before = own.flat().length;
       own = own.map((tokens) => mergePair(tokens, name(left[merges]!), name(right[merges]!)));
       expect(places[merges]).toBe(before - own.flat().length);

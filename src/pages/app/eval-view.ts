@@ -237,7 +237,7 @@ const piecesShown = 12;
 /** The words that cost each tokenizer most, on texts with spaces between words. */
 function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
   const some = texts.flatMap(({ name, isSpaced }, i) =>
-    isSpaced && tokenizers.some((of) => of.texts[i]!.dearestWords.length > 0) ? [{ name, i }] : [],
+    isSpaced && tokenizers.some((of) => of.texts[i]!.costliestWords.length > 0) ? [{ name, i }] : [],
   );
   if (some.length === 0) return null;
   const what =
@@ -247,13 +247,13 @@ function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]
     some.map(({ name, i }) => [
       h("h3", name),
       sideBySide(names, (t) =>
-        h("ol.plain", shownWords(tokenizers[t]!.texts[i]!.dearestWords, wordsShown).map(wordItem)),
+        h("ol.plain", shownWords(tokenizers[t]!.texts[i]!.costliestWords, wordsShown).map(wordItem)),
       ),
     ]),
   ]);
 }
 
-type Costly = FullEvaluation["tokenizers"][number]["texts"][number]["dearestWords"][number];
+type Costly = FullEvaluation["tokenizers"][number]["texts"][number]["costliestWords"][number];
 
 const wordItem = ({ count, tokens, pieces }: Costly) =>
   h(

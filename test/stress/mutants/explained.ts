@@ -23,11 +23,11 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "So much may wait in memory: what is written is the same.",
   },
   {
-    file: "src/tokenizer/ledger.ts",
+    file: "src/tokenizer/token-counts.ts",
     before: "const { mergeCount, left, right } = pairs;",
-    line: "if (mergeCount === pairCounts.length) return ledger;",
+    line: "if (mergeCount === pairCounts.length) return tokenCounts;",
     changed: ";",
-    why: "Saves making the same ledger once more.",
+    why: "Saves computing the same counts again.",
   },
   {
     file: "src/runtime/windows.ts",

@@ -112,7 +112,7 @@ function check({ evaluation, tokenCounts }: Evaluated, t: number, i: number, nai
     close(entropy, naive.entropies[a]!);
     close(efficiency, naive.entropies[a]! / Math.log2(naive.used));
   }
-  const costliest = measures.dearestWords.map(({ count, tokens, tokensBeyondFirst }) => ({
+  const costliest = measures.costliestWords.map(({ count, tokens, tokensBeyondFirst }) => ({
     count,
     tokens,
     beyond: tokensBeyondFirst,
@@ -356,16 +356,16 @@ test("all texts together, and how alike they are", async () => {
   const nameOf = (costs: number[], cost: number) => `t${costs.indexOf(cost)}`;
   expect(parity).toMatchObject({
     cheapestText: nameOf(fertilities, Math.min(...fertilities)),
-    dearestText: nameOf(fertilities, Math.max(...fertilities)),
+    costliestText: nameOf(fertilities, Math.max(...fertilities)),
     costRatio: Math.max(...fertilities) / Math.min(...fertilities),
     cheapestTextByBytes: nameOf(perByte, Math.min(...perByte)),
-    dearestTextByBytes: nameOf(perByte, Math.max(...perByte)),
+    costliestTextByBytes: nameOf(perByte, Math.max(...perByte)),
     costRatioByBytes: Math.max(...perByte) / Math.min(...perByte),
     cheapestTextByCharacters: nameOf(perCharacter, Math.min(...perCharacter)),
-    dearestTextByCharacters: nameOf(perCharacter, Math.max(...perCharacter)),
+    costliestTextByCharacters: nameOf(perCharacter, Math.max(...perCharacter)),
     costRatioByCharacters: Math.max(...perCharacter) / Math.min(...perCharacter),
     cheapestTextByTokens: nameOf(wholes, Math.min(...wholes)),
-    dearestTextByTokens: nameOf(wholes, Math.max(...wholes)),
+    costliestTextByTokens: nameOf(wholes, Math.max(...wholes)),
     costRatioByTokens: Math.max(...wholes) / Math.min(...wholes),
   });
   expect(
@@ -381,7 +381,7 @@ test("a text without words has no fertility", async () => {
     fertility: null,
     singleTokenShare: null,
     wordsPerToken: 0,
-    dearestWords: [],
+    costliestWords: [],
   });
   expect(measured[0]!.tokens).toBeGreaterThan(0);
   expect(parity).toBe(null);
@@ -390,7 +390,7 @@ test("a text without words has no fertility", async () => {
 test("a long word is shown by its beginning, with its length", async () => {
   const texts = { long: [write("long.txt", `${"é漢".repeat(50_000)} the`)] };
   const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
-  const [word] = evaluation.tokenizers[0]!.texts[0]!.dearestWords;
+  const [word] = evaluation.tokenizers[0]!.texts[0]!.costliestWords;
   expect(word).toMatchObject({ bytes: 250_000, count: 1 });
   expect(word!.word).toBe("é漢".repeat(32));
   expect(word!.pieces.length).toBe(64);
@@ -401,7 +401,7 @@ test("a word is given as it is, also where people would see it escaped; one toke
   const texts = { odd: [write("odd.txt", `${odd} ${odd}`)], one: [write("one.txt", "a")] };
   const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
   const [first, second] = evaluation.tokenizers[0]!.texts;
-  expect(first!.dearestWords[0]).toMatchObject({ word: odd, count: 2 });
+  expect(first!.costliestWords[0]).toMatchObject({ word: odd, count: 2 });
   expect(second!.renyi.map(({ efficiency }) => efficiency)).toEqual([null, null]);
 });
 

@@ -132,7 +132,7 @@ describe("the list of measures", () => {
         [`gini${["Fertility", "Bytes", "Characters", "Tokens"][i]}`, i + 0.5],
         [`costRatio${by}`, i],
         [`cheapestText${by}`, `cheap ${i}`],
-        [`dearestText${by}`, `dear ${i}`],
+        [`costliestText${by}`, `costly ${i}`],
       ]),
     ) as unknown as Parity;
     expect(parityCosts.map(({ of }) => of(parity))).toEqual(
@@ -140,7 +140,7 @@ describe("the list of measures", () => {
         gini: i + 0.5,
         costRatio: i,
         cheapestText: `cheap ${i}`,
-        costliestText: `dear ${i}`,
+        costliestText: `costly ${i}`,
       })),
     );
   });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
-import { ledgerFiles, mostLedgerBytes, tokensTsv } from "../../../src/formats/tokens-tsv.ts";
+import { tokensTsv, tokensTsvBytesMax, tokensTsvFiles } from "../../../src/formats/tokens-tsv.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { makeLedger } from "../../../src/tokenizer/ledger.ts";
+import { makeTokenCounts } from "../../../src/tokenizer/token-counts.ts";
 import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";
 
@@ -19,14 +19,14 @@ function made(
   const table = wordTableOf(words);
   const merges = runToEnd(trainMerges(table, { mergeCount, compat, specialTokens }));
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });
-  const ledger = makeLedger(merges);
-  const file = tokensTsv(vocabulary, ledger);
+  const tokenCounts = makeTokenCounts(merges);
+  const file = tokensTsv(vocabulary, tokenCounts);
   const text = Buffer.concat([...file.chunks()].map((chunk) => chunk.slice())).toString();
   const [head, ...rows] = text
     .slice(0, -1)
     .split("\n")
     .map((line) => line.split("\t"));
-  return { vocabulary, ledger, merges, text, head, rows };
+  return { vocabulary, tokenCounts, merges, text, head, rows };
 }
 
 const words = [
@@ -39,13 +39,16 @@ const words = [
 
 for (const compat of ["cs336", "huggingface"] as const) {
   test(`${compat}: a row for each id, with what the token is made of and how often it occurs`, () => {
-    const { vocabulary, ledger, merges, head, rows, text } = made(words, 60, compat, oddSpecials);
+    const { vocabulary, tokenCounts, merges, head, rows, text } = made(words, 60, compat, oddSpecials);
     expect(head).toEqual(["id", "token", "bytes", "birth", "end", "left", "right"]);
     expect(rows.map(([id]) => Number(id))).toEqual([...Array(vocabulary.size).keys()]);
     vocabulary.tokenIds.forEach((id, token) => {
       const [, spelled, length, birth, end, left, right] = rows[id]!;
       expect(Number(length)).toBe(decodeCharacters(spelled!)!.length);
-      expect([Number(birth), Number(end)]).toEqual([ledger.createdCounts[token]!, ledger.endCounts[token]!]);
+      expect([Number(birth), Number(end)]).toEqual([
+        tokenCounts.createdCounts[token]!,
+        tokenCounts.endCounts[token]!,
+      ]);
       if (token < 256) expect([spelled, left, right]).toEqual([encodeBytes(Uint8Array.of(token)), "", ""]);
       else {
         const [l, r] = [merges.left[token - 256]!, merges.right[token - 256]!];
@@ -58,12 +61,12 @@ for (const compat of ["cs336", "huggingface"] as const) {
       const row = [encodeBytes(bytes), String(bytes.length), "", "", "", ""];
       expect(rows[vocabulary.specialIds[s]!]!.slice(1)).toEqual(row);
     });
-    expect(mostLedgerBytes(vocabulary, ledger)).toBeGreaterThan(Buffer.byteLength(text));
+    expect(tokensTsvBytesMax(vocabulary, tokenCounts)).toBeGreaterThan(Buffer.byteLength(text));
   });
 }
 
 test("huggingface: a special token that is a learned one, too, has that one's row", () => {
-  const { vocabulary, rows, merges, text, ledger } = made([["abab", 4]], 3, "huggingface", [
+  const { vocabulary, rows, merges, text, tokenCounts } = made([["abab", 4]], 3, "huggingface", [
     "ab",
     "b",
     "<x>",
@@ -79,19 +82,20 @@ test("huggingface: a special token that is a learned one, too, has that one's ro
     "1",
   ]);
   expect(rows[1]!.slice(1)).toEqual(["b", "1", "8", "0", "", ""]);
-  expect(mostLedgerBytes(vocabulary, ledger)).toBeGreaterThan(Buffer.byteLength(text));
+  expect(tokensTsvBytesMax(vocabulary, tokenCounts)).toBeGreaterThan(Buffer.byteLength(text));
 });
 
 test("the table is written if it is asked for, or if nobody speaks and it cannot be 1 MB", () => {
-  const { vocabulary, ledger } = made(words, 60, "cs336", []);
-  const filesOf = (isWanted: boolean | undefined, of = vocabulary) => ledgerFiles(isWanted, of, ledger);
+  const { vocabulary, tokenCounts } = made(words, 60, "cs336", []);
+  const filesOf = (isWanted: boolean | undefined, of = vocabulary) =>
+    tokensTsvFiles(isWanted, of, tokenCounts);
   const names = (...args: Parameters<typeof filesOf>) => filesOf(...args).map(({ name }) => name);
   expect([names(true), names(false), names(undefined)]).toEqual([["tokens.tsv"], [], ["tokens.tsv"]]);
   // The text of a special token fills the table, of bytes that are spelled as two.
   const filled = (length: number) =>
     buildVocabulary({ merges: vocabulary, specialTokens: ["\u0080".repeat(length)], compat: "cs336" });
   // A character is two bytes, and each of them may be spelled as two.
-  const room = 1e6 - mostLedgerBytes(filled(100_000), ledger);
+  const room = 1e6 - tokensTsvBytesMax(filled(100_000), tokenCounts);
   const length = 100_000 + Math.ceil(room / 4) - 1;
   expect([names(undefined, filled(length)), names(undefined, filled(length + 1))]).toEqual([
     ["tokens.tsv"],

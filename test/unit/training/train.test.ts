@@ -109,7 +109,7 @@ test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
 test("bytes per token come from the tokens that the corpus is cut into in the end", async () => {
   const trained = await trainOn("aaaaa bb", { mergeCount: 2 });
   // "aaaaa" and " bb": a a -> aa aa a; then "aa aa" -> aaaa a. So 2 + 3 tokens of 8 bytes.
-  expect([...trained.ledger.tokensAfter]).toEqual([8, 6, 5]);
+  expect([...trained.tokenCounts.tokensAfter]).toEqual([8, 6, 5]);
 });
 
 test("all 256 bytes are learned from, and invalid ones are never joined", async () => {

@@ -5,11 +5,11 @@ import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
   intermediates,
-  type Ledger,
-  ledgerFacts,
-  ledgerOfFirst,
-  makeLedger,
-} from "../../../src/tokenizer/ledger.ts";
+  makeTokenCounts,
+  type TokenCounts,
+  tokenCountFacts,
+  tokenCountsOfFirst,
+} from "../../../src/tokenizer/token-counts.ts";
 import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -34,7 +34,7 @@ function naiveCounts(words: NaiveWords, merges: Merges, mergeCount: number): num
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
 
-function naiveLedger(words: NaiveWords, merges: Merges): Ledger {
+function naiveTokenCounts(words: NaiveWords, merges: Merges): TokenCounts {
   const after = Array.from({ length: merges.mergeCount + 1 }, (_, k) => naiveCounts(words, merges, k));
   return {
     startCount: 256,
@@ -51,35 +51,38 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
   const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
   const table = tableOf(words);
   const merges = runToEnd(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
-  return { table, merges, ledger: makeLedger(merges) };
+  return { table, merges, tokenCounts: makeTokenCounts(merges) };
 };
 
 for (const compat of compats) {
   test(`${compat}: counts are those of a naive encoder, when created, at the end and after each merge`, () => {
     for (let seed = 1; seed <= rounds(20); seed++) {
       const words = makeWords(randomNumbers(seed * 7919));
-      const { merges, ledger } = learn(words, 1 + (seed % 60), compat, seed);
-      expect({ seed, ledger }).toEqual({ seed, ledger: naiveLedger(words, merges) });
+      const { merges, tokenCounts } = learn(words, 1 + (seed % 60), compat, seed);
+      expect({ seed, tokenCounts }).toEqual({ seed, tokenCounts: naiveTokenCounts(words, merges) });
     }
   });
 }
 
 test("what occurs where a pair overlaps itself is counted once", () => {
-  const { merges, ledger } = learn(new Map([["aaaaaaa", 10]]), 2, "cs336");
+  const { merges, tokenCounts } = learn(new Map([["aaaaaaa", 10]]), 2, "cs336");
   // "a a" is there 6 times, and 3 are replaced; then "aa aa" twice, and one is.
   expect([...merges.counts]).toEqual([60, 20]);
-  expect([...ledger.createdCounts.subarray(256)]).toEqual([30, 10]);
-  expect([...ledger.endCounts.subarray(256), ledger.endCounts[97]!]).toEqual([10, 10, 10]);
-  expect([...ledger.tokensAfter]).toEqual([70, 40, 30]);
+  expect([...tokenCounts.createdCounts.subarray(256)]).toEqual([30, 10]);
+  expect([...tokenCounts.endCounts.subarray(256), tokenCounts.endCounts[97]!]).toEqual([10, 10, 10]);
+  expect([...tokenCounts.tokensAfter]).toEqual([70, 40, 30]);
 });
 
-test("the ledger of the first merges is that of a training that stopped there", () => {
+test("the tokenCounts of the first merges is that of a training that stopped there", () => {
   for (let seed = 1; seed <= rounds(10); seed++) {
     const words = makeWords(randomNumbers(seed * 104729));
-    const { ledger, merges } = learn(words, 50, "rustbpe");
+    const { tokenCounts, merges } = learn(words, 50, "rustbpe");
     const mergeCount = Math.floor(merges.mergeCount / (1 + (seed % 5)));
     const shorter = learn(words, mergeCount, "rustbpe");
-    expect({ seed, ledger: ledgerOfFirst(ledger, shorter.merges) }).toEqual({ seed, ledger: shorter.ledger });
+    expect({ seed, tokenCounts: tokenCountsOfFirst(tokenCounts, shorter.merges) }).toEqual({
+      seed,
+      tokenCounts: shorter.tokenCounts,
+    });
   }
 });
 
@@ -92,14 +95,14 @@ const exampleWords = new Map([
 
 test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
   // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
-  const { ledger } = learn(exampleWords, 7, "cs336");
-  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => intermediates(ledger)[token]);
-  expect([...ledger.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
+  const { tokenCounts } = learn(exampleWords, 7, "cs336");
+  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => intermediates(tokenCounts)[token]);
+  expect([...tokenCounts.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
   expect(found).toEqual([256, 257, 258, 260, 261]);
   // Bytes are given: none is an intermediate token, though "s" is gone too.
-  expect([ledger.endCounts[115], intermediates(ledger)[115]]).toEqual([0, 0]);
+  expect([tokenCounts.endCounts[115], intermediates(tokenCounts)[115]]).toEqual([0, 0]);
   // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
-  const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").ledger;
+  const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
   expect([overlapping.pairCounts[0], overlapping.endCounts[256], intermediates(overlapping)[256]]).toEqual([
     2, 1, 0,
   ]);
@@ -110,16 +113,20 @@ test("a token that is left as often as the last pair occurred is no intermediate
     ["abc", 2],
     ["ab", 2],
   ]);
-  const { ledger } = learn(words, 2, "cs336");
-  expect([[...ledger.pairCounts], ledger.createdCounts[256], ledger.endCounts[256]]).toEqual([[4, 2], 4, 2]);
-  expect(intermediates(ledger)[256]).toBe(0);
+  const { tokenCounts } = learn(words, 2, "cs336");
+  expect([[...tokenCounts.pairCounts], tokenCounts.createdCounts[256], tokenCounts.endCounts[256]]).toEqual([
+    [4, 2],
+    4,
+    2,
+  ]);
+  expect(intermediates(tokenCounts)[256]).toBe(0);
 });
 
 test("sizes are without the tokens that only fill the vocabulary", () => {
   const words = makeWords(randomNumbers(6));
-  const { merges, ledger } = learn(words, 400, "cs336");
+  const { merges, tokenCounts } = learn(words, 400, "cs336");
   const [plain, filled] = [1, 512].map((padTo) =>
-    ledgerFacts(ledger, buildVocabulary({ merges, specialTokens: ["<x>"], compat: "cs336", padTo })),
+    tokenCountFacts(tokenCounts, buildVocabulary({ merges, specialTokens: ["<x>"], compat: "cs336", padTo })),
   );
   expect(filled).toEqual(plain!);
 });
@@ -135,8 +142,8 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         specialTokens: compat === "huggingface" ? specialTokens : ["<x>"],
         compat,
       });
-      const ledger = makeLedger(merges);
-      const facts = ledgerFacts(ledger, vocabulary);
+      const tokenCounts = makeTokenCounts(merges);
+      const facts = tokenCountFacts(tokenCounts, vocabulary);
       const sizes = Array.from({ length: merges.mergeCount + 1 }, (_, mergeCount) => {
         const first = {
           ...merges,
@@ -146,21 +153,23 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         };
         return buildVocabulary({ merges: first, specialTokens: vocabulary.specialTokens, compat }).size;
       });
-      const rate = (k: number) => ledger.tokensAfter[0]! / ledger.tokensAfter[k]!;
+      const rate = (k: number) => tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[k]!;
       const tenths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => Math.round((merges.mergeCount * i) / 10));
       expect(facts.curve).toEqual(tenths.map((k) => ({ vocabSize: sizes[k]!, bytesPerToken: rate(k) })));
       const halfSize = Math.floor(vocabulary.size / 2);
       const half = sizes.lastIndexOf(halfSize);
       expect(facts.half).toEqual(half < 0 ? null : { vocabSize: halfSize, bytesPerToken: rate(half) });
       expect([facts.tokenCount, facts.bytesPerToken]).toEqual([
-        ledger.tokensAfter.at(-1)!,
+        tokenCounts.tokensAfter.at(-1)!,
         rate(merges.mergeCount),
       ]);
       const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
-      const areIntermediate = intermediates(ledger);
+      const areIntermediate = intermediates(tokenCounts);
       const absorbed = learned.filter((token) => areIntermediate[token]);
       expect(facts.residueCount).toBe(absorbed.length);
-      expect(facts.neverReachedCount).toBe(absorbed.filter((token) => ledger.endCounts[token] === 0).length);
+      expect(facts.neverReachedCount).toBe(
+        absorbed.filter((token) => tokenCounts.endCounts[token] === 0).length,
+      );
     }
   }
 });
@@ -173,18 +182,18 @@ test("half the size is found where merges add no token, too, and is none below w
   );
   const vocabulary = buildVocabulary({ merges, specialTokens: ["ab"], compat: "huggingface" });
   expect([merges.mergeCount, vocabulary.size]).toEqual([601, 857]);
-  const ledger = makeLedger(merges);
-  const { half } = ledgerFacts(ledger, vocabulary);
+  const tokenCounts = makeTokenCounts(merges);
+  const { half } = tokenCountFacts(tokenCounts, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
   // 256 bytes, "ab", and the merges beside "a b".
   expect(half).toEqual({
     vocabSize: 428,
-    bytesPerToken: ledger.tokensAfter[0]! / ledger.tokensAfter[428 - 256]!,
+    bytesPerToken: tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[428 - 256]!,
   });
   const small = learn(exampleWords, 5, "cs336");
   const few = buildVocabulary({ merges: small.merges, specialTokens: [], compat: "cs336" });
-  expect(ledgerFacts(small.ledger, few).half).toBe(null);
+  expect(tokenCountFacts(small.tokenCounts, few).half).toBe(null);
 });
 
 test("without text there is no curve, and without merges one point", () => {
@@ -198,8 +207,10 @@ test("without text there is no curve, and without merges one point", () => {
     residueCount: 0,
     neverReachedCount: 0,
   };
-  expect(ledgerFacts(none.ledger, vocabulary)).toEqual(nothing);
+  expect(tokenCountFacts(none.tokenCounts, vocabulary)).toEqual(nothing);
   const single = learn(new Map([["a", 3]]), 5, "cs336");
   const bytesOnly = buildVocabulary({ merges: single.merges, specialTokens: [], compat: "cs336" });
-  expect(ledgerFacts(single.ledger, bytesOnly).curve).toEqual([{ vocabSize: 256, bytesPerToken: 1 }]);
+  expect(tokenCountFacts(single.tokenCounts, bytesOnly).curve).toEqual([
+    { vocabSize: 256, bytesPerToken: 1 },
+  ]);
 });

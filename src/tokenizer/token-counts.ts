@@ -2,24 +2,24 @@ import type { LearnedPairs, Merges } from "#merge";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
- * Ledger: how often each token occurs in the corpus, when it was made and at the end. The merges tell it, so the corpus
+ * TokenCounts: how often each token occurs in the corpus, when it was created and at the end. Merges determine it, so the corpus
  * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
  *   createdCounts  Float64Array  tokenCount      occurrences when the token's merge was made; of bytes: before any merge
  *   endCounts      Float64Array  tokenCount      occurrences when all merges are made
  *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
- *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  *
  * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1],
  * endCounts = [a: 0, b: 0, 1, 1], pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
  *
- * Why that is exact: each place that merge k replaces holds its left and its right token, which are gone then, and holds
- * the new token. Nothing else makes or takes tokens. So the occurrences at the end are those created, less one
- * for each place where a later merge absorbed the token.
+ * Why this is exact: each replacement by merge k consumes its left and its right token and creates the new one. Nothing
+ * else creates or consumes tokens. So the occurrences at the end are those created, less one for each place where a
+ * later merge absorbed the token.
  */
-export type Ledger = {
-  /** Tokens that were there before the first merge. */
+export type TokenCounts = {
+  /** Number of tokens before the first merge. */
   readonly startCount: number;
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
@@ -27,7 +27,7 @@ export type Ledger = {
   readonly tokensAfter: Float64Array;
 };
 
-export function makeLedger(merges: Merges): Ledger {
+export function makeTokenCounts(merges: Merges): TokenCounts {
   const { startCount, mergeCount, left, right, counts, replacedCounts, startCounts } = merges;
   const createdCounts = new Float64Array(startCount + mergeCount);
   createdCounts.set(startCounts);
@@ -44,22 +44,22 @@ export function makeLedger(merges: Merges): Ledger {
   return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
 }
 
-/** The ledger of a training that stopped after the first so many of its merges. */
-export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
-  const { startCount, createdCounts, pairCounts } = ledger;
+/** Returns the counts of a training that would have stopped after the first merges. */
+export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
+  const { startCount, createdCounts, pairCounts } = tokenCounts;
   const { mergeCount, left, right } = pairs;
-  if (mergeCount === pairCounts.length) return ledger;
+  if (mergeCount === pairCounts.length) return tokenCounts;
   const counts = pairCounts.subarray(0, mergeCount);
   const replacedCounts = createdCounts.subarray(startCount, startCount + mergeCount);
   const startCounts = createdCounts.subarray(0, startCount);
-  return makeLedger({ startCount, mergeCount, left, right, counts, replacedCounts, startCounts });
+  return makeTokenCounts({ startCount, mergeCount, left, right, counts, replacedCounts, startCounts });
 }
 
 /**
  * Which tokens are intermediate (scaffold) tokens, 1 for each: it was learned, later merges absorbed it, and now it occurs less often than the
  * last pair that was merged. If it were not there already, that many occurrences would not have made it a token.
  */
-export function intermediates({ startCount, createdCounts, endCounts, pairCounts }: Ledger): Uint8Array {
+export function intermediates({ startCount, createdCounts, endCounts, pairCounts }: TokenCounts): Uint8Array {
   const areIntermediate = new Uint8Array(endCounts.length);
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
@@ -70,8 +70,8 @@ export function intermediates({ startCount, createdCounts, endCounts, pairCounts
   return areIntermediate;
 }
 
-/** What a training says of its ledger. */
-export type LedgerFacts = {
+/** What a training records about its token counts. */
+export type TokenCountFacts = {
   /** Tokens of the corpus, cut by all merges. */
   readonly tokenCount: number;
   /** Null if the corpus has no bytes. */
@@ -91,9 +91,9 @@ export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: n
 
 const pointsOfCurve = 10;
 
-/** Of a vocabulary that has fewer merges than the ledger, these are the facts of its own. */
-export function ledgerFacts(ledger: Ledger, vocabulary: Vocabulary): LedgerFacts {
-  const own = ledgerOfFirst(ledger, vocabulary);
+/** Summarizes the counts. A vocabulary with fewer merges than were learned gets its own facts. */
+export function tokenCountFacts(tokenCounts: TokenCounts, vocabulary: Vocabulary): TokenCountFacts {
+  const own = tokenCountsOfFirst(tokenCounts, vocabulary);
   const { tokensAfter, endCounts } = own;
   const { mergeCount } = vocabulary;
   const byteCount = tokensAfter[0]!;
