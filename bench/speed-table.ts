@@ -52,7 +52,7 @@ function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
 /** The table of docs/speed.md. */
 export function speedTable(rows: readonly Row[]): string {
   return table(
-    ["", "bpe", "the fastest other", "HF `tokenizers`", "x bpe"],
+    ["", "bpe", "fastest other", "HF `tokenizers`", "speedup (vs. fastest other)"],
     rows.map(({ work, costs }) => {
       const { ours, other, huggingface } = compared(costs);
       const all = [ours, other, huggingface].filter((cost) => cost !== undefined);
@@ -84,7 +84,10 @@ export function readmeTable(rows: readonly Row[]): string {
     const theirs = other === undefined ? "–" : `${other.name}: ${short(other)}`;
     return [[words, short(ours), theirs, short(huggingface), ratio(row.costs)]];
   });
-  return table(["two cores", "bpe", "the fastest other", "HF `tokenizers`", "x bpe"], found);
+  return table(
+    ["two cores", "bpe", "fastest other", "HF `tokenizers`", "speedup (vs. fastest other)"],
+    found,
+  );
 }
 
 /** The page with this table in place of the one that begins in the same way. */
