@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
-import { namesThatDecide } from "../src/formats/load-tokenizer.ts";
+import { decisiveFileNames } from "../src/formats/load-tokenizer.ts";
 import { callOptions, respelled, spellInLibrary } from "../src/library/library.ts";
 import { sentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
@@ -128,7 +128,7 @@ __version__ = "${version}"
 
 #: The names of the files in a directory that may decide what is loaded from it.
 FILES = (
-${namesThatDecide.map((name) => `    "${name}",`).join("\n")}
+${decisiveFileNames.map((name) => `    "${name}",`).join("\n")}
 )
 
 #: Each parameter, its option of \`bpe train\`, and how \`_training.py\` prints its value.

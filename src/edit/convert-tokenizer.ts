@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import {
   formats,
-  likeAt,
   loadTokenizerParts,
   nameOf,
+  readLikeFrom,
   recordName,
   tokenizerFileOf,
   trainingFile,
@@ -37,7 +37,7 @@ export function convertingJob() {
     /** The tokenizer as it is written. */
     async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
       before = parts;
-      const like = await likeAt(path, parts);
+      const like = await readLikeFrom(path, parts);
       const { patternName: name, patternSources: sources } = parts.description;
       derived = deriveTokens(parts);
       const specials = like.specialTokens.map(({ content }) => content);

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { checkNames } from "#corpus";
-import { recordedReading } from "#formats";
+import { readRecordedReading } from "#formats";
 import { besideTokenizer, readTyped } from "#options";
 import { shellLine, usageError } from "#runtime";
 import {
@@ -30,7 +30,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const { texts, vocabSize, workers } = typed;
   checkNames(texts!, typed);
   await lockDirectory(output, asked.output);
-  const reading = { ...typed, trained: recordedReading([asked.path]) };
+  const reading = { ...typed, trained: readRecordedReading([asked.path]) };
   const found = await openInputs(texts!, reading, output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
   const text = { path: texts!.join(" "), inputs: found.inputs, workers };

@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
 import {
-  filesBeside,
   idsTsv,
   loadTokenizerParts,
-  prunedBeside,
+  pruneCompanionFiles,
+  readCompanionFiles,
   readSource,
   type TokenizerSource,
   tokenizersAt,
@@ -101,7 +101,8 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
     checkSameTokenizer(parts, each);
     return each;
   });
-  const beside = isDirectory(path) && sources[0]!.format.name === "huggingface" ? filesBeside(path) : [];
+  const beside =
+    isDirectory(path) && sources[0]!.format.name === "huggingface" ? readCompanionFiles(path) : [];
   beside.sort((a, b) => (a.name < b.name ? -1 : 1));
   return { parts, sources, loaded, beside, derivations: deriveTokens(parts) };
 }
@@ -109,7 +110,7 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
 /** The files with the tokens that stay. */
 const prunedFiles = ({ parts, sources, loaded, beside }: Opened, numbering: Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
-  ...prunedBeside(beside, numbering),
+  ...pruneCompanionFiles(beside, numbering),
   idsTsv(parts.tokens, numbering),
 ];
 

@@ -13,7 +13,7 @@ import {
   pathsToLock,
   startEncodingWorkers,
 } from "#encoding";
-import { recordedReading } from "#formats";
+import { readRecordedReading } from "#formats";
 import { baseOf, type IdFormat, type IdType, idFormatOf, idTypeFor } from "#ids";
 import { invalidBytes } from "#jobs";
 import { type Asked, type Option, readTyped } from "#options";
@@ -53,7 +53,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   // 2. Other runs are kept from the output, and the inputs listed as they are now.
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
-  const reading = { ...asked, trained: recordedReading([tokenizer.path]) };
+  const reading = { ...asked, trained: readRecordedReading([tokenizer.path]) };
   const named =
     plan === undefined ? findFiles(invocation.files, reading, output) : { inputs: [], skipped: [] };
 

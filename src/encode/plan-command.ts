@@ -9,7 +9,7 @@ import {
   plannedRanges,
 } from "#corpus";
 import { cutSettingsOf } from "#encoding";
-import { recordedReading } from "#formats";
+import { readRecordedReading } from "#formats";
 import { type Asked, readTyped } from "#options";
 import {
   checkFiles,
@@ -36,7 +36,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const { tokenizer, rangeSize: rangeSizeBytes = defaultRangeSizeBytes } = asked;
   if (files.includes("-")) throw noFileToPlan("-");
   checkFiles(files, asked);
-  const reading = { ...asked, trained: recordedReading(tokenizer === undefined ? [] : [tokenizer]) };
+  const reading = { ...asked, trained: readRecordedReading(tokenizer === undefined ? [] : [tokenizer]) };
   const readCuts = tokenizer === undefined ? corpusCuts(asked) : tokenizerCuts(invocation);
   await lockFiles(output, asked.output);
   const found = findFiles(files, reading, output);

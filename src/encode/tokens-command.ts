@@ -9,7 +9,7 @@ import {
   startEncodingWorkers,
 } from "#encoding";
 import { ratio } from "#evaluation";
-import { recordedReading } from "#formats";
+import { readRecordedReading } from "#formats";
 import { invalidBytes } from "#jobs";
 import { readTyped } from "#options";
 import { isDirectory, MemoryBudget, peakMemoryBytes, withForwardSlashes } from "#runtime";
@@ -37,7 +37,7 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
   const { json, workers: askedWorkers, memoryLimit } = asked;
   const tokenizer = tokenizerOf(asked);
   checkFiles(names, asked);
-  const reading = { ...asked, trained: recordedReading([tokenizer.path]), mayBeEmpty: true };
+  const reading = { ...asked, trained: readRecordedReading([tokenizer.path]), mayBeEmpty: true };
   const named = findFiles(names, reading, output);
   const budget = new MemoryBudget(memoryLimit);
   const workerCount = encodingThreadsFor(askedWorkers, budget)(expectedTextBytes(named.inputs));

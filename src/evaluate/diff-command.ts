@@ -9,7 +9,7 @@ import {
   type TextDifference,
   type TokenizerFacts,
 } from "#evaluation";
-import { piecesTsv, recordedReading } from "#formats";
+import { piecesTsv, readRecordedReading } from "#formats";
 import { readNamed, readTyped } from "#options";
 import { takeReportPlace, writtenLine } from "#reports";
 import { MemoryBudget, shellLine, usageError, workersFor } from "#runtime";
@@ -56,7 +56,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
       "name one size of it",
     );
   }
-  const reading = { ...asked, trained: recordedReading([a.path, b.path]) };
+  const reading = { ...asked, trained: readRecordedReading([a.path, b.path]) };
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
   const difference = await compareTokenizers(
     {

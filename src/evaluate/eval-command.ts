@@ -16,7 +16,7 @@ import {
   type TextFacts,
   textMeasures,
 } from "#evaluation";
-import { recordedInputs, recordedReading } from "#formats";
+import { readRecordedInputs, readRecordedReading } from "#formats";
 import { invalidBytes } from "#jobs";
 import { type Asked, readTextFile, readTyped } from "#options";
 import { takeReportPlace, writtenLine } from "#reports";
@@ -49,7 +49,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   onStop(() => scratch.remove());
   const budget = new MemoryBudget(memoryLimitBytes);
   const tokenizers = await openTokenizers(invocation.files, asked, budget, output);
-  const trained = recordedReading(tokenizers.map(({ path }) => path));
+  const trained = readRecordedReading(tokenizers.map(({ path }) => path));
   const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
   const texts = withTrainedBy(opened, tokenizers);
   const workerCountFor = workersFor(workers, evaluatingThreadsMax(budget));
@@ -105,7 +105,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
 
 /** Says of each text which tokenizers were trained on one of its inputs. */
 function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]): NamedText[] {
-  const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(recordedInputs(path)) }));
+  const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(readRecordedInputs(path)) }));
   return texts.map((text) => {
     const paths = text.inputs.map(({ path }) => resolve(path));
     const learned = recorded.filter(({ inputs }) => paths.some((path) => inputs.has(path)));

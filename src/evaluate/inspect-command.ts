@@ -5,9 +5,9 @@ import { ratio, usedCount } from "#evaluation";
 import {
   findTokenizer,
   modelFactsOf,
-  readBeside,
+  parseCompanionFiles,
+  readRecordedReading,
   readTokenCountFacts,
-  recordedReading,
   roleTokensAt,
 } from "#formats";
 import { readTyped } from "#options";
@@ -62,7 +62,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     parts,
     name,
     roles: roleTokensAt(path),
-    facts: modelFactsOf(readBeside(path)),
+    facts: modelFactsOf(parseCompanionFiles(path)),
   };
   const rows = tokenizerRows(described, statistics);
   if (!isJson) await writeLines(rowLines(rows, lineColumns(1), nameColumns));
@@ -98,7 +98,7 @@ type Described = {
 
 /** Encodes a text, and counts its tokens. */
 export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
-  const options = { trained: recordedReading([parts.description.path]) };
+  const options = { trained: readRecordedReading([parts.description.path]) };
   const inputs = await inspectFirstStream(findInputs([path], options), options);
   output.keepOutputsFrom(inputs);
   return countTokensOf(parts, { path, inputs }, output);

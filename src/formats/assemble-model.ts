@@ -9,7 +9,7 @@ import {
   idLimitMax,
   joinTokens,
   type LoadOptions,
-  lateTokenTable,
+  lazyTokenTable,
   noteOfShared,
   type PackedTokens,
   type TokenTable,
@@ -19,13 +19,13 @@ import {
 import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 type ModelKind = {
-  /** A pretoken that is a token is not merged. */
+  /** Whether a pretoken that is itself a token is used whole, without merging. */
   readonly ignoresMerges: boolean;
-  /** Stands for bytes that the vocabulary lacks; null leaves them out. */
+  /** The token for bytes that the vocabulary lacks; null drops such bytes. */
   readonly unknownToken: string | null;
 };
 
-/** The model of a vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
+/** Builds the model of a vocabulary in byte-to-character form, as in HF's and GPT-2's files. */
 export function assembleModel(
   { vocab, merges }: ScannedModel,
   { ignoresMerges, unknownToken }: ModelKind,
@@ -43,8 +43,8 @@ export function assembleModel(
 }
 
 /**
- * Vocabulary and merges of files that the scan does not take as they are. An error names the place and the value of what is
- * wrong. If nothing is, the files are only spelled in an unusual way, and are scanned as JSON spells them.
+ * Scans a parsed vocabulary and merges that the fast scan gave up on. An error names the place and the value
+ * that is wrong. If none is, the file only has an unusual spelling: it is serialized and scanned again.
  */
 export function scanParsed(
   ids: Readonly<Record<string, number>>,
@@ -65,7 +65,7 @@ export function scanParsed(
   return scanned;
 }
 
-/** The ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
+/** Returns the ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
@@ -80,8 +80,8 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
 }
 
 /**
- * The bytes of each id: a token's characters decoded, an added token's content as UTF-8. An added token that is also an
- * ordinary one, by its key, has the bytes of that one.
+ * Returns the bytes of each id: a token's characters decoded, an added token's content as UTF-8. An added
+ * token that shares its key with an ordinary token gets the ordinary token's bytes.
  */
 export function assembleTokens(
   vocab: TokenIds,
@@ -89,7 +89,7 @@ export function assembleTokens(
   shared: readonly SharedToken[] = [],
 ): TokenTable {
   const sharedIds = new Set(shared.map(({ id }) => id));
-  return lateTokenTable(() => {
+  return lazyTokenTable(() => {
     const encoder = new TextEncoder();
     const { tokens, rawIds } = decodeSpelled(vocab.spelled);
     const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
@@ -101,8 +101,11 @@ export function assembleTokens(
 
 type SharedToken = { readonly content: string; readonly id: number; readonly bytes: Uint8Array };
 
-/** The added tokens whose text is the key of a token that ordinary text gives, with other bytes: `é` is that of the byte 0xE9. */
-export function sharedTokens(
+/**
+ * Finds added tokens whose text is the key of an ordinary token with other bytes: `é` is also the key of the
+ * byte 0xE9.
+ */
+export function findSharedTokens(
   { byteIds, merges, wholeTokens }: EncodingModel,
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],
@@ -110,7 +113,7 @@ export function sharedTokens(
   const isMade = (id: number, bytes: Uint8Array) =>
     byteIds.includes(id) ||
     merges.merged.includes(id) ||
-    // A whole pretoken is whole characters.
+    // Whole pretokens are always valid UTF-8.
     (isUtf8(bytes) && wholeTokens?.ids.includes(id) === true);
   return addedTokens.flatMap(({ content, id }) => {
     const bytes = isAscii(content) || vocab.get(content) !== id ? null : decodeCharacters(content);
@@ -121,7 +124,10 @@ export function sharedTokens(
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => noteOfShared(content, id, bytes));
 
-/** The bytes of tokens in byte-to-character form, and the ids of those that have another character: these stay UTF-8. */
+/**
+ * Decodes tokens in byte-to-character form, and lists the ids of tokens with any other character: these stay
+ * UTF-8.
+ */
 function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);
@@ -133,7 +139,8 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
     const textEnd = from[t + 1]!;
     for (let pos = from[t]!; pos < textEnd; pos++) {
       let codePoint = texts[pos]!;
-      // All of the 256 characters have one byte or two; three or four lead to no code point of theirs.
+      // All 256 characters are encoded in one or two bytes; longer sequences decode to no code point of the
+      // alphabet.
       if (codePoint >= 0x80) codePoint = ((codePoint - 0xc0) << 6) | (texts[++pos]! & 0x3f);
       const byte = byteOfCodePoint(codePoint);
       if (byte < 0) {
@@ -151,9 +158,10 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
 
 disableFtl(decodeSpelled);
 
-/** A vocabulary as JSON gives it: token to id. */
+/** Checks a vocabulary parsed from JSON, token to id. */
 export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {
-  // `for in` is safe: a JSON object inherits nothing. Its entries would be 32,000 arrays.
+  // `for in` is safe: a parsed object inherits nothing. `Object.entries` would allocate an array for each
+  // token.
   for (const token in entries) {
     checkId(entries[token], token, path);
     if (!token.isWellFormed())
@@ -164,7 +172,7 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
   return entries as Record<string, number>;
 }
 
-/** Checks an id of a file or an option. */
+/** Checks an id from a file or an option. */
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
     throw new UserError(`"${path}": the id of ${showValue(token)} is ${showValue(id)}, not a whole number`);
@@ -178,8 +186,9 @@ export function checkId(id: unknown, token: string, path: string): number {
 }
 
 /**
- * Refuses a special token whose id is that of another token: one of the two would be decoded as the other. `others` are tokens
- * as keys of HF's vocabulary, or as bytes, with their ids; one that stands for the same text may be among them.
+ * Refuses a special token that shares its id with another token: one of the two would be decoded as the
+ * other. `others` holds tokens, as keys of HF's vocabulary or as bytes, with their ids. It may also contain
+ * an entry for the special token's own text.
  */
 export function checkOwnIds(
   added: readonly AddedToken[],
@@ -207,7 +216,7 @@ export function checkOwnIds(
   }
 }
 
-/** Refuses options for files that hold their pattern and their special tokens. */
+/** Refuses options for formats that store their pattern and their special tokens. */
 export function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = pattern !== undefined ? "--pattern" : "--special-token";

@@ -4,7 +4,10 @@ import { tekken } from "./tekken.ts";
 import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
 
-/** In the place of format-code.ts in the library for browsers, which is one script: what nobody uses of it, bundlers leave out. */
+/**
+ * Replaces format-code.ts in the library for browsers, which is a single script. Bundlers drop the formats
+ * that nobody uses.
+ */
 export const formatCode = {
   huggingface: async () => huggingface,
   gpt2: async () => gpt2,

@@ -1,4 +1,4 @@
-/** The code of each format, loaded when it is needed: no start of the program does that. */
+/** The code of each format, loaded on first use to keep startup fast. */
 export const formatCode = {
   huggingface: async () => (await import("./tokenizer-json.ts")).huggingface,
   gpt2: async () => (await import("./gpt2.ts")).gpt2,

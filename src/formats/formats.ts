@@ -1,23 +1,23 @@
 import { formatCode } from "#format-code";
 import type { TokenizerFormat } from "./output-file.ts";
 
-/** What is known of a format before its code is loaded. */
+/** A format's description, available before its code is loaded. */
 export type FormatEntry = {
   readonly name: string;
-  /** What `--format` writes, for its help; undefined: this is only read. */
+  /** What `--format` writes, for its help; undefined if the format is read-only. */
   readonly written?: string;
-  /** Only written where it is named. */
+  /** Written only if `--format` names it. */
   readonly isOnRequest?: boolean;
-  /** What its files are called in a directory of a tokenizer: one set of names, or another. */
+  /** The names of its files in a tokenizer directory; alternatives come in separate lists. */
   readonly names: readonly (readonly string[])[];
-  /** Whether a file is of this format, by its first 4 KB as Latin-1. A format of several files is known by their names. */
+  /** Recognizes a file by its first 4 KB as Latin-1. A format with several files is recognized by their names. */
   readonly matches: (head: string) => boolean;
-  /** Files whose names end so are of this format, if their content does not say which they are. */
+  /** Fallback: a file with this suffix has this format if its content does not identify any. */
   readonly suffix?: string;
   readonly load: () => Promise<TokenizerFormat>;
 };
 
-/** Every format, in the order in which they are written, and looked for in a directory. */
+/** Every format, in the order of writing and of the search in a directory. */
 export const formats: readonly FormatEntry[] = [
   {
     name: "huggingface",
@@ -61,13 +61,13 @@ export const formats: readonly FormatEntry[] = [
   },
 ];
 
-/** What `--format` takes. */
+/** The values of `--format`. */
 export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
 
-/** What `--format` takes beside these: the other files as one that is loaded at once (tokenizer/image.ts). */
+/** Another value of `--format`: the other files compiled into an image that loads instantly (tokenizer/image.ts). */
 export const imageFormat = "image";
 
-/** Those that are only written where they are named: "tekken and gguf". */
+/** The formats written only on request: "tekken and gguf". */
 export const writtenOnRequest = formats
   .flatMap(({ name, isOnRequest }) => (isOnRequest ? [name] : []))
   .join(" and ");
@@ -79,5 +79,5 @@ export const describeWritten = () =>
     .map(({ name, written }, i) => `${name}${i === 0 ? " is" : ""} ${written}`)
     .join(", ")} (${writtenOnRequest} only if named)`;
 
-/** What the files of tokenizers are called, of every format. */
+/** File names of tokenizers in any format. */
 export const usualNames = formats.flatMap(({ names }) => names.flat());

@@ -14,9 +14,9 @@ import { mergeLines } from "./gpt2.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 
 /**
- * GGUF without a model, as llama.cpp reads vocabularies: magic, version, the number of tensors, that of fields, the fields.
- * A field is its key, the type of its value, and the value. Texts have their length in bytes before them, lists the type of
- * their elements and their count. Numbers are little-endian.
+ * Yields a GGUF file without tensors, as llama.cpp reads vocabularies: magic, version, tensor count, field
+ * count, fields. A field is its key, its value's type, and the value. Text is preceded by its length in
+ * bytes, a list by its element type and length. Numbers are little-endian.
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, model, exportForm } = tokenizer;
@@ -56,7 +56,10 @@ const keyOfRole = {
 } as const;
 
 const valueTypes = { uint32: 4, int32: 5, flag: 7, text: 8, list: 9 } as const;
-/** llama.cpp's: of ordinary tokens, of special ones, of added tokens that are not special, of ids without a token. */
+/**
+ * llama.cpp's token types: ordinary tokens, special tokens, added tokens that are not special, ids without a
+ * token.
+ */
 const tokenTypes = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
 const encoder = new TextEncoder();
@@ -97,7 +100,7 @@ class Fields {
     this.chunk.append(Uint8Array.of(Number(value)));
   }
 
-  /** The elements come behind it. */
+  /** Starts a list; the caller appends the elements. */
   list(key: string, elementType: number, length: number): void {
     this.key(key, valueTypes.list);
     this.chunk.append(uint32(elementType));
@@ -128,7 +131,7 @@ function keyOf({ vocabulary }: FinishedTokenizer, id: number): string {
   );
 }
 
-/** The merges as texts: the lines of merges.txt. */
+/** Yields the merges as length-prefixed texts: the lines of merges.txt. */
 function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
   const fields = new Fields();
   let rest = "";
@@ -141,7 +144,7 @@ function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
   }
 }
 
-/** llama.cpp's pre-tokenizers that take a pretoken which is in the vocabulary as a whole. */
+/** llama.cpp's pre-tokenizers that do not merge a pretoken that is in the vocabulary (`ignore_merges`). */
 const takesWhole = new Set(["llama-bpe", "tekken"]);
 
 function obstacle(tokenizer: FinishedTokenizer): string | null {

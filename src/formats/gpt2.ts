@@ -20,9 +20,9 @@ import {
   checkId,
   checkIds,
   checkOwnIds,
+  findSharedTokens,
   notesOfSharedTokens,
   scanParsed,
-  sharedTokens,
 } from "./assemble-model.ts";
 import {
   Chunk,
@@ -32,15 +32,15 @@ import {
   sha256Of,
   type TokenizerFormat,
 } from "./output-file.ts";
-import { recordedPostProcessing } from "./post-processor.ts";
+import { postProcessingOfRecord } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { renamedVocab } from "./rename-tokens.ts";
-import { addNewIds, type IdRow, JsonRewriter, keptRows, spelledMerges } from "./rewrite-json.ts";
+import { renameVocab } from "./rename-tokens.ts";
+import { addNewIds, type IdRow, JsonRewriter, selectKeptRows, spellMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanGpt2, type TokenIds } from "./scan-tokenizer-json.ts";
-import { type RecordedTraining, recordedTraining } from "./training-json.ts";
+import { type RecordedTraining, readTrainingRecord } from "./training-json.ts";
 
-/** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
+/** Returns GPT-2's two files: `vocab.json` has the ids, `merges.txt` the order of merges. */
 function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [
     { name: "vocab.json", chunks: () => vocabJson(vocabulary) },
@@ -48,7 +48,7 @@ function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/** `{"!":0,…}` in the order of ids, special tokens as plain text, spaced as HF spaces it. */
+/** Yields `{"!":0,…}` by ascending id, special tokens as plain text, with HF's spacing. */
 function* vocabJson(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield encoder.encode("{");
   yield* withoutFirstByte(idRows(vocabulary, [',"', '":', ""]));
@@ -60,28 +60,33 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield* mergeLines(vocabulary);
 }
 
-/** The merges as `left right` lines in byte-to-character form, in the order learned. */
+/** Yields the merges as `left right` lines in byte-to-character form, in the order learned. */
 export const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
   mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
 
-/** SHA-256 over the merge lines, in hex: the record's name for the result. */
+/** SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */
 export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLines(vocabulary));
 
 const encoder = new TextEncoder();
 
-/** What the user does not say is as the record beside them says; else the pattern is GPT-2's. */
+/**
+ * Reads the files. What the options leave open is taken from the record next to them; without one, the
+ * pattern is GPT-2's.
+ */
 function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
   const scanned = scanFiles(vocabFile, mergesFile!);
   const { vocab } = scanned;
   const model = assembleModel(scanned, { ignoresMerges: false, unknownToken: null });
-  const recorded = recordedTraining(vocabPath);
+  const recorded = readTrainingRecord(vocabPath);
   const special =
-    recorded === null ? unmadeEntries(vocab.unmade()) : recordedEntries(vocab, recorded, vocabPath);
+    recorded === null
+      ? guessSpecialEntries(vocab.tokensWithoutMerge())
+      : recordedEntries(vocab, recorded, vocabPath);
   const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
   const addedIds = new Set(addedTokens.map(({ id }) => id));
   checkOwnIds(addedTokens, vocab.withIds(addedIds), vocabPath);
-  const shared = sharedTokens(model, vocab, addedTokens);
+  const shared = findSharedTokens(model, vocab, addedTokens);
   const tokens = assembleTokens(vocab, addedTokens, shared);
   const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
   return {
@@ -92,7 +97,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
     addedTokens,
     isNarrow: areNarrow(vocab.idMax, addedTokens),
     tokens,
-    ...recordedPostProcessing(recorded, addedTokens),
+    ...postProcessingOfRecord(recorded, addedTokens),
     description: {
       path: dirname(vocabPath),
       kind: `${basename(vocabPath)} and ${basename(mergesFile!.path)}`,
@@ -124,7 +129,7 @@ function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPa
   };
 }
 
-/** Reads lines of `left right`, with or without the header. */
+/** Parses lines of `left right`, after an optional header. */
 function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
   const lines = decodeText(bytes, 0).split("\n");
   const merges: [string, string][] = [];
@@ -139,11 +144,11 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 }
 
 /**
- * What is taken for special tokens where no record says which are: every entry that is neither a byte nor made by a merge,
- * such as GPT-2's `<|endoftext|>`. An entry with a character that stands for white space or a control byte (`Ġ`) is not
- * special: it is a token that merges do not make.
+ * Guesses the special tokens if no record lists them: every entry that is neither a byte nor produced by a
+ * merge, such as GPT-2's `<|endoftext|>`. An entry with a character that represents whitespace or a control
+ * byte (`Ġ`) is not special: it is an ordinary token that no merge produces.
  */
-function unmadeEntries(entries: Iterable<[string, number]>): Map<string, number> {
+function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
   for (const [text, id] of entries) {
     if (text === "" || decodeCharacters(text)?.length === 1) continue;
@@ -169,7 +174,7 @@ function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: stri
   );
 }
 
-/** The special tokens of the files, and those that the user names. */
+/** Combines the special tokens of the files with those that the user names. */
 function addedTokensOf(
   vocab: TokenIds,
   found: Map<string, number>,
@@ -194,30 +199,33 @@ function extend([vocab, merges]: SourceFiles, base: TokenizerParts, extension: E
 
 function* extendVocab(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
   const json = new JsonRewriter(bytes);
-  yield nothing;
+  yield noBytes;
   addNewIds(json, json.placeOf([])!, base, extension);
-  yield nothing;
+  yield noBytes;
   yield* json.chunks();
 }
 
-const nothing = new Uint8Array(0);
+const noBytes = new Uint8Array(0);
 
 const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: Extension) =>
   encoder.encode(`${lineEnd(bytes)}${newMergeLines(base, extension)}`);
 
-/** The new merges as the lines of merges.txt. */
+/** Formats the new merges as lines of merges.txt. */
 export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
-  spelledMerges(base, extension)
+  spellMerges(base, extension)
     .map(([left, right]) => `${left} ${right}\n`)
     .join("");
 
-/** Special tokens that the user named become entries of the vocabulary. */
+/**
+ * Rewrites both files without the removed tokens. Special tokens named by the user become entries of the
+ * vocabulary.
+ */
 function prune(
   [vocabFile, mergesFile]: SourceFiles,
   parts: TokenizerParts,
   numbering: Numbering,
 ): OutputFile[] {
-  const { tokens, merges } = keptRows(
+  const { tokens, merges } = selectKeptRows(
     scanFiles(vocabFile, mergesFile!).vocab,
     parts.model.merges,
     numbering,
@@ -264,6 +272,6 @@ export const gpt2: TokenizerFormat = {
   },
   read,
   extend,
-  rename: renamedVocab,
+  rename: renameVocab,
   prune,
 };

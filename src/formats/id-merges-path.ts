@@ -2,14 +2,17 @@ import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isFile, statOf, withRegularFile } from "#runtime";
 
-/** How the merges.txt of a tokenizer of ids begins. */
+/** The first bytes of merges.txt in a tokenizer over ids. */
 export const idMergesHead = "#bpe-ids ";
 
-/** The merges over ids that a path names: a directory, or a file in it. Undefined if it is not a tokenizer of ids. */
+/**
+ * Resolves a directory, or a file in it, to the merges.txt of a tokenizer over ids. Returns undefined for
+ * anything else.
+ */
 export function idMergesPath(path: string): string | undefined {
   const stats = statOf(path);
   const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
-  // Anything else, a pipe, is not a tokenizer, and nothing is looked for below it.
+  // A pipe or a device is no tokenizer, and has no siblings to look for.
   if (!isNamed && !stats?.isDirectory()) return undefined;
   const mergesPath = join(isNamed ? dirname(path) : path, "merges.txt");
   return isFile(mergesPath) && readStart(mergesPath) === idMergesHead ? mergesPath : undefined;

@@ -11,15 +11,15 @@ export {
 } from "./formats.ts";
 export { mergesSha256, newMergeLines } from "./gpt2.ts";
 export { idMergesHead, idMergesPath } from "./id-merges-path.ts";
-export { likeAt } from "./like.ts";
+export { readLikeFrom } from "./like.ts";
 export {
   type BaseFiles,
-  filesBeside,
+  decisiveFileNames,
   loadTokenizerParts,
-  namesThatDecide,
   pathsOf,
   pathsReadAt,
   readBase,
+  readCompanionFiles,
   readSource,
   sizesIn,
   type TokenizerSource,
@@ -28,29 +28,29 @@ export {
   tokenizersIn,
 } from "./load-tokenizer.ts";
 export { modelCardFile } from "./model-card.ts";
-export { modelFactsOf, readBeside, roleTokensAt } from "./model-files.ts";
+export { modelFactsOf, parseCompanionFiles, roleTokensAt } from "./model-files.ts";
 export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";
 export { Chunk, type OutputFile, sha256Of, type TokenizerFormat } from "./output-file.ts";
 export { nameOf } from "./pre-tokenizer.ts";
-export { extendedBeside, type Names, renamedBeside } from "./rename-tokens.ts";
-export { knownBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
-export { prunedBeside, tokenizerOfJson } from "./tokenizer-json.ts";
+export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
+export { findKnownRanksBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
+export { pruneCompanionFiles, tokenizerOfJson } from "./tokenizer-json.ts";
 export { idsTsv, piecesTsv, readTokenCounts, tokensTsvFiles, type WrittenTokenCounts } from "./tokens-tsv.ts";
 export {
   type CountsRecord,
   type ExtensionRecord,
   type FieldsOf,
+  findTrainingRecord,
   type IdsRecord,
   type InputWeight,
   type LanguageOfInput,
   type LanguageRecord,
   type RecordedTraining,
   readJson,
+  readRecordedFiles,
+  readRecordedInputs,
+  readRecordedReading,
   readTokenCountFacts,
-  recordedBeside,
-  recordedFiles,
-  recordedInputs,
-  recordedReading,
   recordFormat,
   recordName,
   type TrainingRecord,

@@ -13,22 +13,25 @@ import {
   type TokenizerParts,
 } from "#tokenizer";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
-import { modelFactsOf, readBeside, roleKeys } from "./model-files.ts";
-import { published } from "./named-tokenizers.ts";
+import { modelFactsOf, parseCompanionFiles, roleKeys } from "./model-files.ts";
+import { publishedTokenizers } from "./named-tokenizers.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
-import { recordedBeside } from "./training-json.ts";
+import { findTrainingRecord } from "./training-json.ts";
 
-/** What a training takes from the tokenizer at a path, or of a name (docs/your-model.md). A UserError if that cannot be reproduced. */
+/**
+ * Reads the settings for `--like` from a tokenizer, by path or name (docs/your-model.md). Throws a UserError
+ * if they cannot be reproduced.
+ */
 export const readLike = async (typed: string): Promise<Like> =>
-  (statOf(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
+  (statOf(typed) === undefined && (await publishedLike(typed))) || readLikeFrom(typed);
 
-/** `loaded`: what reading its files gave, if they were read already. */
-export async function likeAt(path: string, loaded?: TokenizerParts): Promise<Like> {
+/** Reads the settings from the tokenizer at a path; `loaded` are its parts, if they were read before. */
+export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promise<Like> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
   const parts = loaded ?? code.read(files, {});
   const root = code.frame?.(files[0]) ?? null;
-  const { config: stated, template } = readBeside(path);
-  // What fills a batch is pad, unless the configuration says otherwise.
+  const { config: stated, template } = parseCompanionFiles(path);
+  // The padding token is the pad role, unless the configuration states another.
   const pad_token = (root?.padding as JsonObject | null | undefined)?.pad_token;
   const config = stated && pad_token !== undefined ? { pad_token, ...stated } : stated;
   const named = namedTokens(config ?? {});
@@ -41,10 +44,10 @@ export async function likeAt(path: string, loaded?: TokenizerParts): Promise<Lik
       `"${path}": ${showValue(token)} is in its post-processor or padding, but is not a special token`,
     );
   };
-  // Checked before the training, so that it does not fail after it.
+  // Checked before the training, which would otherwise fail at its end.
   if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = contentOf(config?.bos_token);
-  const recorded = recordedBeside(paths);
+  const recorded = findTrainingRecord(paths);
   const { modelMaxLength, tokenizerClass } = modelFactsOf({ config, template });
   return {
     path,
@@ -73,8 +76,8 @@ export async function likeAt(path: string, loaded?: TokenizerParts): Promise<Lik
 }
 
 /**
- * The added tokens in the order of their ids. As in `transformers`, the flags in a configuration count where they differ, and
- * tokens that stand only there come last.
+ * Merges added tokens with those in the configuration, in the order of ids. As in `transformers`, the
+ * configuration's flags win, and tokens found only in the configuration come last.
  */
 function withConfigured(
   tokens: readonly AddedToken[],
@@ -101,18 +104,18 @@ function withConfigured(
   return [...byContent.values()];
 }
 
-/** No token has a role that the configuration gives to none. */
+/** Returns the token of each role. A role that the configuration does not assign gets no token. */
 const rolesOf = (config: JsonObject): Roles =>
   Object.fromEntries(roleNames.map((role) => [role, contentOf(config[`${role}_token`]) ?? ""]));
 
-/** The tokens that have roles, in the order in which `transformers` adds those that the tokenizer lacks. */
+/** Returns the tokens with roles, in the order in which `transformers` adds those that the tokenizer lacks. */
 function namedTokens(config: JsonObject): string[] {
   const keys = new Set([...roleKeys, ...Object.keys(config).filter((key) => key.endsWith("_token"))]);
   const tokens = [...keys].map((key) => contentOf(config[key]));
   return [...new Set(tokens.filter((text): text is string => typeof text === "string" && text !== ""))];
 }
 
-/** Whether its post-processor puts bos in front of a text. */
+/** Whether the post-processor prepends bos to a text. */
 const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
   postProcessorSteps(post_processor).some(
     ({ single, cls }) =>
@@ -120,12 +123,12 @@ const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
       (cls as unknown[] | undefined)?.[0] === bos,
   );
 
-/** Undefined if the name is no published tokenizer's. A usage error if only its pattern is known. */
+/** Returns undefined for an unknown name. Throws a usage error if only the pattern of that name is known. */
 async function publishedLike(path: string): Promise<Like | undefined> {
-  const found = published.find(({ names }) => names.includes(path));
+  const found = publishedTokenizers.find(({ names }) => names.includes(path));
   if (found !== undefined) {
-    const { knownByName } = await import("./tiktoken.ts");
-    const { pattern, specialTokens, laterTokens = [], normalization = null } = knownByName(found.encoding);
+    const { findKnownRanks } = await import("./tiktoken.ts");
+    const { pattern, specialTokens, laterTokens = [], normalization = null } = findKnownRanks(found.encoding);
     const withTraits = (texts: readonly string[], special: boolean) =>
       texts.map((content, id): AddedToken => ({ id, content, ...plainSpecial, special }));
     return {
@@ -143,6 +146,6 @@ async function publishedLike(path: string): Promise<Like | undefined> {
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
     `--like ${path}: this is the name of a pattern, not of a known tokenizer`,
-    `-p ${path} sets the pattern; known tokenizers are ${published.map(({ names }) => names[0]).join(", ")}; or give a path`,
+    `-p ${path} sets the pattern; known tokenizers are ${publishedTokenizers.map(({ names }) => names[0]).join(", ")}; or give a path`,
   );
 }

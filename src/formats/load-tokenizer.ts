@@ -5,15 +5,18 @@ import type { LoadOptions, TokenizerParts } from "#tokenizer";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
-import { recordedBeside, recordedSizes, recordName, tokensTsvName } from "./training-json.ts";
+import { findTrainingRecord, readRecordedSizes, recordName, tokensTsvName } from "./training-json.ts";
 
-/** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
+/** Loads a tokenizer from a file, or from a directory, whose first recognized file is used. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
-  return code.read(files, { ...options, asksForBos: () => recordedBeside(paths)?.bosInFront !== undefined });
+  return code.read(files, {
+    ...options,
+    asksForBos: () => findTrainingRecord(paths)?.bosInFront !== undefined,
+  });
 }
 
-/** The tokenizer that is loaded from a path. */
+/** Returns the tokenizer file at a path; the path may be a directory. */
 export function tokenizerFileOf(path: string): TokenizerFile {
   const stats = statOf(path);
   if (stats === undefined) {
@@ -27,14 +30,14 @@ export function tokenizerFileOf(path: string): TokenizerFile {
     });
   }
   if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
-  return fileAt(stats.isFile() ? path : firstIn(path));
+  return fileAt(stats.isFile() ? path : findFirstTokenizer(path));
 }
 
-function firstIn(path: string): string {
+function findFirstTokenizer(path: string): string {
   const inside = (name: string) => join(path, name);
   const [first] = tokenizersIn(path);
   if (first !== undefined) return first;
-  const sizes = recordedSizes(inside(recordName));
+  const sizes = readRecordedSizes(inside(recordName));
   if (sizes !== undefined) {
     throw new UserError(`"${path}" holds tokenizers of ${sizes.length} sizes: ${sizes.join(", ")}`, {
       hint: `name one of them, e.g. "${inside(String(sizes.at(-1)))}"`,
@@ -45,18 +48,18 @@ function firstIn(path: string): string {
   });
 }
 
-/** A tokenizer that lies in files of one format, in the order of their names. It is called by the path that was named. */
+/** A tokenizer's files in one format, ordered by their names there. Messages use the path that the user named. */
 export type TokenizerFile = {
   readonly format: FormatEntry;
   readonly path: string;
   readonly paths: readonly string[];
 };
 
-/** The tokenizers that a path names. Of a directory these are all in it; the first one is the one that is loaded. */
+/** Lists the tokenizers at a path. In a directory these are all formats; the first is the one that is loaded. */
 export const tokenizersAt = (path: string): TokenizerFile[] =>
   isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
 
-/** Where the tokenizers of a directory are, in the order in which they are looked for: first those with the first names of a format. */
+/** Lists the tokenizer paths of a directory in search order: first those with a format's preferred names. */
 export function tokenizersIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
   const sets = formats.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
@@ -66,25 +69,28 @@ export function tokenizersIn(directory: string): string[] {
     .map(({ set }) => inside(set[0]!));
 }
 
-/** The path, with the paths of the files that belong to it (GPT-2's are two), in the order of their names. */
+/** Returns the path and its companions (GPT-2 has two files), in the order of the format's names. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
-/** Every path that may be read where a tokenizer is loaded from one; of a directory of several sizes, also those of each. */
+/**
+ * Lists every path that loading from `path` may read, including the subdirectories of a directory with
+ * several sizes.
+ */
 export function pathsReadAt(path: string): string[] {
-  const namesOf = (names: readonly string[]) => [...names, ...namesBeside, recordName, tokensTsvName];
+  const namesOf = (names: readonly string[]) => [...names, ...companionNames, recordName, tokensTsvName];
   if (!isDirectory(path)) return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
   const names = namesOf(usualNames);
   const directories = [path, ...sizesIn(path).map((size) => join(path, size))];
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/** The sizes for which a training wrote a tokenizer each into a directory, ascending: their directories are called so. */
+/** Lists the subdirectories, named by their size, that a training of several sizes wrote, ascending. */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && isDirectory(join(directory, name)))
     .sort((a, b) => Number(a) - Number(b));
 
-/** A set of files that are known by their names alone: all names of it may have one text before them. */
+/** Finds a set of files that names alone identify. All names may share a prefix. */
 function setOf(
   path: string,
 ): { readonly format: FormatEntry; readonly paths: readonly string[] } | undefined {
@@ -100,18 +106,18 @@ function setOf(
 
 const headBytes = 4096;
 
-/** What tokenizer a file is: its name tells those of several files, its content every other one. */
+/** Identifies the tokenizer in a file: by name if the format has several files, otherwise by content. */
 export function fileAt(path: string): TokenizerFile {
   const set = setOf(path);
   if (set !== undefined) return { ...set, path };
   const head = readHead(path);
   const text = head.toString("latin1");
   const isOf = (format: FormatEntry) => ({ format, path, paths: [path] });
-  // Of two that take it the later one knows more of it.
+  // If several formats match, the last one in the table is the most specific.
   const found = formats.findLast(({ matches }) => matches(text));
   if (found !== undefined) return isOf(found);
-  for (const { matches, what, hint } of foreignKinds) {
-    if (matches(head)) throw new UserError(`"${path}" is ${what}`, { hint });
+  for (const { matches, description, hint } of foreignKinds) {
+    if (matches(head)) throw new UserError(`"${path}" is ${description}`, { hint });
   }
   const named = formats.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
@@ -119,35 +125,39 @@ export function fileAt(path: string): TokenizerFile {
     hint: "the known kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
   });
 }
-/** Files of tokenizers that cannot be loaded. */
-const foreignKinds: readonly { matches: (head: Buffer) => boolean; what: string; hint: string }[] = [
+/** Tokenizer files that cannot be loaded. */
+const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: string; hint: string }[] = [
   {
     matches: isSentencePiece,
-    what: "a SentencePiece model, not byte-level BPE",
+    description: "a SentencePiece model, not byte-level BPE",
     hint: "its ids are made by the package sentencepiece",
   },
   {
-    matches: beginsWith("GGUF"),
-    what: "a GGUF model",
+    matches: startsWithMagic("GGUF"),
+    description: "a GGUF model",
     hint: "name the tokenizer.json of the model that it was converted from",
   },
   {
-    matches: beginsWith("minbpe v1"),
-    what: "a model of minbpe",
+    matches: startsWithMagic("minbpe v1"),
+    description: "a model of minbpe",
     hint: "tiktoken's and HF's files can be loaded",
   },
-  { matches: beginsWith("\x1f\x8b"), what: "packed with gzip", hint: "unpack it first: gzip -d" },
-  { matches: beginsWith("\x28\xb5\x2f\xfd"), what: "packed with zstd", hint: "unpack it first: zstd -d" },
-  { matches: beginsWith("PK\x03\x04"), what: "a zip archive", hint: "unpack it first: unzip" },
+  { matches: startsWithMagic("\x1f\x8b"), description: "packed with gzip", hint: "unpack it first: gzip -d" },
+  {
+    matches: startsWithMagic("\x28\xb5\x2f\xfd"),
+    description: "packed with zstd",
+    hint: "unpack it first: zstd -d",
+  },
+  { matches: startsWithMagic("PK\x03\x04"), description: "a zip archive", hint: "unpack it first: unzip" },
 ];
 
-function beginsWith(magic: string): (head: Buffer) => boolean {
+function startsWithMagic(magic: string): (head: Buffer) => boolean {
   return (head) => head.toString("latin1", 0, magic.length) === magic;
 }
 
 /**
- * A message of Protocol Buffers that begins with a `SentencePiece`: field 1 (0A) and its length, in it field 1 (0A), the length
- * of the text, the text, and field 2, the score (15).
+ * Matches a Protocol Buffers message whose first field is a `SentencePiece`: field 1 (0A) with its length; in
+ * it, field 1 (0A), the text's length, the text; then field 2, the score (15).
  */
 function isSentencePiece(head: Buffer): boolean {
   return head[0] === 0x0a && head[1]! < 0x80 && head[2] === 0x0a && head[4 + head[3]!] === 0x15;
@@ -158,13 +168,13 @@ function readHead(path: string): Buffer {
   return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, headBytes, 0)));
 }
 
-/** A tokenizer's files, read once, with the code of their format. */
+/** A tokenizer's files, read once, and the code of their format. */
 export type TokenizerSource = TokenizerFile & {
   readonly files: SourceFiles;
   readonly code: TokenizerFormat;
 };
 
-/** Reads a tokenizer's files. They keep their names, or get the usual ones. */
+/** Reads a tokenizer's files, under their own names or the format's usual ones. */
 export async function readSource(
   file: TokenizerFile,
   naming: "own" | "usual" = "own",
@@ -181,8 +191,8 @@ const readFile = (path: string, name = basename(path)): SourceFile => ({
   bytes: readBytes(path),
 });
 
-/** What `transformers` reads beside the tokenizers of a directory. */
-const namesBeside = [
+/** Files that `transformers` reads next to the tokenizers in a directory. */
+const companionNames = [
   "tokenizer_config.json",
   "special_tokens_map.json",
   "added_tokens.json",
@@ -190,17 +200,19 @@ const namesBeside = [
   "chat_template.json",
 ];
 
-/** The names of the files in a directory that may decide what is loaded from it. */
-export const namesThatDecide: readonly string[] = [...new Set([...usualNames, ...namesBeside, recordName])];
-export const filesBeside = (directory: string): SourceFile[] =>
-  namesBeside
+/** Names of the files in a directory that can change what is loaded from it. */
+export const decisiveFileNames: readonly string[] = [
+  ...new Set([...usualNames, ...companionNames, recordName]),
+];
+export const readCompanionFiles = (directory: string): SourceFile[] =>
+  companionNames
     .map((name) => join(directory, name))
     .filter(isFile)
     .map((path) => readFile(path));
 
 /**
- * The files of a tokenizer that is extended: of a directory those of all formats, and the files beside them; or those of the one
- * tokenizer that is named. Files beside them say nothing of learned tokens, so they stay as they are.
+ * Reads the files of a tokenizer to extend: all formats in a directory and their companion files, or only the
+ * named tokenizer. Companion files do not list learned tokens, so they stay unchanged.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizersAt(path);
@@ -210,9 +222,9 @@ export async function readBase(path: string): Promise<BaseFiles> {
     const isUsual = basename(file.path) === names[0]![0];
     if (isUsual && (await load()).extend !== undefined) sources.push(await readSource(file, "usual"));
   }
-  if (sources.length > 0) return { sources, beside: filesBeside(path) };
+  if (sources.length > 0) return { sources, companions: readCompanionFiles(path) };
   const only = await readSource(all[0]!, "usual");
-  if (only.code.extend !== undefined) return { sources: [only], beside: [] };
+  if (only.code.extend !== undefined) return { sources: [only], companions: [] };
   throw new UserError(
     `"${only.path}": a ${only.format.name}.json cannot be extended: its sizes are fixed in it`,
     {
@@ -223,5 +235,5 @@ export async function readBase(path: string): Promise<BaseFiles> {
 
 export type BaseFiles = {
   readonly sources: readonly TokenizerSource[];
-  readonly beside: readonly SourceFile[];
+  readonly companions: readonly SourceFile[];
 };

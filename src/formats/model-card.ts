@@ -4,7 +4,7 @@ import { type Normalization, stepsOf } from "#text";
 import { type Like, type ModelSettings, reservedOf, roleNames, type Vocabulary } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
-/** What a model card says of a tokenizer. It names no file and no directory: the card may be published. */
+/** The facts in a model card. None names a file or a directory, because the card may be published. */
 type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<ResolvedPattern, "name" | "sources">;
@@ -14,16 +14,16 @@ type CardFacts = {
   readonly compat: string;
   readonly documentCount: number;
   readonly textBytes: number;
-  /** On the text that it was trained on. */
+  /** On the training text. */
   readonly bytesPerToken: number | null;
   readonly mergesSha256: string;
-  /** Given where the words of some inputs count more than those of others. */
+  /** Present only if inputs are weighted. */
   readonly weights?: object;
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
 };
 
-/** `README.md`, as model hubs show it: what the tokenizer is, what it was trained on, and how it is used. */
+/** Returns `README.md` for a model hub: what the tokenizer is, what it was trained on, and how to use it. */
 export function modelCardFile(facts: CardFacts): OutputFile {
   return { name: "README.md", chunks: () => [new TextEncoder().encode(modelCard(facts))] };
 }
@@ -78,7 +78,10 @@ function rolesOf(token: string, { roles }: ModelSettings): string {
   return names.length === 0 ? "" : ` (${names.join(", ")})`;
 }
 
-/** Any text as code in a line of Markdown, what is invisible as `\uNNNN`: the fence has more backticks than the text has in a row. */
+/**
+ * Formats any text as inline code in Markdown, invisible characters as `\uNNNN`. The fence is longer than the
+ * text's longest run of backticks.
+ */
 function code(text: string): string {
   const shown = jsonLine(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));

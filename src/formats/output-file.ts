@@ -10,8 +10,8 @@ import type {
 } from "#tokenizer";
 
 /**
- * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.
- * A chunk is valid until the next one is asked for.
+ * One file of a tokenizer directory: its name, and its bytes in chunks, so that no whole file is in memory. A
+ * chunk is valid until the next one is requested.
  */
 export type OutputFile = {
   readonly name: string;
@@ -24,9 +24,9 @@ export function sha256Of(chunks: Iterable<Uint8Array | string>): string {
   for (const chunk of chunks) hasher.update(chunk);
   return hasher.digest("hex");
 }
-/** A file of a tokenizer that was loaded, as it was read. */
+/** A file of a loaded tokenizer, with its original bytes. */
 export type SourceFile = {
-  /** What it is called where it is written. */
+  /** The file's name when it is written. */
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -34,35 +34,41 @@ export type SourceFile = {
 
 export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
 
-/** How a format's files are read and written. `files` are those of one tokenizer, in the order of their names in formats.ts. */
+/**
+ * Reads and writes the files of a format. `files` belong to one tokenizer, in the order of their names in
+ * formats.ts.
+ */
 export type TokenizerFormat = {
-  /** How a trained one is written; absent if it never is. */
+  /** Writes a trained tokenizer; absent if the format cannot. */
   readonly writing?: {
     /** Why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => string | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
-  /** What the file says beside vocabulary, merges and added tokens, for a tokenizer that is trained like it; absent: nothing. */
+  /**
+   * Parses everything in the file except vocabulary, merges and added tokens, for `--like`; absent if the
+   * format has nothing else.
+   */
   readonly frame?: (file: SourceFile) => JsonObject;
-  /** The files with the tokens that stay, and their new ids. */
+  /** Rewrites the files with the tokens that are kept, under their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });
 
 /** Absent if the format has no room for new tokens. */
 type Extending = {
   /**
-   * The files with new tokens put in; every other byte of them stays. Yields also where no bytes are ready: a step of work on
-   * a large file ends there.
+   * Inserts new tokens into the files; every other byte stays. Also yields without any bytes, to end a slice
+   * of work on a large file.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
-  /** The files with other texts of special tokens: as they are, where they have none. */
+  /** Replaces the texts of special tokens in the files; files without any are returned unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
 };
 
 /**
- * Gathers the bytes of a file. Rows are appended until the chunk is full and is taken. It grows only for a single text
- * that is longer, so it is as long as the longest token, not as the file.
+ * Gathers the bytes of a file. Callers append rows until the chunk is full, then take it. It grows only for a
+ * text longer than the chunk, so its size is bounded by the longest token, not by the file.
  */
 export class Chunk {
   bytes: Uint8Array = new Uint8Array(2 * fullBytes);
@@ -72,26 +78,26 @@ export class Chunk {
     return this.length >= fullBytes;
   }
 
-  /** Makes room for `countBytes` more. */
+  /** Makes room for `countBytes` more bytes. */
   reserve(countBytes: number): void {
     const needed = this.length + countBytes;
     if (needed > this.bytes.length) this.bytes = grow(this.bytes, needed);
   }
 
-  /** Bytes as they are. */
+  /** Appends raw bytes. */
   append(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.bytes.set(bytes, this.length);
     this.length += bytes.length;
   }
 
-  /** Any text. */
+  /** Appends text as UTF-8. */
   text(text: string): void {
     this.reserve(3 * text.length);
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** ASCII text. For the few characters between tokens a loop is several times faster than an encoder. */
+  /** Appends ASCII text. For the few characters between tokens, a loop is several times faster than an encoder. */
   ascii(text: string): void {
     this.reserve(text.length);
     const { bytes, length } = this;
@@ -99,13 +105,13 @@ export class Chunk {
     this.length = length + text.length;
   }
 
-  /** A whole number from 0, in decimal. */
+  /** Appends a non-negative integer in decimal. */
   decimal(number: number): void {
     this.reserve(decimalDigitsMax);
     this.length = putDecimal(number, this.bytes, this.length);
   }
 
-  /** The bytes gathered, valid until the next append, which begins anew. */
+  /** Returns the gathered bytes and starts over. They are valid until the next append. */
   take(): Uint8Array {
     const taken = this.bytes.subarray(0, this.length);
     this.length = 0;
@@ -113,6 +119,6 @@ export class Chunk {
   }
 }
 
-/** Large enough that a write costs little beside its bytes, small enough for a processor's cache. */
+/** Large enough to make the cost of a write negligible, small enough for a processor's cache. */
 const fullBytes = scaled(64 * 1024, 64);
 const encoder = new TextEncoder();

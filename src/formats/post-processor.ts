@@ -2,16 +2,19 @@ import { fieldsOf, flag, listOf, Mismatch, optional, text, wholeNumber } from "#
 import type { AddedToken } from "#text";
 import type { JsonObject, PostProcessing } from "#tokenizer";
 
-const nothing: PostProcessing = { before: [], after: [], trims: [] };
+const noPostProcessing: PostProcessing = { before: [], after: [], trims: [] };
 
-/** What HF's `post_processor` does to a text. Encoding does not need it, so one that cannot be read is an obstacle, no error. */
+/**
+ * Parses HF's `post_processor`. Encoding does not use it, so one that cannot be parsed is recorded as an
+ * obstacle, not an error.
+ */
 export function readPostProcessor(value: unknown): PostProcessing {
-  if (value === null || value === undefined) return nothing;
+  if (value === null || value === undefined) return noPostProcessing;
   try {
     return readStep(value as JsonObject);
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
-    return { ...nothing, obstacle: `its post-processor cannot be read: ${error.message}` };
+    return { ...noPostProcessing, obstacle: `its post-processor cannot be read: ${error.message}` };
   }
 }
 
@@ -19,13 +22,13 @@ function readStep(step: JsonObject): PostProcessing {
   const { type } = fieldsOf({ type: text })(step, "post_processor");
   switch (type) {
     case "ByteLevel":
-      return { ...nothing, trims: trimsOf(step) };
+      return { ...noPostProcessing, trims: trimsOf(step) };
     case "Sequence": {
       const { processors } = fieldsOf({ processors: listOf<JsonObject>((inner) => inner as JsonObject) })(
         step,
         type,
       );
-      return processors.map(readStep).reduce(followedBy, nothing);
+      return processors.map(readStep).reduce(chainSteps, noPostProcessing);
     }
     case "TemplateProcessing":
       return readTemplate(step);
@@ -35,11 +38,11 @@ function readStep(step: JsonObject): PostProcessing {
       return { before: [cls], after: [sep], trims: type === "RobertaProcessing" ? trimsOf(step) : [] };
     }
     default:
-      return { ...nothing, obstacle: `its post-processor has a step that is not known, ${type}` };
+      return { ...noPostProcessing, obstacle: `its post-processor has a step that is not known, ${type}` };
   }
 }
 
-function followedBy(one: PostProcessing, other: PostProcessing): PostProcessing {
+function chainSteps(one: PostProcessing, other: PostProcessing): PostProcessing {
   const adds = ({ before, after }: PostProcessing) => before.length + after.length > 0;
   const twice = adds(one) && adds(other) ? "two steps of its post-processor add tokens" : undefined;
   const obstacle = one.obstacle ?? other.obstacle ?? twice;
@@ -47,12 +50,12 @@ function followedBy(one: PostProcessing, other: PostProcessing): PostProcessing 
     before: [...other.before, ...one.before],
     after: [...one.after, ...other.after],
     trims: [...one.trims, ...other.trims],
-    // HF's second step takes each token that the first one added for a text of its own.
+    // HF's second step treats each token that the first one added as a text of its own.
     ...(obstacle !== undefined && { obstacle }),
   };
 }
 
-/** Of a step that takes spaces off the offsets: whether it leaves a single one before a text's first token. */
+/** Whether a step that trims offsets leaves one space before a text's first token; empty if it trims none. */
 function trimsOf(step: JsonObject): boolean[] {
   const flags = { trim_offsets: flag, add_prefix_space: flag };
   const { trim_offsets, add_prefix_space } = fieldsOf(flags)(step, String(step.type));
@@ -61,7 +64,7 @@ function trimsOf(step: JsonObject): boolean[] {
 
 const id = wholeNumber();
 
-/** `["<s>", 0]` */
+/** Parses `["<s>", 0]` into its id. */
 function pair(value: unknown, name: string): number {
   if (!Array.isArray(value) || value.length !== 2)
     throw new Mismatch(value, name, "not a pair of token and id");
@@ -86,15 +89,15 @@ function readTemplate(step: JsonObject): PostProcessing {
     });
   const [before, after] = [single.slice(0, at), single.slice(at + 1)];
   if (at < 0 || [...before, ...after].some(({ SpecialToken }) => SpecialToken === undefined))
-    return { ...nothing, obstacle: "its template does not have the text once" };
+    return { ...noPostProcessing, obstacle: "its template does not have the text once" };
   return { before: idsOf(before), after: idsOf(after), trims: [] };
 }
 
-/** The same by the record of a training, for files that cannot say it: bos in front of a text. */
-export function recordedPostProcessing(
+/** Returns the post-processing in a training record, for formats that cannot store it: bos before each text. */
+export function postProcessingOfRecord(
   recorded: { readonly bosInFront: string | undefined } | null,
   addedTokens: readonly AddedToken[],
 ): { postProcessing?: PostProcessing } {
   const token = addedTokens.find(({ content }) => content === recorded?.bosInFront);
-  return token === undefined ? {} : { postProcessing: { ...nothing, before: [token.id] } };
+  return token === undefined ? {} : { postProcessing: { ...noPostProcessing, before: [token.id] } };
 }

@@ -16,8 +16,9 @@ import { UserError } from "#runtime";
 import { refuse } from "#tokenizer";
 
 /**
- * Digits and Punctuation are no regular expressions in HF, but Rust code: Digits uses the standard library, with Unicode 17.0
- * in HF's build; Punctuation uses the crate unicode_categories, whose Unicode is older and which has two characters more.
+ * HF implements Digits and Punctuation in Rust, not as regular expressions. Digits uses the standard library,
+ * with Unicode 17.0 in HF's build. Punctuation uses the crate unicode_categories, whose Unicode is older and
+ * which has two more characters.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = `
@@ -31,9 +32,9 @@ const punctuationSince = `
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
-/** How HF's `pre_tokenizer` cuts text, as a sequence of splits. */
+/** The sequence of splits equivalent to HF's `pre_tokenizer`. */
 type Splits = {
-  /** As `--pattern` takes them; of a named pattern, its own sources. */
+  /** As for `--pattern`; a named pattern has its own sources. */
   readonly sources: readonly string[];
   readonly name: string | null;
   readonly addsPrefixSpace: boolean;
@@ -49,8 +50,8 @@ const stepFlags = fieldsOf({
 });
 
 /**
- * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions have the meaning
- * of HF's engine; those that would be cut differently are refused.
+ * Parses a `pre_tokenizer`: ByteLevel, alone or after Splits, Digits and Punctuation. Regular expressions
+ * have the meaning of HF's engine; an expression that would cut differently is refused.
  */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");
@@ -91,7 +92,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // Some patterns are written in the form that is another's own.
+  // Some files have a pattern in the form that another pattern uses as its own.
   const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
@@ -121,15 +122,15 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const isNullable = inFile(path, () => canBeEmpty(parsePattern(source, oniguruma)));
   const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
   if (isNullable) refuse(path, `${what}, whose pattern can match the empty string, is not supported`);
-  // It keeps matches and drops the text between them: the same as Isolated, if there is no such text.
+  // It keeps matches and drops the text between them. Without such text, this equals Isolated.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   return merging(step.behavior, step.invert === true, source) ?? refuse(path, `${what} is not supported`);
 }
 
 /**
- * The matches of an expression merged with what is around them, as an expression. `invert` swaps matches and the text between
- * them, so it swaps the sides, too.
+ * Rewrites an expression so that its matches include the adjacent text. `invert` swaps matches with the text
+ * between them, and therefore also the sides.
  */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;
@@ -157,7 +158,7 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
   refuse(path, `Punctuation with behavior ${showValue(step.behavior)} is not supported`);
 }
 
-/** Compiles the splits of a file; an error names the file. */
+/** Compiles the splits of a file; errors name the file. */
 export function compileSplits(sources: readonly string[], path: string): CompiledPattern {
   return inFile(path, () => compilePattern(sources));
 }
@@ -181,7 +182,7 @@ function inFile<T>(path: string, read: () => T): T {
   }
 }
 
-/** The name of the pattern with these splits, or null. */
+/** Returns the name of the pattern with these splits, or null. */
 export function nameOf(sources: readonly string[]): string | null {
   const named = Object.entries<NamedPattern>(patterns).find(([, other]) => isSame(sources, other.sources));
   return named === undefined ? null : named[0];

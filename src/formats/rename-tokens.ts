@@ -4,55 +4,58 @@ import type { AddedToken } from "#text";
 import type { OutputFile, SourceFile, SourceFiles } from "./output-file.ts";
 import { JsonRewriter, type Place } from "./rewrite-json.ts";
 
-/** New texts of special tokens, by the old ones. */
+/** Maps old texts of special tokens to new ones. */
 export type Names = ReadonlyMap<string, string>;
 
-/** A `vocab.json`. Merges are of other tokens. */
-export function renamedVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
+/** Renames the keys of a `vocab.json`. Merges never name special tokens. */
+export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
   const json = new JsonRewriter(vocab.bytes);
   json.renameKeys(json.placeOf([])!.start, names);
-  return [rewritten(vocab, json), ...others];
+  return [applyEdits(vocab, json), ...others];
 }
 
-/** A `tokenizer.json`: what names a special token there is its vocabulary, its list of them, padding and post-processor. */
-export function renamedTokenizerJson([file]: SourceFiles, names: Names): SourceFiles {
+/** Renames special tokens everywhere in a `tokenizer.json`: vocabulary, added tokens, padding and post-processor. */
+export function renameTokenizerJson([file]: SourceFiles, names: Names): SourceFiles {
   const json = new JsonRewriter(file.bytes);
   json.renameKeys(json.placeOf(["model", "vocab"])!.start, names);
   for (const keys of [["added_tokens"], ["padding"], ["model", "unk_token"]]) renameIn(json, keys, names);
   const post = json.placeOf(["post_processor"]);
   if (post !== undefined) {
     const before = JSON.parse(json.textAt(post));
-    const after = renamedValue(before, names, true);
-    // Some of its keys are texts of tokens.
+    const after = renameInValue(before, names, true);
+    // Some keys of a post-processor are texts of tokens, so the whole value is rewritten.
     if (JSON.stringify(before) !== JSON.stringify(after)) {
       const indent = json.placeOf([])!.before.replace(/^\n/, "");
       json.replace(post, JSON.stringify(after, null, indent).replaceAll("\n", `\n${indent}`));
     }
   }
-  return [rewritten(file, json)];
+  return [applyEdits(file, json)];
 }
 
 function renameIn(json: JsonRewriter, keys: readonly string[], names: Names): void {
   const place = json.placeOf(keys);
   if (place === undefined) return;
   const value = JSON.parse(json.textAt(place));
-  json.changeValues(place.start, value, renamedValue(value, names, false));
+  json.changeValues(place.start, value, renameInValue(value, names, false));
 }
 
-/** A value with other texts where it has one of the old ones; as keys, too, if these are texts of tokens. */
-function renamedValue(value: unknown, names: Names, hasKeys: boolean): unknown {
+/** Replaces old texts in a JSON value, and in its keys if `hasKeys`. */
+function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown {
   if (typeof value === "string") return names.get(value) ?? value;
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => renamedValue(one, names, hasKeys));
+  if (Array.isArray(value)) return value.map((one) => renameInValue(one, names, hasKeys));
   const members = Object.entries(value).map(([key, one]) => [
     hasKeys ? (names.get(key) ?? key) : key,
-    renamedValue(one, names, hasKeys),
+    renameInValue(one, names, hasKeys),
   ]);
   return Object.fromEntries(members);
 }
 
-/** What `transformers` reads beside the tokenizer. A template that writes an old text is a UserError: it is a program. */
-export function renamedBeside(file: SourceFile, names: Names): SourceFile {
+/**
+ * Renames tokens in a file next to the tokenizer. Throws a UserError for a chat template that contains an old
+ * text: a template is a program.
+ */
+export function renameCompanionFile(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;
   const refuseIn = (template: string) => {
     const old = [...names.keys()].find((text) => template.includes(text));
@@ -70,24 +73,27 @@ export function renamedBeside(file: SourceFile, names: Names): SourceFile {
   const { start } = json.placeOf([])!;
   if (!isConfig) {
     json.renameKeys(start, names);
-    return rewritten(file, json);
+    return applyEdits(file, json);
   }
   const config = parseJson(decodeText(bytes, 0), path) as Record<string, unknown>;
   const { chat_template: template, ...others } = config;
   const templates = [template ?? []].flat() as (string | { readonly template?: unknown })[];
   for (const one of templates) refuseIn(typeof one === "string" ? one : String(one?.template));
-  const renamed = { ...(renamedValue(others, names, false) as object), chat_template: template };
+  const renamed = { ...(renameInValue(others, names, false) as object), chat_template: template };
   json.changeValues(start, config, renamed);
-  return rewritten(file, json);
+  return applyEdits(file, json);
 }
 
-const rewritten = (file: SourceFile, json: JsonRewriter): SourceFile => ({
+const applyEdits = (file: SourceFile, json: JsonRewriter): SourceFile => ({
   ...file,
   bytes: Buffer.concat([...json.chunks()]),
 });
 
-/** The same files with new special tokens in their lists of them. */
-export const extendedBeside = (files: readonly SourceFile[], added: readonly AddedToken[]): OutputFile[] =>
+/** Adds new special tokens to the lists of special tokens in these files. */
+export const extendCompanionFiles = (
+  files: readonly SourceFile[],
+  added: readonly AddedToken[],
+): OutputFile[] =>
   files.map(({ name, bytes }) => {
     const isConfig = name === "tokenizer_config.json" || name === "special_tokens_map.json";
     if (!isConfig || added.length === 0) return { name, chunks: () => [bytes] };
@@ -103,7 +109,7 @@ export const extendedBeside = (files: readonly SourceFile[], added: readonly Add
     return { name, chunks: () => json.chunks() };
   });
 
-/** Entries of `added_tokens_decoder`, in the layout of the first one. */
+/** Formats entries of `added_tokens_decoder` in the layout of the first one. */
 function decoderTexts(json: JsonRewriter, place: Place, added: readonly AddedToken[]): string[] {
   const [firstStart = place.start] = json.membersOf(place.start).values();
   const first = json.placeAt(firstStart);

@@ -14,21 +14,21 @@ import { assert } from "#runtime";
 import {
   allAddedTokens,
   type Extension,
-  gone,
   type Numbering,
   newSpecials,
   type RankedMerges,
   refuse,
+  removed,
   type TokenizerParts,
   tokenBytesOf,
 } from "#tokenizer";
 import type { TokenIds } from "./scan-tokenizer-json.ts";
 
-/** A value in a JSON text: where it begins and ends; of an object or list, how its elements are laid out. */
+/** A value in a JSON text: its start and end, and the layout of its elements if it is an object or list. */
 export type Place = {
   readonly start: number;
   readonly end: number;
-  /** White space before the first element, and behind the last. */
+  /** Whitespace before the first element, and after the last. */
   readonly before: string;
   readonly atEnd: string;
   readonly isEmpty: boolean;
@@ -38,8 +38,8 @@ export type IdRow = readonly [key: string, id: number];
 export type Pair = readonly [left: string, right: string];
 
 /**
- * A JSON file that is written back with parts of it changed. Every other byte stays, and what is put in has the layout of
- * what is there: so a file from elsewhere is still its own. The file is valid JSON: it was parsed before.
+ * Edits parts of a JSON file and leaves every other byte unchanged. Inserted text follows the layout of the
+ * existing text. The file must be valid JSON: it was parsed before.
  */
 export class JsonRewriter {
   private readonly edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
@@ -51,7 +51,10 @@ export class JsonRewriter {
     this.isAscii = pos === file.length;
   }
 
-  /** The value at the path `keys` below the value at `start`; undefined if there is none. If a key occurs twice, the last one counts. */
+  /**
+   * Finds the value at the path `keys` below the value at `start`, or undefined. The last of duplicate keys
+   * wins.
+   */
   placeOf(keys: readonly string[], start = skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {
       const found = this.membersOf(start).get(key);
@@ -77,7 +80,7 @@ export class JsonRewriter {
     };
   }
 
-  /** Where the values of an object or list begin, by their keys or indices. */
+  /** Maps each key or index of an object or list to the start of its value. */
   membersOf(start: number): Map<string | number, number> {
     const places = new Map<string | number, number>();
     walkMembers(this.file, start, (key, pos) => {
@@ -87,7 +90,7 @@ export class JsonRewriter {
     return places;
   }
 
-  /** What stands at a place, as text. */
+  /** Returns the text at a place. */
   textAt({ start, end }: Pick<Place, "start" | "end">): string {
     return decodeText(this.file, start, end);
   }
@@ -96,13 +99,13 @@ export class JsonRewriter {
     this.edits.push({ start, end, text });
   }
 
-  /** Puts other elements in the place of all of an object or list. */
+  /** Replaces all elements of an object or list. */
   replaceElements({ start, end, before, atEnd }: Place, elements: readonly string[]): void {
     const text = elements.length === 0 ? "" : `${before}${elements.join(`,${before}`)}${atEnd}`;
     this.replace({ start: start + 1, end: end - 1 }, text);
   }
 
-  /** Puts elements behind the last one; into an empty object or list in the layout that is given. */
+  /** Appends elements after the last one; in an empty object or list, in the given layout. */
   addElements(
     place: Place,
     elements: readonly string[],
@@ -117,7 +120,7 @@ export class JsonRewriter {
     else this.replace({ start: last, end: last }, `,${rows}`);
   }
 
-  /** Writes what differs between `before` and `after`, such as ids, into the value at `start`. */
+  /** Writes the differences between `before` and `after`, such as ids, into the value at `start`. */
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {
@@ -130,7 +133,7 @@ export class JsonRewriter {
     }
   }
 
-  /** Gives members of the object at `start` other keys. */
+  /** Renames keys of the object at `start`. */
   renameKeys(start: number, names: ReadonlyMap<string, string>): void {
     walkMembers(this.file, start, (key, pos, keyStart, keyEnd) => {
       const name = names.get(String(key));
@@ -139,13 +142,16 @@ export class JsonRewriter {
     });
   }
 
-  /** Keys and ids, as the object that they are for has them. */
+  /** Formats keys and ids in the layout of the target object. */
   idTexts(place: Place, rows: readonly IdRow[]): string[] {
     const colon = `:${this.afterColon(place)}`;
     return rows.map(([key, id]) => `${this.quoted(key)}${colon}${id}`);
   }
 
-  /** Merges in the form and the layout of the first one; without one as pairs, one level deeper than `before`, as HF indents. */
+  /**
+   * Formats merges in the form and layout of the first one. Without one, as pairs indented one level deeper
+   * than `before`, as HF does.
+   */
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;
     const first = place.start + 1 + place.before.length;
@@ -164,7 +170,7 @@ export class JsonRewriter {
     );
   }
 
-  /** White space between a key's colon and its value; that of most files if the object is empty. */
+  /** Returns the whitespace between a key's colon and its value; a single space if the object is empty. */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;
     if (isEmpty || file[start] !== openBrace) return " ";
@@ -172,7 +178,7 @@ export class JsonRewriter {
     return decodeText(file, colon + 1, skipSpace(file, colon + 1));
   }
 
-  /** A string; without other characters than ASCII if the file has none. */
+  /** Formats a JSON string, with non-ASCII characters escaped if the file has none. */
   private quoted(text: string): string {
     const json = JSON.stringify(text);
     if (!this.isAscii) return json;
@@ -182,7 +188,7 @@ export class JsonRewriter {
     );
   }
 
-  /** The file with its changes, none of which is in another one. */
+  /** Yields the edited file. No edit may overlap another. */
   *chunks(): Generator<Uint8Array> {
     const encoder = new TextEncoder();
     let pos = 0;
@@ -196,8 +202,9 @@ export class JsonRewriter {
 }
 
 /**
- * Puts the new tokens behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
- * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
+ * Adds the new tokens after the added tokens that the vocabulary lacks. When HF loads the file, it numbers
+ * these starting at the vocabulary's size, whatever ids are stated, so they must be in the vocabulary before
+ * it grows.
  */
 export function addNewIds(
   json: JsonRewriter,
@@ -218,24 +225,24 @@ export function addNewIds(
   json.addElements(vocab, json.idTexts(vocab, rows));
 }
 
-/** The new merges, as strings in byte-to-character form. */
-export function spelledMerges(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
+/** Spells the new merges in byte-to-character form. */
+export function spellMerges(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
   const { idLimit } = base.tokens;
   const keyOf = (id: number) =>
     encodeBytes(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
   return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
 }
 
-/** What stays of a vocabulary and its merges, spelled as in their file. */
+/** The kept rows of a vocabulary and its merges, spelled as in their file. */
 type KeptRows = {
-  /** By new ids, ascending. */
+  /** By ascending new id. */
   readonly tokens: readonly IdRow[];
   /** In the order of ranks. */
   readonly merges: () => Generator<Pair>;
 };
 
-/** A merge stays if its halves and what it makes stay, and it is one of the first that do. */
-export function keptRows(
+/** Keeps a merge if both halves and the result are kept and it is among the first `mergeCount` of these. */
+export function selectKeptRows(
   vocab: TokenIds,
   merges: RankedMerges,
   { newIds, mergeCount }: Numbering,
@@ -248,18 +255,18 @@ export function keptRows(
     if (other !== undefined)
       refuse(path, `the tokens ${showValue(other)} and ${showValue(text)} have one id, ${id}`);
     textOf[id] = text;
-    const newId = newIds[id] ?? gone;
-    if (newId !== gone) tokens.push([text, newId]);
+    const newId = newIds[id] ?? removed;
+    if (newId !== removed) tokens.push([text, newId]);
   }
   tokens.sort(([, a], [, b]) => a - b);
-  const stays = (id: number) => newIds[id] !== gone;
+  const stays = (id: number) => newIds[id] !== removed;
   return {
     tokens,
     *merges() {
       const { left, right, merged } = merges;
       const count = Math.min(merged.length, mergeCount);
       const pairOf = (rank: number) => left[rank]! * 2 ** 32 + right[rank]!;
-      // The later rank of a pair counts.
+      // The last rank of a duplicate pair wins.
       const later = new Set(Array.from({ length: merged.length - count }, (_, k) => pairOf(count + k)));
       for (let rank = 0; rank < count; rank++) {
         const [l, r] = [left[rank]!, right[rank]!];

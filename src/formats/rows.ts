@@ -1,9 +1,9 @@
 import { bytesOf, byteToCharacter, lineFeed } from "#bytes";
 import { type KernelExports, scaled } from "#runtime";
 import {
-  areThere,
   forEachPart,
   isSpecialEntry,
+  isStillLoaded,
   keptBytesMax,
   notKept,
   otherOfEntry,
@@ -16,15 +16,15 @@ import {
 import { Chunk } from "./output-file.ts";
 
 /**
- * The rows of a vocabulary's files, each a merge or an id, in chunks. A chunk is valid until the next one, of any file, is
- * asked for. The kernel writes most rows (src/kernel/vocabulary-rows.ts). It stops at special tokens and at tokens whose
- * bytes are not kept; their rows are written here.
+ * The rows of a vocabulary's files, each a merge or an id, in chunks. A chunk is valid until the next one, of
+ * any file, is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts). It stops at special
+ * tokens and at tokens whose bytes are not kept; this file writes their rows.
  */
 
-/** ASCII text before, between and behind the two parts of a row, at most 24 bytes each. */
+/** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
 type Separators = readonly [before: string, between: string, behind: string];
 
-/** The merges in the order learned: left half and right half. */
+/** Yields the merges in the order learned: left half and right half. */
 export function mergeRows(
   vocabulary: Vocabulary,
   separators: Separators,
@@ -36,7 +36,7 @@ export function mergeRows(
     separators,
     spelling,
     write: (kernel, first, to, limit) =>
-      kernel.writeMerges(first, mergeCount, places.separators, places.spelling, to, limit),
+      kernel.writeMerges(first, mergeCount, tableOffsets.separators, tableOffsets.spelling, to, limit),
     append: (chunk, merge) => {
       chunk.ascii(before);
       appendToken(chunk, tokenBytes, left[merge]!, spelling);
@@ -47,7 +47,7 @@ export function mergeRows(
   });
 }
 
-/** The ids, ascending, as in HF's files: the token inside a JSON string, and its id. */
+/** Yields the ids, ascending, as in HF's files: the token inside a JSON string, and its id. */
 export function idRows(
   vocabulary: Vocabulary,
   separators: Separators,
@@ -59,7 +59,7 @@ export function idRows(
     separators,
     spelling: jsonSpelling,
     write: (kernel, first, to, limit) =>
-      kernel.writeIds(first, rowCount, places.separators, places.spelling, to, limit),
+      kernel.writeIds(first, rowCount, tableOffsets.separators, tableOffsets.spelling, to, limit),
     append: (chunk, id) => {
       const entry = entries[id]!;
       const key = specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key;
@@ -74,7 +74,7 @@ export function idRows(
   });
 }
 
-/** Rows that begin with a comma, without that of the first row. */
+/** Drops the leading comma of the first row. */
 export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Array> {
   let skippedBytes = 1;
   for (const chunk of rows) {
@@ -83,21 +83,21 @@ export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Ar
   }
 }
 
-/** What ends the last line of a file, if nothing does. */
+/** The line end that the file's last line lacks, or "". */
 export const lineEnd = (file: Uint8Array) => (file.length === 0 || file.at(-1) === lineFeed ? "" : "\n");
 
 type RowKind = {
   readonly separators?: Separators;
   readonly spelling?: Spelling;
-  /** 64 ASCII characters. */
+  /** The 64 digits, in ASCII. */
   readonly base64Digits?: Uint8Array;
-  /** Has the kernel write rows from `first` on; returns the first that it has not written. */
+  /** Makes the kernel write rows from `first` on; returns the first row that it did not write. */
   readonly write: (kernel: KernelExports, first: number, to: number, limit: number) => number;
-  /** Appends a row that the kernel stops at. */
+  /** Appends a row at which the kernel stopped. */
   readonly append: (chunk: Chunk, row: number) => void;
 };
 
-/** Rows 0 to `rowCount` of one kind, in chunks. */
+/** Yields rows 0 to `rowCount` of one kind, in chunks. */
 export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generator<Uint8Array> {
   const { write, append } = kind;
   const chunk = new Chunk();
@@ -123,29 +123,32 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  * The memory of the kernel that writes rows. src/kernel/vocabulary-rows.ts says what each structure holds.
  *
  *   ADDRESS       SIZE            MEANING
- *   separators    3 * 32          of the file that is being written
- *   spelling      4 * 256         the same
+ *   separators    3 * 32          of the current file
+ *   spelling      4 * 256         of the same file
  *   digits        64              of base64
- *   (behind it)   any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts)
+ *   (after it)    any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts)
  *   bufferStart   bufferBytes     rows
- *   (behind it)   rowBytesMax     the last row
+ *   (after it)    rowBytesMax     the last row
  */
-export const places = { separators: 64, spelling: 256, digits: 1280 };
+export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
-/** Two kept tokens, each byte written as two, and three separators, the last one written in full. */
+/** Two kept tokens, each byte spelled as two, and three separators; the last one is written in full. */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
-/** Fewer bytes are gathered in a chunk: the rows that the kernel stops at may be close together. */
+/** A smaller chunk is not yielded: rows at which the kernel stops may be close together. */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
 
-/** One for the process. If two vocabularies are written in turns, each chunk loads its own again. */
+/**
+ * The vocabulary in the kernel's memory, one for the process. If two are written alternately, each chunk
+ * reloads its own.
+ */
 let loaded: Loaded | undefined;
 
-/** The kernel, with the vocabulary in its memory. */
+/** Loads the vocabulary into the kernel's memory. */
 function load(vocabulary: Vocabulary): PutArrays {
-  if (loaded?.vocabulary === vocabulary && areThere(loaded.arrays)) return loaded.arrays;
+  if (loaded?.vocabulary === vocabulary && isStillLoaded(loaded.arrays)) return loaded.arrays;
   const { left, right, entries, tokenBytes } = vocabulary;
   const { kept, starts, lengths } = tokenBytes;
   const arrays = putArrays([kept, starts, lengths, left, right, entries], bufferBytes + rowBytesMax);
@@ -156,7 +159,7 @@ function load(vocabulary: Vocabulary): PutArrays {
 
 type Addresses = Parameters<KernelExports["useVocabulary"]>;
 
-/** Puts the form of the rows into the kernel's memory: that of another file may be there. */
+/** Copies the row format into the kernel's memory, where another file's may be. */
 function placeTables(memory: Uint8Array, kind: RowKind): void {
   const { separators = ["", "", ""], spelling, base64Digits } = kind;
   const table = new Uint32Array((3 * separatorBytes) / 4);
@@ -167,9 +170,9 @@ function placeTables(memory: Uint8Array, kind: RowKind): void {
       texts[i * separatorBytes + separatorText + pos] = text.charCodeAt(pos);
     }
   });
-  memory.set(texts, places.separators);
-  if (spelling !== undefined) memory.set(bytesOf(spelling), places.spelling);
-  if (base64Digits !== undefined) memory.set(base64Digits, places.digits);
+  memory.set(texts, tableOffsets.separators);
+  if (spelling !== undefined) memory.set(bytesOf(spelling), tableOffsets.spelling);
+  if (base64Digits !== undefined) memory.set(base64Digits, tableOffsets.digits);
 }
 
 const separatorBytes = 32;
@@ -187,13 +190,13 @@ const separatorText = 8;
  */
 type Spelling = Uint32Array;
 
-/** In byte-to-character form, as merges.txt has it. */
+/** Byte-to-character form, as in merges.txt. */
 export const plainSpelling: Spelling = makeSpelling([]);
 
 /** The same inside a JSON string. Only the quote and the backslash need escaping: no character here is a control. */
 export const jsonSpelling: Spelling = makeSpelling(['"', "\\"]);
 
-/** Appends a token in the spelling given. */
+/** Appends a token in the given spelling. */
 export function appendToken(chunk: Chunk, tokens: TokenBytes, token: number, spelling: Spelling): void {
   chunk.reserve(2 * tokens.lengths[token]!);
   const start = tokens.starts[token]!;
@@ -218,7 +221,7 @@ function spell(
   for (let pos = start; pos < end; pos++) {
     const written = spelling[from[pos]!]!;
     to[toPos] = written;
-    // The next byte overwrites it if this one is written as one.
+    // Overwritten by the next byte if this byte is spelled as one.
     to[toPos + 1] = written >> 8;
     toPos += written >> 16;
   }
@@ -231,15 +234,17 @@ function makeSpelling(escaped: readonly string[]): Spelling {
   for (let byte = 0; byte < spelling.length; byte++) {
     const codePoint = byteToCharacter[byte]!.charCodeAt(0);
     spelling[byte] =
-      codePoint < 0x80 ? codePoint | (1 << 16) : two(0xc0 | (codePoint >> 6), 0x80 | (codePoint & 63));
+      codePoint < 0x80
+        ? codePoint | (1 << 16)
+        : packTwoBytes(0xc0 | (codePoint >> 6), 0x80 | (codePoint & 63));
   }
   for (const character of escaped) {
     const byte = character.charCodeAt(0);
-    spelling[byte] = two("\\".charCodeAt(0), byte);
+    spelling[byte] = packTwoBytes("\\".charCodeAt(0), byte);
   }
   return spelling;
 }
 
-function two(first: number, second: number): number {
+function packTwoBytes(first: number, second: number): number {
   return first | (second << 8) | (2 << 16);
 }

@@ -25,9 +25,10 @@ import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };
 
 /**
- * Reads vocabulary and merges of a `tokenizer.json` straight from its bytes. As JSON they would become some 200,000 strings
- * and lists, which would take three times as long. `root` is the file as JSON, with an empty vocabulary and no merges.
- * Returns null for anything unusual or wrong: `scanParsed` then finds the error, or writes the model as it is usual.
+ * Reads vocabulary and merges of a `tokenizer.json` directly from its bytes. Parsing them as JSON would
+ * create some 200,000 strings and lists and take three times as long. `root` is the rest of the file as JSON,
+ * with an empty vocabulary and no merges. Returns null for anything unusual or wrong: `scanParsed` then finds
+ * the error or rewrites the model in the usual form.
  */
 export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly root: unknown }) | null {
   const scan = new TokenizerScan(file);
@@ -36,7 +37,7 @@ export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly 
   return root === null || vocab === null || merges === null ? null : { root, vocab, merges };
 }
 
-/** The same `root`, or null, without a look at the vocabulary and the merges. */
+/** Returns the same `root`, or null, without scanning the vocabulary and the merges. */
 export const scanFrame = (file: Uint8Array): unknown => scanRoot(file, new FrameScan(file));
 
 function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
@@ -47,24 +48,24 @@ function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
     const end = walkMembers(
       file,
       start,
-      once((key, pos) => {
+      refuseDuplicates((key, pos) => {
         if (key !== "model" || file[pos] !== openBrace) return skipValue(file, pos);
         return walkMembers(
           file,
           pos,
-          once((inner, at) => scan.takeMember(inner, at)),
+          refuseDuplicates((inner, at) => scan.takeMember(inner, at)),
         );
       }),
     );
     if (end === invalidJson) return null;
-    const root: unknown = JSON.parse(scan.restAsText());
+    const root: unknown = JSON.parse(scan.frameText());
     return isTooDeep(root) ? null : root;
   } catch {
     return null;
   }
 }
 
-/** The same for GPT-2's pair of files, whose merges are lines. */
+/** Likewise for GPT-2's two files, whose merges are lines. */
 export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): ScannedModel | null {
   if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
   const texts = allocateTexts(vocabFile.length, mergesFile.length);
@@ -76,12 +77,12 @@ export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): Scanned
   return count === invalidJson ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
 }
 
-/** `a b` and a line end. */
+/** `a b` and a line feed. */
 const smallestLineBytes = 4;
 
-/** Reads `a b` lines, as `scanMerges`; returns how many. */
+/** Reads `a b` lines, like `scanMerges`; returns their number. */
 function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
-  const { bytes, ids, isMade } = texts;
+  const { bytes, ids, isMergeResult } = texts;
   const start = texts.starts[texts.count]!;
   let pos = 0;
   // `#version: 0.2`
@@ -112,12 +113,12 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
       hash = hashStep(hash, byte);
       pos = (pos + 1) | 0;
     }
-    // A last line without an end, a carriage return and an empty line are left to those who read lines.
+    // A last line without a line end, a carriage return and an empty line are left to the slower reader.
     const rightIndex = byte === lineFeed ? findText(texts, middle, at, hash) : -1;
     if (leftIndex < 0 || rightIndex < 0) return invalidJson;
     const made = indexOfSpan(texts, start, at, next);
     if (made < 0) return invalidJson;
-    isMade[made] = 1;
+    isMergeResult[made] = 1;
     const id = ids[made]!;
     left[rank] = ids[leftIndex]!;
     right[rank] = ids[rightIndex]!;
@@ -131,8 +132,8 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
 
 type TakeMember = Parameters<typeof walkMembers>[2];
 
-/** JSON.parse takes the later value of a key that occurs twice; here such a file is given up. */
-function once(take: TakeMember): TakeMember {
+/** JSON.parse uses the last of duplicate keys; the scan gives up on such a file. */
+function refuseDuplicates(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
   return (key, ...places) => {
     if (keys.has(key)) return invalidJson;
@@ -141,21 +142,21 @@ function once(take: TakeMember): TakeMember {
   };
 }
 
-/** The members of `model`, as they come. */
+/** Scans the members of `model` in file order. */
 class FrameScan {
-  /** The file with vocabulary and merges empty. */
+  /** The file so far, with empty vocabulary and merges. */
   private text = "";
-  private behind = 0;
+  private copiedEnd = 0;
 
   constructor(protected readonly file: Uint8Array) {}
 
-  /** Takes a member of `model`; returns the position behind its value. */
+  /** Scans a member of `model`; returns the position after its value. */
   takeMember(key: string | number, pos: number): number {
     if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
     const end = key === "vocab" ? this.takeVocab(pos) : this.takeMerges(pos);
     if (end === invalidJson) return invalidJson;
-    this.text += `${decodeText(this.file, this.behind, pos)}${key === "vocab" ? "{}" : "[]"}`;
-    this.behind = end;
+    this.text += `${decodeText(this.file, this.copiedEnd, pos)}${key === "vocab" ? "{}" : "[]"}`;
+    this.copiedEnd = end;
     return end;
   }
 
@@ -167,8 +168,8 @@ class FrameScan {
     return skipValue(this.file, pos);
   }
 
-  restAsText(): string {
-    return this.text + decodeText(this.file, this.behind);
+  frameText(): string {
+    return this.text + decodeText(this.file, this.copiedEnd);
   }
 }
 
@@ -184,7 +185,7 @@ class TokenizerScan extends FrameScan {
     return end;
   }
 
-  /** They come behind the vocabulary. */
+  /** Scans the merges; gives up if they come before the vocabulary. */
   protected override takeMerges(pos: number): number {
     if (this.vocab === null) return invalidJson;
     const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
@@ -208,10 +209,10 @@ const firstMerges = ({ left, right, merged }: RankedMerges, count: number): Rank
 /** `"a b",` is shorter than `["",""],`, but holds two tokens. */
 const smallestMergeBytes = 5;
 
-/** What `readString` found: the end of its bytes in the texts, and their hash. */
+/** Results of `readString`: the end of its bytes in the texts, and their hash. */
 const found = new Int32Array(2);
 
-/** Copies the bytes of the string at `pos` to texts.bytes[at]; returns the position behind its quotation mark. */
+/** Copies the bytes of the string at `pos` to texts.bytes[at]; returns the position after its closing quote. */
 function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
   if (file[pos] !== quote) return invalidJson;
   let hash = 0;
@@ -248,7 +249,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   return end;
 }
 
-/** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position behind it. */
+/** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position after it. */
 function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
   const { bytes, starts, hashes, ids } = texts;
   if (file[pos] !== openBrace) return invalidJson;
@@ -290,7 +291,7 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
   return pos + 1;
 }
 
-/** Reads `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens, and of the token that they make, by rank. */
+/** Reads `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens and of their merged token, by rank. */
 function scanMerges(
   file: Uint8Array,
   pos: number,
@@ -298,8 +299,9 @@ function scanMerges(
   { left, right, merged }: RankedMerges,
 ): { end: number; count: number } {
   const fail = { end: invalidJson, count: 0 };
-  const { bytes, ids, isMade } = texts;
-  // The two tokens of a merge are copied behind the vocabulary, side by side: so they spell the token that they make.
+  const { bytes, ids, isMergeResult } = texts;
+  // The two tokens of a merge are copied next to each other after the vocabulary, so that they spell the
+  // merged token.
   const start = texts.starts[texts.count]!;
   let rank = 0;
   let next = 256;
@@ -339,10 +341,10 @@ function scanMerges(
     if (leftIndex < 0 || rightIndex < 0) return fail;
     left[rank] = ids[leftIndex]!;
     right[rank] = ids[rightIndex]!;
-    // Mostly it is the next id.
+    // Merged tokens usually have consecutive ids.
     const made = indexOfSpan(texts, start, end, next);
     if (made < 0) return fail;
-    isMade[made] = 1;
+    isMergeResult[made] = 1;
     const id = ids[made]!;
     merged[rank] = id;
     next = (id + 1) | 0;
@@ -373,14 +375,14 @@ disableFtl(skipSpace, readString, scanVocabulary, scanMerges, scanMergeLines, ha
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
  *
- *   ARRAY    TYPE         LENGTH        MEANING
- *   bytes    Uint8Array                 texts end to end, as UTF-8, and free room behind them
- *   starts   Int32Array   count + 1     offset into bytes; text t is bytes[starts[t] .. starts[t + 1])
- *   hashes   Int32Array   count         of the bytes of each text
- *   ids      Int32Array   count
- *   slots    Int32Array   2^slotBits    open addressing, at most half full, home = top bits of the spread hash; t + 1, 0 is free
- *   byId     Int32Array   count + 1     t + 1 of a token with that id, 0 for none; larger ids are left out
- *   isMade   Uint8Array   count         1: a merge makes the text
+ *   ARRAY          TYPE        LENGTH      MEANING
+ *   bytes          Uint8Array              texts end to end, as UTF-8, followed by free space
+ *   starts         Int32Array  count + 1   offset into bytes; text t is bytes[starts[t] .. starts[t + 1])
+ *   hashes         Int32Array  count       of the bytes of each text
+ *   ids            Int32Array  count
+ *   slots          Int32Array  2^slotBits  open addressing, at most half full, home = top bits of the spread hash; t + 1, 0 is free
+ *   byId           Int32Array  count + 1   t + 1 of a token with that id, 0 for none; larger ids are left out
+ *   isMergeResult  Uint8Array  count       1: a merge produces the text
  */
 type TokenTexts = {
   readonly bytes: Uint8Array;
@@ -393,13 +395,16 @@ type TokenTexts = {
   slots: Int32Array;
   slotBits: number;
   byId: Int32Array;
-  isMade: Uint8Array;
+  isMergeResult: Uint8Array;
 };
 
 /** `"":0,` */
 const smallestEntryBytes = 5;
 
-/** Room for the most that files of so many bytes can hold: memory that is not written costs nothing. */
+/**
+ * Allocates room for the most that files of `fileBytes` bytes can hold: memory that is not written costs
+ * nothing.
+ */
 function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
   const countMax = Math.ceil(fileBytes / smallestEntryBytes) + 1;
   return {
@@ -412,14 +417,14 @@ function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
     slots: new Int32Array(0),
     slotBits: 0,
     byId: new Int32Array(0),
-    isMade: new Uint8Array(0),
+    isMergeResult: new Uint8Array(0),
   };
 }
 
 const hashStep = (hash: number, byte: number) => (Math.imul(hash ^ byte, 0x01000193) + 0x3d4d51cb) | 0;
 const homeOf = (hash: number, slotBits: number) => Math.imul(hash, 0x9e3779b1) >>> (32 - slotBits);
 
-/** Fills `slots` and `byId`; false if two texts are the same. */
+/** Fills `slots` and `byId`; returns false if two texts are equal. */
 function indexTexts(texts: TokenTexts): boolean {
   const { count, starts, hashes, ids } = texts;
   let slotBits = 4;
@@ -429,7 +434,7 @@ function indexTexts(texts: TokenTexts): boolean {
   texts.slots = slots;
   texts.slotBits = slotBits;
   texts.byId = byId;
-  texts.isMade = new Uint8Array(count);
+  texts.isMergeResult = new Uint8Array(count);
   for (let t = 0; t < count; t++) {
     if (findText(texts, starts[t]!, starts[t + 1]!, hashes[t]!) >= 0) return false;
     let slot = homeOf(hashes[t]!, slotBits);
@@ -440,7 +445,7 @@ function indexTexts(texts: TokenTexts): boolean {
   return true;
 }
 
-/** Index of the text equal to bytes[start .. end), or -1. */
+/** Returns the index of the text equal to bytes[start .. end), or -1. */
 function findText(
   { bytes, starts, hashes, slots, slotBits }: TokenTexts,
   start: number,
@@ -454,7 +459,7 @@ function findText(
   }
 }
 
-/** Index of the text equal to bytes[start .. end), or -1; the text of `likelyId` is compared first. */
+/** Returns the index of the text equal to bytes[start .. end), or -1; compares with the text of `likelyId` first. */
 function indexOfSpan(texts: TokenTexts, start: number, end: number, likelyId: number): number {
   const { bytes, starts, byId } = texts;
   const likely = likelyId < byId.length ? byId[likelyId]! - 1 : -1;
@@ -474,7 +479,7 @@ function equalSpans(
   return true;
 }
 
-/** The ids of a vocabulary by its tokens, as they are spelled: read like a Map. */
+/** The ids of a vocabulary by spelled token, with the interface of a Map. */
 export class TokenIds {
   private readonly encoder = new TextEncoder();
 
@@ -484,7 +489,7 @@ export class TokenIds {
     const { bytes, starts, count, ids } = this.texts;
     const start = starts[count]!;
     const { read, written } = this.encoder.encodeInto(text, bytes.subarray(start));
-    // Half a surrogate pair is in no file of UTF-8, and a text longer than the file is not in it.
+    // Half a surrogate pair cannot occur in UTF-8, and a text longer than the file cannot be in it.
     if (read < text.length || !text.isWellFormed()) return undefined;
     const t = findText(this.texts, start, start + written, hashOf(bytes, start, start + written));
     return t < 0 ? undefined : ids[t];
@@ -494,25 +499,25 @@ export class TokenIds {
     return this.texts.count;
   }
 
-  /** The largest id, 0 without any. */
+  /** The largest id; 0 if there are none. */
   get idMax(): number {
     return this.texts.idMax;
   }
 
-  /** The tokens as they are spelled, in UTF-8. */
+  /** The tokens as spelled, in UTF-8. */
   get spelled(): PackedTokens {
     const { bytes, starts, count, ids } = this.texts;
     return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
   }
 
-  /** The tokens that have one of these ids. */
+  /** Yields the tokens with one of these ids. */
   withIds(wanted: ReadonlySet<number>): Generator<[string, number]> {
     return this.entries((t) => wanted.has(this.texts.ids[t]!));
   }
 
-  /** The tokens that no merge makes. */
-  unmade(): Generator<[string, number]> {
-    return this.entries((t) => this.texts.isMade[t] === 0);
+  /** Yields the tokens that no merge produces. */
+  tokensWithoutMerge(): Generator<[string, number]> {
+    return this.entries((t) => this.texts.isMergeResult[t] === 0);
   }
 
   private *entries(isWanted: (index: number) => boolean): Generator<[string, number]> {

@@ -8,7 +8,6 @@ import {
   areNarrow,
   copyTokenBytes,
   type FinishedTokenizer,
-  gone,
   idLimitMax,
   isSpecialEntry,
   joinTokens,
@@ -18,6 +17,7 @@ import {
   otherOfEntry,
   type PackedTokens,
   refuse,
+  removed,
   specialOfEntry,
   type TokenizerParts,
   tableOfPacked,
@@ -30,9 +30,10 @@ import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
- * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the
- * first ids, so a token's id is its rank plus their number. The file lists more tokens than the vocabulary has room for; the
- * last ones do not count. Special tokens are never found in a text: mistral-common adds their ids itself.
+ * Loads Mistral's `tekken.json`, like the package mistral-common. Ranks are tiktoken's. Special tokens have
+ * the first ids, so a token's id is its rank plus their number. The file lists more tokens than the
+ * vocabulary has room for; the last ones are ignored. Special tokens are never found in a text:
+ * mistral-common adds their ids itself.
  */
 function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
@@ -73,7 +74,7 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
   };
 }
 
-/** Mistral's files have 1,000. Each becomes an object, and a damaged number must not fill the memory. */
+/** Mistral's files have 1,000. Each becomes an object, so a damaged number must not exhaust the memory. */
 const specialCountMax = 2 ** 16;
 
 function numberAt(
@@ -88,7 +89,7 @@ function numberAt(
   return value;
 }
 
-/** The first tokens of the list, in the order of ranks; an id is the rank plus the number of special tokens. */
+/** Reads the first tokens of the list in rank order; an id is the rank plus the number of special tokens. */
 function readVocab(
   value: unknown,
   { count, firstId, path }: { count: number; firstId: number; path: string },
@@ -116,7 +117,7 @@ function readVocab(
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 /** The special tokens of files up to version 7, which do not list them. */
-const formerSpecials = `
+const specialsUntilVersion7 = `
   <unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS]
   [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT]
   [/SYSTEM_PROMPT] [TOOL_CONTENT]
@@ -130,7 +131,7 @@ function readSpecials(
   { specialCount, version, path }: { specialCount: number; version: unknown; path: string },
 ): AddedToken[] {
   const texts =
-    value === undefined || value === null ? formerSpecialsFor(version, path) : listed(value, path);
+    value === undefined || value === null ? formerSpecialsFor(version, path) : listSpecialTexts(value, path);
   if (texts.length > specialCount || new Set(texts).size < texts.length) {
     refuse(path, `its special tokens are not ${specialCount} different ones`);
   }
@@ -146,10 +147,10 @@ function formerSpecialsFor(version: unknown, path: string): readonly string[] {
   if (number === undefined || Number(number) > lastVersionWithoutSpecials) {
     refuse(path, `its version is ${showValue(version)}, and it lists no special tokens`);
   }
-  return formerSpecials;
+  return specialsUntilVersion7;
 }
 
-function listed(value: unknown, path: string): string[] {
+function listSpecialTexts(value: unknown, path: string): string[] {
   if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is not a list`);
   return value.map((entry, rank) => {
     const token = objectAt(entry, path, `special token ${rank}`);
@@ -160,7 +161,7 @@ function listed(value: unknown, path: string): string[] {
   });
 }
 
-/** The file with the tokens that stay. It lists no others, so it holds just what its size says. */
+/** Rewrites the file with the kept tokens only; its size then counts exactly these. */
 function prune(
   [{ name, bytes }]: SourceFiles,
   parts: TokenizerParts,
@@ -168,12 +169,12 @@ function prune(
 ): OutputFile[] {
   const json = new JsonRewriter(bytes);
   const vocab = json.placeOf(["vocab"])!;
-  // Special tokens have the first ids, and all of them stay.
+  // Special tokens have the first ids, and all of them are kept.
   const specialCount = allAddedTokens(parts).length;
   const entries: string[] = [];
   for (const [rank, start] of json.membersOf(vocab.start)) {
-    const newId = newIds[specialCount + (rank as number)] ?? gone;
-    if (newId === gone) continue;
+    const newId = newIds[specialCount + (rank as number)] ?? removed;
+    if (newId === removed) continue;
     const { end } = json.placeAt(start);
     const place = json.placeOf(["rank"], start)!;
     const text = (from: number, to: number) => json.textAt({ start: from, end: to });
@@ -186,7 +187,10 @@ function prune(
 
 const wayOut = "train with --special-tokens-first and without --pad-to, or use tokenizer.json instead";
 
-/** Why a tokenizer cannot be written in this format, or null. mistral-common hands the merging to tiktoken. */
+/**
+ * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common delegates
+ * merging to tiktoken.
+ */
 function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
   const patternCount = sourcesOf(tokenizer.exportForm).length;
@@ -206,7 +210,7 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
 
 const sourcesOf = (form: PatternExport) => (form.kind === "splits" ? form : patterns.gpt2).sources;
 
-/** The bytes of an entry; undefined if there is no token. */
+/** The bytes of an entry; undefined if it has no token. */
 function bytesOfEntry(vocabulary: Vocabulary, entry: number): Uint8Array | undefined {
   if (!isSpecialEntry(entry)) return copyTokenBytes(vocabulary.tokenBytes, entry);
   const text = vocabulary.specialTokens[specialOfEntry(entry)];
@@ -246,7 +250,7 @@ function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<U
   yield chunk.take();
 }
 
-/** What is read has fixed sizes, so no tokens are put into it. */
+/** The file states fixed sizes, so it cannot be extended. */
 export const tekken: TokenizerFormat = {
   writing: {
     obstacle,

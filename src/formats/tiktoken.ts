@@ -9,7 +9,6 @@ import {
   copyTokenBytes,
   type Extension,
   type FinishedTokenizer,
-  gone,
   idLimitMax,
   isSpecialEntry,
   joinTokens,
@@ -19,6 +18,7 @@ import {
   type Numbering,
   otherOfEntry,
   type PackedTokens,
+  removed,
   type SpecialTokenOption,
   type TokenizerParts,
   type TokenTable,
@@ -28,26 +28,27 @@ import {
 } from "#tokenizer";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
-import { recordedPostProcessing } from "./post-processor.ts";
+import { postProcessingOfRecord } from "./post-processor.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
-import { lineEnd, places, rows } from "./rows.ts";
-import { type RecordedTraining, recordedTraining } from "./training-json.ts";
+import { lineEnd, rows, tableOffsets } from "./rows.ts";
+import { type RecordedTraining, readTrainingRecord } from "./training-json.ts";
 
 /**
- * tiktoken's file of ranks: `base64(token bytes) id` lines, ids ascending, without the special tokens. tiktoken merges
- * in the order of ids, so a vocabulary whose ids follow another order has no such file: see `obstacle`.
+ * Returns tiktoken's rank file: lines of `base64(token bytes) id`, ascending, without the special tokens.
+ * tiktoken merges in the order of ids, so a vocabulary whose ids are in another order cannot be written: see
+ * `obstacle`.
  */
 function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
 }
 
-/** `base64(token bytes) id` lines, ids ascending, without the special tokens. */
+/** Yields lines of `base64(token bytes) id`, ascending, without the special tokens. */
 export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
   const { size, entries, tokenBytes } = vocabulary;
   return rows(vocabulary, size, {
     base64Digits,
-    write: (kernel, first, to, limit) => kernel.writeRanks(first, size, places.digits, to, limit),
+    write: (kernel, first, to, limit) => kernel.writeRanks(first, size, tableOffsets.digits, to, limit),
     append: (chunk, id) => {
       const token = entries[id]!;
       const bytes = isSpecialEntry(token)
@@ -66,7 +67,7 @@ const base64Digits = new TextEncoder().encode(
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
 );
 
-/** Why a tokenizer cannot be written in this format, or null. */
+/** Returns the reason why a tokenizer cannot be written in this format, or null. */
 export function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { vocabulary, exportForm } = tokenizer;
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
@@ -87,19 +88,19 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
 }
 
 /**
- * Loads a file of ranks, as tiktoken has it. Pattern and special tokens are not in it: the user gives them, or a record beside
- * it has them, or the file is a known one.
+ * Loads tiktoken's rank file, which has no pattern and no special tokens. The options give these, or a record
+ * next to the file, or the checksum identifies a published file.
  */
 const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts =>
   partsOfRanks(
     bytes,
     path,
     options,
-    knownBySum(createSha256().update(bytes).digest("hex")),
-    recordedTraining(path),
+    findKnownRanksBySum(createSha256().update(bytes).digest("hex")),
+    readTrainingRecord(path),
   );
 
-/** The same, with what is known of the ranks, and what their training recorded. */
+/** Builds a tokenizer from ranks, with the facts of a published file and the training record, if there are any. */
 export function partsOfRanks(
   bytes: Uint8Array,
   path: string,
@@ -140,7 +141,7 @@ export function partsOfRanks(
     addedTokens,
     isNarrow: areNarrow(idMax, addedTokens),
     tokens: tableOf(tokens, addedTokens, path),
-    ...recordedPostProcessing(recorded, addedTokens),
+    ...postProcessingOfRecord(recorded, addedTokens),
     description: { path, kind: kindOf(known), patternName: pattern.name, patternSources: pattern.sources },
     notes: [],
   };
@@ -154,8 +155,8 @@ function kindOf(known: KnownRanks | undefined): string {
 }
 
 /**
- * Reads lines of a token in base64, a space and a rank. A line ends with a line feed, a carriage return before it or not, or
- * with the file; lines without anything are left out. Null for anything else: `refuseRanks` says what.
+ * Parses lines of a base64 token, a space and a rank. A line ends with LF, CRLF or the end of the file; empty
+ * lines are skipped. Returns null for anything else: `refuseRanks` finds the faulty line.
  */
 export function scanRanks(file: Uint8Array): PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
@@ -166,7 +167,7 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
   let count = 0;
   let at = 0;
   for (let pos = 0; pos < file.length; ) {
-    const nextLine = behindLineEnd(file, pos);
+    const nextLine = skipLineEnd(file, pos);
     if (nextLine > pos) {
       pos = nextLine;
       continue;
@@ -180,7 +181,7 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       const b = values[file[pos + 1]!]!;
       const c = values[file[pos + 2]!]!;
       const d = values[file[pos + 3]!]!;
-      // A "=" is 64, everything else that is no digit 128; only the last two may be "=".
+      // "=" decodes to 64 and any other non-digit to 128; only the last two positions may be "=".
       if (a > 63 || b > 63 || c > 64 || d > 64 || (c === 64 && d !== 64)) return null;
       bytes[at] = (a << 2) | (b >> 4);
       bytes[at + 1] = (b << 4) | (c >> 2);
@@ -196,7 +197,7 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       rank = 10 * rank + digit;
       if (rank >= idLimitMax) return null;
     }
-    const lineEnd = behindLineEnd(file, pos);
+    const lineEnd = skipLineEnd(file, pos);
     if (pos === rankStart || (lineEnd === pos && pos < file.length)) return null;
     pos = lineEnd;
     ids[count++] = rank;
@@ -210,14 +211,14 @@ const smallestLineBytes = 4;
 
 const equalsSign = "=".charCodeAt(0);
 
-/** The position behind a line end at `pos`, or `pos`. */
-function behindLineEnd(file: Uint8Array, pos: number): number {
+/** Returns the position after a line end at `pos`, or `pos`. */
+function skipLineEnd(file: Uint8Array, pos: number): number {
   if (file[pos] === lineFeed) return pos + 1;
   if (file[pos] !== carriageReturn) return pos;
   return file[pos + 1] === lineFeed ? pos + 2 : pos + 1 === file.length ? pos + 1 : pos;
 }
 
-/** The value of each digit of base64; 64 for "=", 128 for all else. */
+/** The value of each base64 digit; 64 for "=", 128 for anything else. */
 function base64Values(): Uint8Array {
   const values = new Uint8Array(256).fill(128);
   base64Digits.forEach((digit, value) => {
@@ -227,7 +228,7 @@ function base64Values(): Uint8Array {
   return values;
 }
 
-/** Names the first line that is wrong in a file that is not scanned. */
+/** Reports the first faulty line of a file that `scanRanks` rejected. */
 export function refuseRanks(file: Uint8Array, path: string): never {
   const text = Buffer.from(file).toString("latin1").replace(/\r$/, "");
   for (const [i, line] of text.split(/\r?\n/).entries()) {
@@ -254,7 +255,10 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
   return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }
 
-/** A training gives special tokens the next free ids, or the first ones: with `--compat huggingface`, and where it is asked to. */
+/**
+ * Returns the special tokens of a training: with the next free ids, or with the first ids if `--compat
+ * huggingface` or the record says so.
+ */
 function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
   const firstIds = specialTokensFirst || compat === "huggingface" ? [...specialTokens.keys()] : [];
@@ -262,7 +266,10 @@ function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
   return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }
 
-/** The user's tokens, and those of a published file whose ids the user does not give to others: its ranks may have several sets. */
+/**
+ * Combines the user's tokens with those of a published file. A published token is dropped if the user gives
+ * its id to another one: the same ranks may have several sets.
+ */
 function specialsOfKnown(
   known: KnownRanks | undefined,
   asked: readonly SpecialTokenOption[] = [],
@@ -274,7 +281,7 @@ function specialsOfKnown(
   return giveIds([...others.filter(isFree), ...asked], idMax);
 }
 
-/** Ids by text: those that are given, that of the same text before, or the next free one. */
+/** Assigns ids by text: the given id, the id of an earlier entry with the same text, or the next free one. */
 function giveIds(specials: readonly SpecialTokenOption[], idMax: number): Map<string, number> {
   const ids = new Map<string, number>();
   let nextId = idMax + 1;
@@ -305,7 +312,7 @@ function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: Numbe
   function* chunks(): Generator<Uint8Array> {
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
-      if (newIds[id] === gone || addedIds.has(id)) continue;
+      if (newIds[id] === removed || addedIds.has(id)) continue;
       chunk.ascii(`${toBase64(tokenBytesOf(parts.tokens, id))} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
     }
@@ -320,40 +327,43 @@ export const tiktoken: TokenizerFormat = {
 };
 
 /**
- * Rank files that are known by their content. They do not hold the pattern, the special tokens and the normal form; these are
- * from the publisher's code, and `npm run suite real` compares with that code.
+ * Rank files that are identified by their content. They do not hold the pattern, the special tokens or the
+ * normal form; these come from the publisher's code, and `npm run suite real` compares them with it.
  */
 type KnownRanks = {
   /** The publisher's name of the encoding. */
   readonly name: string;
-  /** Encodings with the same ranks and other special tokens, which are not used. */
+  /** Encodings with the same ranks and different special tokens, which are not used. */
   readonly sameRanks?: string;
   readonly pattern: PatternName;
   readonly specialTokens: readonly (readonly [text: string, id: number])[];
   /** Added tokens that are not special. */
   readonly laterTokens?: readonly string[];
-  /** Applied before special tokens are looked for. */
+  /** Applied before the search for special tokens. */
   readonly normalization?: Normalization;
 };
 
-/** The encoding that its publisher calls so. */
-export const knownByName = (wanted: string): KnownRanks =>
-  [...Object.values(known), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
+/** Returns the encoding with the publisher's name. */
+export const findKnownRanks = (wanted: string): KnownRanks =>
+  [...Object.values(knownRankFiles), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
 
-/** The known file with this SHA-256, or undefined. */
-export const knownBySum = (sum: string): KnownRanks | undefined => known[sum]?.();
+/** Returns the known file with this SHA-256, or undefined. */
+export const findKnownRanksBySum = (sum: string): KnownRanks | undefined => knownRankFiles[sum]?.();
 
 const endOfText = "<|endoftext|>";
 const fillInTheMiddle = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"];
 
 const numbered = (texts: readonly string[], firstId: number) =>
   texts.map((text, i) => [text, firstId + i] as const);
-/** `<|name_0|>`, …, or with other numbers. */
+/** Generates `<|name_0|>`, …, numbered from `first`. */
 const reserved = (name: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => `<|${name}_${first + i}|>`);
 
-/** By SHA-256. What belongs to the first four, and the sum of the second, is in tiktoken's source (openai_public.py). */
-const known: Readonly<Record<string, () => KnownRanks>> = {
+/**
+ * By SHA-256. The facts about the first four, and the sum of the second, are from tiktoken's source
+ * (openai_public.py).
+ */
+const knownRankFiles: Readonly<Record<string, () => KnownRanks>> = {
   [rankSums.r50k_base]: () => ({
     name: "r50k_base",
     pattern: "r50k",
@@ -400,7 +410,7 @@ const known: Readonly<Record<string, () => KnownRanks>> = {
   }),
 };
 
-/** The same ranks with the tokens of Qwen 3, as its tokenizer.json has them. */
+/** The same ranks with the tokens of Qwen 3, as in its tokenizer.json. */
 const qwen3 = (): KnownRanks => ({
   name: "Qwen 3",
   pattern: "qwen2",

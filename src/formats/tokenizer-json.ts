@@ -43,22 +43,22 @@ import {
   assembleTokens,
   checkId,
   checkIds,
+  findSharedTokens,
   notesOfSharedTokens,
   refuseOptions,
   scanParsed,
-  sharedTokens,
 } from "./assemble-model.ts";
 import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { readPostProcessor } from "./post-processor.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
-import { renamedTokenizerJson } from "./rename-tokens.ts";
-import { addNewIds, JsonRewriter, keptRows, type Place, spelledMerges } from "./rewrite-json.ts";
+import { renameTokenizerJson } from "./rename-tokens.ts";
+import { addNewIds, JsonRewriter, type Place, selectKeptRows, spellMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
 import { scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
- * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
- * `transformers` reads beside it.
+ * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files
+ * that `transformers` reads next to it.
  */
 function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
@@ -68,7 +68,10 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/** Parts of bounded size are written by JSON.stringify, the vocabulary and the merges row by row. */
+/**
+ * Yields the file. JSON.stringify writes the parts of bounded size; vocabulary and merges are written row by
+ * row.
+ */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, normalization, exportForm, model, like } = tokenizer;
   const head = {
@@ -94,9 +97,10 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
     },
   };
   const text = new TextEncoder();
-  // `head` ends in "ignore_merges": false⏎  }⏎}, or another field. The end is cut off, because the model goes on.
+  // `head` ends in "ignore_merges": false⏎  }⏎}, or another field. The closing braces are cut off, because
+  // the model continues.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  // As in HF, tokens behind those of the training are added tokens alone.
+  // As in HF, tokens added after the training's own are listed only as added tokens.
   const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
@@ -119,7 +123,7 @@ function normalizerOf(normalization: Normalization | null): object | null {
   return normalizers.length > 1 ? { type: "Sequence", normalizers } : (normalizers[0] ?? null);
 }
 
-/** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern is a list of Split steps before it. */
+/** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern becomes a list of Split steps before it. */
 function preTokenizer(form: PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   assert(form.kind === "splits", "a tokenizer whose pattern no expressions say is not written here");
@@ -144,7 +148,7 @@ function byteLevel(options: { addPrefixSpace: boolean; useRegex: boolean }): obj
   };
 }
 
-/** HF's step that puts bos in front of a text, and of each of a pair. */
+/** HF's step that prepends bos to a text, and to each text of a pair. */
 function bosInFront({ specialTokens, specialIds }: Vocabulary, bos: string): object {
   const special = { SpecialToken: { id: bos, type_id: 0 } };
   const pairSpecial = { SpecialToken: { id: bos, type_id: 1 } };
@@ -177,8 +181,9 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 }
 
 /**
- * Whether bos is put in front, for llama.cpp's converter: where it is not told, a model of llama3 or tekken puts one there.
- * Where the post-processor of a tokenizer to be like puts other tokens around a text, its configuration has the say.
+ * Says whether bos is prepended, for llama.cpp's converter: without the field, models of llama3 or tekken
+ * prepend it. With `--like`, the configuration decides if that tokenizer's post-processor adds other tokens
+ * to a text.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
@@ -187,7 +192,10 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
   return postProcessorSteps(like?.root?.post_processor).length > 0 ? {} : { add_bos_token: false };
 }
 
-/** `bos_token` and the like, and all special tokens as additional ones; those of a tokenizer to be like as it has them. */
+/**
+ * Returns `bos_token` and the other roles, and all special tokens as additional ones; with `--like`, as in
+ * that tokenizer.
+ */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
   const given = roleNames.filter(
@@ -201,7 +209,7 @@ function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null |
   return { ...Object.fromEntries(roles), ...additional };
 }
 
-/** Special tokens and those behind them with their ids, ascending, as HF lists them. */
+/** Lists the special and the other added tokens with their ids, ascending, as HF does. */
 function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
   const { specialTokens, specialIds } = vocabulary;
   const known = new Map(
@@ -216,7 +224,7 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
   ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
 });
 
-/** What stands beside the vocabulary in the tokenizer.json that this one is like, with the new ids. */
+/** Returns everything except the model in the tokenizer.json given to `--like`, with the new ids. */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
@@ -226,7 +234,10 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
   return putsBos ? { ...frame, post_processor: bosInFront(vocabulary, model.roles.bos!) } : frame;
 }
 
-/** A tokenizer.json without its vocabulary, where padding and post-processor have ids by the texts of the tokens. */
+/**
+ * Returns a tokenizer.json, already without its model, with the ids in padding and post-processor looked up by
+ * token text.
+ */
 export function frameWithIds(root: JsonObject, idOf: (token: unknown) => number, path: string): JsonObject {
   const padding = root.padding as JsonObject | null | undefined;
   return {
@@ -241,7 +252,7 @@ function jsonFile(value: object): Uint8Array {
 }
 
 /**
- * The tokenizer of HF's `tokenizer.json` of a byte-level BPE. An error names what would give other ids than HF.
+ * Reads HF's `tokenizer.json` of a byte-level BPE. Throws an error for anything that would give other ids than HF.
  *
  * @param path the file's, for messages
  * @param asksForBos see `LoadOptions`
@@ -267,7 +278,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
   const normalization = readNormalizer(root.normalizer, path);
   const { tokens: addedTokens, notes } = readAddedTokens(root.added_tokens, vocab, normalization, path);
   const { sources, name, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
-  const shared = sharedTokens(model, vocab, addedTokens);
+  const shared = findSharedTokens(model, vocab, addedTokens);
   const tokens = assembleTokens(vocab, addedTokens, shared);
   return {
     model,
@@ -287,7 +298,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
   };
 }
 
-/** What the file holds beside its vocabulary and merges, and how these are read. */
+/** Parses the file except vocabulary and merges, and returns how to read these. */
 function readRoot(bytes: Uint8Array, path: string) {
   const scanned = scanTokenizerJson(bytes);
   const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
@@ -298,10 +309,10 @@ function readRoot(bytes: Uint8Array, path: string) {
   return { root, modelJson, scan };
 }
 
-/** A byte order mark is not JSON. */
+/** Keeps a byte order mark, which JSON does not allow. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** HF takes only these types, too: "true" is no flag. */
+/** HF also accepts only these types: "true" is not a flag. */
 const modelFields = fieldsOf({
   ignore_merges: optional(orNull(flag)),
   byte_fallback: optional(orNull(flag)),
@@ -336,7 +347,7 @@ function readMerges(merges: unknown, path: string): [string, string][] {
   });
 }
 
-/** Refuses what would matter for bytes without a token of their own. */
+/** Refuses settings that affect bytes without a token of their own. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
@@ -356,7 +367,7 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
   refuse(path, `its normalizer is ${showValue(type)}`, `known are ${Object.values(stepTypes).join(", ")}`);
 }
 
-/** The types of a part and of those in it: `Sequence` is not one. */
+/** Lists the types of a part and of the parts in it; `Sequence` itself is not listed. */
 function typesIn(value: unknown, within: string): string {
   const part = value as JsonObject | null | undefined;
   const inner = part?.[within];
@@ -380,9 +391,9 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
 /**
- * Reads `added_tokens` as HF does, which ignores their ids. A content that is in the vocabulary keeps its id there; any other
- * one gets the next number from the size of the vocabulary on, even if that id is taken. Of entries with one content the
- * last one counts, but the token is special if one of them says so.
+ * Reads `added_tokens` as HF does, which ignores their ids. A content in the vocabulary keeps its id there;
+ * any other gets the next number, starting at the vocabulary's size, even if that id is taken. Among entries
+ * with the same content the last one wins, but the token is special if any of them is.
  */
 function readAddedTokens(
   value: unknown,
@@ -405,7 +416,7 @@ function readAddedTokens(
     byContent.set(content, { id, ...token, special: token.special || known?.special === true });
   }
   const tokens = [...byContent.values()];
-  refuseUnclear(tokens, normalization, path);
+  refuseUnsupportedTokens(tokens, normalization, path);
   const more = changes.length > 1 ? `, and ${changes.length - 1} more differ` : "";
   const notes =
     changes.length === 0 ? [] : [`ids of added_tokens are those that HF gives: ${changes[0]}${more}`];
@@ -434,8 +445,12 @@ function readEntry(entry: unknown, path: string): AddedToken {
   };
 }
 
-/** Refuses what HF does not load, loads only in part, or crashes at in a text. */
-function refuseUnclear(tokens: readonly AddedToken[], normalization: Normalization | null, path: string) {
+/** Refuses tokens that HF does not load, loads only in part, or crashes on in a text. */
+function refuseUnsupportedTokens(
+  tokens: readonly AddedToken[],
+  normalization: Normalization | null,
+  path: string,
+) {
   const quoted = ({ content }: AddedToken) => showValue(content);
   const byId = new Map<number, AddedToken>();
   for (const token of tokens) {
@@ -473,30 +488,33 @@ function extend([{ name, bytes }]: SourceFiles, base: TokenizerParts, extension:
 
 function* extendedJson(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
   const json = new JsonRewriter(bytes);
-  yield nothing;
+  yield noBytes;
   const vocab = json.placeOf(vocabKeys)!;
-  yield nothing;
+  yield noBytes;
   const merges = json.placeOf(mergesKeys)!;
-  yield nothing;
+  yield noBytes;
   addNewIds(json, vocab, base, extension);
-  yield nothing;
+  yield noBytes;
   addSpecials(json, vocab, newSpecials(extension));
   const before = merges.isEmpty ? vocab.before : merges.before;
-  json.addElements(merges, json.mergeTexts(merges, spelledMerges(base, extension), before), {
+  json.addElements(merges, json.mergeTexts(merges, spellMerges(base, extension), before), {
     before,
     atEnd: lessIndented(before),
   });
   yield* json.chunks();
 }
 
-const nothing = new Uint8Array(0);
+const noBytes = new Uint8Array(0);
 const vocabKeys = ["model", "vocab"];
 const mergesKeys = ["model", "merges"];
 
-/** White space one level up, as HF indents. */
+/** Removes one level of HF's indentation. */
 const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
 
-/** Puts special tokens behind the last added token, in the layout of the others; in the vocabulary's if there are none. */
+/**
+ * Adds special tokens after the last added token, in the layout of the others; without any, in the
+ * vocabulary's layout.
+ */
 function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
   if (tokens.length === 0) return;
   const rows = (inner: string, colon: string, atEnd: string) =>
@@ -522,14 +540,14 @@ function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedTok
   json.addElements(place, rows(first.before, json.afterColon(first), first.atEnd));
 }
 
-/** Vocabulary and merges are made anew; all else is as it was, with new ids where there are ids. */
+/** Rebuilds vocabulary and merges; everything else is unchanged except for ids. */
 function prune(
   [{ name, path, bytes }]: SourceFiles,
   parts: TokenizerParts,
   numbering: Numbering,
 ): OutputFile[] {
   const { root, scan } = readRoot(bytes, path);
-  const { tokens, merges } = keptRows(scan().vocab, parts.model.merges, numbering, path);
+  const { tokens, merges } = selectKeptRows(scan().vocab, parts.model.merges, numbering, path);
   const value = {
     ...root,
     ...("padding" in root && { padding: renumberPadding(root.padding, numbering, path) }),
@@ -551,7 +569,7 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-/** HF gives ids to added tokens itself; those in the file are only stated. */
+/** HF assigns the ids of added tokens itself; those in the file are informational. */
 function renumberAdded(value: unknown, { addedTokens }: TokenizerParts, { newIds }: Numbering): unknown {
   if (!Array.isArray(value)) return value;
   const idsByContent = new Map(addedTokens.map(({ content, id }) => [content, id]));
@@ -568,10 +586,13 @@ function renumberPadding(value: unknown, numbering: Numbering, path: string): un
 
 type Step = Record<string, unknown>;
 
-/** The new id of a token in a step of a post-processor, by its id or its text. */
+/** Returns the new id of a token in a post-processor step, by its old id or its text. */
 type NewId = (id: unknown, text: unknown, place: string) => number;
 
-/** The steps of post-processors that have ids, with the new ones. A step that is not known may have ids: a UserError. */
+/**
+ * Renumbers the steps of post-processors that have ids. Throws a UserError for an unknown step, which may
+ * contain ids.
+ */
 function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   if (value === null || value === undefined) return value;
   const step = objectAt(value, path, "the post-processor") as Step;
@@ -609,8 +630,8 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   }
 }
 
-/** What `transformers` reads beside a `tokenizer.json`, with the new ids. */
-export const prunedBeside = (files: readonly SourceFile[], numbering: Numbering): OutputFile[] =>
+/** Renumbers the files that `transformers` reads next to a `tokenizer.json`. */
+export const pruneCompanionFiles = (files: readonly SourceFile[], numbering: Numbering): OutputFile[] =>
   files.map((file) => {
     const { name, bytes } = file;
     if (name === "tokenizer_config.json")
@@ -651,6 +672,6 @@ export const huggingface: TokenizerFormat = {
     return { ...root, model };
   },
   extend,
-  rename: renamedTokenizerJson,
+  rename: renameTokenizerJson,
   prune,
 };

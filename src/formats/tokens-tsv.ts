@@ -4,10 +4,10 @@ import { byteToCharacter, encodeBytes } from "#bytes";
 import { isFile, readText, scaled } from "#runtime";
 import {
   allAddedTokens,
-  gone,
   isSpecialEntry,
   keptBytesMax,
   type Numbering,
+  removed,
   specialOfEntry,
   TextEncoding,
   type TokenCountFacts,
@@ -29,9 +29,9 @@ import { readTokenCountFacts, tokensTsvName } from "./training-json.ts";
  *   COLUMN  MEANING
  *   id      of the token
  *   token   in byte-to-character form, as in merges.txt: it has no tab and no line end
- *   bytes   how many it has
- *   birth   how often it occurred in the corpus when it was created (the name is older than the word); of a byte: before the first merge
- *   end     how often it occurs when all merges are made
+ *   bytes   its length in bytes
+ *   birth   occurrences in the corpus when it was created; of a byte: before the first merge
+ *   end     occurrences after all merges
  *   left    id of its left half
  *   right   id of its right half
  *
@@ -43,7 +43,7 @@ export function tokensTsv(vocabulary: Vocabulary, tokenCounts: TokenCounts): Out
   return { name: tokensTsvName, chunks: () => rows(vocabulary, tokenCountsOfFirst(tokenCounts, vocabulary)) };
 }
 
-/** Text is gathered as one string, because few and large steps are fast before code is compiled. */
+/** Gathers text as one string, because a few large steps are fast before the code is compiled. */
 function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
   const { startCount, createdCounts, endCounts } = tokenCounts;
@@ -78,7 +78,10 @@ function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint
 
 const gatheredCharacters = scaled(1 << 14, 16);
 
-/** The tokens in byte-to-character form, by token number; undefined for long ones, which could be megabytes. */
+/**
+ * Returns the tokens in byte-to-character form, by token number; undefined for long ones, which could be
+ * megabytes.
+ */
 function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
   const spelled: (string | undefined)[] = byteToCharacter.slice();
   for (let merge = 0; merge < left.length; merge++) {
@@ -89,7 +92,7 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
   return spelled;
 }
 
-/** What each id stands for, as `entries` has it; an id that a special token shares stands for the other token here. */
+/** Returns the entry of each id, like `entries`; for an id that a special token shares, the ordinary token. */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;
   const tokens = entries.slice();
@@ -97,10 +100,10 @@ function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): In
   return tokens;
 }
 
-/** Below this the table is written without being asked for. */
+/** Smaller tables are written by default. */
 const smallBytes = 1e6;
 
-/** The table, if it is asked for, or if nobody said anything and it is small. */
+/** Returns the table if it was requested, or by default if it is small. */
 export const tokensTsvFiles = (
   isWanted: boolean | undefined,
   vocabulary: Vocabulary,
@@ -110,7 +113,10 @@ export const tokensTsvFiles = (
     ? [tokensTsv(vocabulary, tokenCounts)]
     : [];
 
-/** More bytes than `tokens.tsv` has. Its exact size would take 2 % of the time of a training of 100 MB. */
+/**
+ * An upper bound for the size of `tokens.tsv`. Its exact size would take 2 % of the time of a training of 100
+ * MB.
+ */
 export function tokensTsvBytesMax(
   { size, tokenBytes, specialTokens }: Vocabulary,
   { tokensAfter }: TokenCounts,
@@ -136,12 +142,12 @@ export function tokensTsvBytesMax(
 }
 
 /**
- * What `tokens.tsv` and the record beside a tokenizer say of its training, by id.
+ * `tokens.tsv` and the record next to a tokenizer, as arrays by id.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
- *   createdCounts  Float64Array  idLimit         occurrences of each token when it was made; 0 of special tokens
- *   endCounts      Float64Array  idLimit         occurrences when all merges are made
- *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ *   createdCounts  Float64Array  idLimit         occurrences of each token when it was created; 0 for special tokens
+ *   endCounts      Float64Array  idLimit         occurrences after all merges
+ *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  */
 export type WrittenTokenCounts = {
   readonly facts: TokenCountFacts;
@@ -153,8 +159,8 @@ export type WrittenTokenCounts = {
 };
 
 /**
- * Reads them; null if they are not there, or are not of this tokenizer: its merges and the record have to agree with every
- * row. Yields between slices of work of some 10 ms.
+ * Reads the counts. Returns null if the files are missing or belong to another tokenizer: the merges and the
+ * record must agree with every row. Yields between slices of work of some 10 ms.
  */
 export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
@@ -178,7 +184,7 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // Of a pair of equal tokens fewer are replaced than were counted: then the table does not tell how many were.
+  // For a pair of equal tokens, fewer are replaced than counted, and the table does not have the count.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>
@@ -191,7 +197,7 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
 const none = -1;
 const rowsPerSlice = scaled(1 << 14, 3);
 
-/** The columns by id; null if there is not a row for each id, in their order. */
+/** Parses the columns by id; returns null unless there is exactly one row for each id, in order. */
 function* parseRows(text: string, idLimit: number) {
   const lengths = new Float64Array(idLimit);
   const createdCounts = new Float64Array(idLimit);
@@ -221,8 +227,8 @@ const cellCount = 7;
 const idsName = "ids.tsv";
 
 /**
- * `ids.tsv`: for whoever owns embeddings. A row for each old id, ascending: `old`, `new` (empty if the token is gone),
- * and `token` in byte-to-character form.
+ * `ids.tsv`, for renumbering embeddings. A row for each old id, ascending: `old`, `new` (empty if the token
+ * was removed), and `token` in byte-to-character form.
  */
 export const idsTsv = (tokens: TokenTable, numbering: Numbering): OutputFile => ({
   name: idsName,
@@ -235,17 +241,19 @@ function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Arra
   for (let id = 0; id < tokens.idLimit; id++) {
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0) continue;
-    chunk.text(`${id}\t${newIds[id] === gone ? "" : newIds[id]}\t${encodeBytes(bytes)}\n`);
+    chunk.text(`${id}\t${newIds[id] === removed ? "" : newIds[id]}\t${encodeBytes(bytes)}\n`);
     if (chunk.isFull) yield chunk.take();
   }
   yield chunk.take();
 }
 
 /**
- * What each token of a new tokenizer is in an old one, for the rows of an embedding: a row for each new id, ascending: `new`;
- * `old`, the id of the same token, or the ids of its pieces with spaces between; and `token` in byte-to-character form.
+ * Maps each token of a new tokenizer to an old one, for the rows of an embedding. A row for each new id,
+ * ascending: `new`; `old`, the id of the same token, or the ids of its pieces separated by spaces; and
+ * `token` in byte-to-character form.
  *
- * A token's text is encoded as any text; only no space is put in front. What is no whole characters is merged as one pretoken.
+ * A token's text is encoded as any text, but without a prefix space. Bytes that are not whole characters are
+ * merged as one pretoken.
  */
 export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
   const idOf = idsByToken(old);
@@ -271,7 +279,7 @@ export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generato
 
 const addedIdsOf = (parts: TokenizerParts) => new Set(allAddedTokens(parts).map(({ id }) => id));
 
-/** An added token is never the same as an ordinary one. */
+/** Added tokens never match ordinary ones. */
 const keyOf = (bytes: Uint8Array, isAdded: boolean) =>
   `${isAdded ? "added" : "token"} ${Buffer.from(bytes).toString("latin1")}`;
 

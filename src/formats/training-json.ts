@@ -23,22 +23,22 @@ import type { OutputFile } from "./output-file.ts";
 
 /** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
-/** The table of tokens beside it: tokens-tsv.ts. */
+/** The table of tokens next to the record: tokens-tsv.ts. */
 export const tokensTsvName = "tokens.tsv";
 
 /** The version of the record's schema, its first field. */
 export const recordFormat = 1;
 
-/** `training.json`: what was asked, what was read, what came out. Each field is part of the command line's contract. */
+/** `training.json`: what was requested, read and learned. Each field is part of the command line's contract. */
 export type TrainingRecord = TokenCountFacts &
   RunRecord &
   CorpusRecord & {
     readonly options: TrainingOptionsRecord;
-    /** The formats asked for; null: all that can hold the tokenizer. */
+    /** The requested formats; null means all that can hold the tokenizer. */
     readonly formats: readonly string[] | null;
   };
 
-/** The same of a tokenizer that was extended. Merges and their checksum are those that are new. */
+/** The record of an extended tokenizer. Merges and their checksum are the new ones only. */
 export type ExtensionRecord = RunRecord &
   CorpusRecord & {
     /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
@@ -53,37 +53,40 @@ export type ExtensionRecord = RunRecord &
       readonly vocabSize: number;
       readonly bytesPerToken: number | null;
     };
-    /** Of the corpus, with the new tokens; null if it has no bytes. */
+    /** On the corpus, with the new tokens; null if it has no bytes. */
     readonly bytesPerToken: number | null;
     readonly options: {
-      /** One more than the largest id; and how many new tokens were asked for. */
+      /** One more than the largest id; and the number of new tokens requested. */
       readonly vocabSize: number;
       readonly newTokens: number;
-      /** The base's, then new ones, then the reserved ones of `padTo`; each with its id at the same place. */
+      /**
+       * The base's, then new ones, then the reserved ones of `padTo`; `specialIds` has their ids in the same
+       * order.
+       */
       readonly specialTokens: readonly string[];
       readonly specialIds: readonly number[];
-      /** The normal form that the base brings text into before it cuts it. */
+      /** The normal form that the base applies to text before cutting it. */
       readonly normalization: string | null;
       /** Texts that ended documents. */
       readonly documentsEndAt: readonly string[];
-      /** Only if asked for: special tokens of the base that have other texts, these by the old ones. */
+      /** Present only if requested: new texts of the base's special tokens, by the old ones. */
       readonly rename?: Readonly<Record<string, string>>;
       readonly compat: Compat | "extension";
     } & AskedOfBoth;
   };
 
-/** `sizes` are as they were asked for; `reservedTokens` are those of `specialTokens` that only fill the vocabulary. */
+/** `sizes` are the requested ones; `reservedTokens` are the `specialTokens` that only fill the vocabulary. */
 type AskedOfBoth = TokenLimits &
   Pick<
     TrainingOptionsRecord,
     "weights" | "sizes" | "seedTokens" | "padTo" | "reservedTokens" | "pattern" | "workers"
   >;
 
-/** The same of merges over ids (docs/extend.md). */
+/** The record of merges over ids (docs/extend.md). */
 export type IdsRecord = RunRecord &
   Pick<CorpusRecord, "mergeCount"> & {
     readonly options: {
-      /** One more than the largest id; and the size of the vocabulary: the alphabet and a token for each merge. */
+      /** One more than the largest id; and the vocabulary size: the alphabet and one token for each merge. */
       readonly alphabetSize: number;
       readonly vocabSize: number;
       readonly compat: Compat;
@@ -98,69 +101,72 @@ export type IdsRecord = RunRecord &
 type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
 
 type TrainingOptionsRecord = TokenLimits & {
-  /** Weights of inputs, if any were asked for. */
+  /** Present only if requested. */
   readonly weights?: readonly InputWeight[];
   /** The largest, if there are several. */
   readonly vocabSize: number;
-  /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
+  /**
+   * Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of
+   * its own.
+   */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];
-  /** Only if asked for: they have the first ids. */
+  /** Present only if requested: special tokens have the first ids. */
   readonly specialTokensFirst?: true;
-  /** Only with such: texts that are tokens whatever their counts, whose merges come first. */
+  /** Present only if given: texts that become tokens regardless of their counts; their merges come first. */
   readonly seedTokens?: readonly string[];
-  /** Only if more than the lengths of their texts decides between languages. */
+  /** Present only if settings other than the texts' lengths decide between languages. */
   readonly parity?: Parity;
-  /** The vocabulary is filled with reserved tokens to a multiple of this. */
+  /** Reserved tokens fill the vocabulary up to a multiple of this. */
   readonly padTo: number;
   readonly reservedTokens: readonly string[];
   readonly pattern: PatternRecord;
-  /** What is done to text before the pattern cuts it, if it is normalized: steps with commas between. */
+  /** The normalization before the pattern cuts text, if any: steps separated by commas. */
   readonly normalization?: string;
-  /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
+  /** Only with superwords; `pattern` is then that of the second stage, which encoding uses. */
   readonly superwords?: SuperwordRecord;
   readonly compat: Compat;
-  /** Only if texts were cut neither at line ends nor at special tokens, as HF trains on an iterator. */
+  /** Present only if texts were cut neither at line ends nor at special tokens, as when HF trains on an iterator. */
   readonly wholeTexts?: true;
-  /** Only if texts were not cut at special tokens, as HF trains on files. */
+  /** Present only if texts were not cut at special tokens, as when HF trains on files. */
   readonly specialTokensAsText?: true;
-  /** Only if its settings were taken from another tokenizer: the path of that one, as typed. */
+  /** Present only if another tokenizer provided the settings: its path, as typed. */
   readonly like?: string;
-  /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
+  /** Settings for a model: the special token of each role, and the rest of `ModelSettings`. */
   readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "brought">;
   readonly workers: number;
 };
 
-/** What a record has of its own, between the head and the files of a `RunRecord`. */
+/** The fields specific to a record, between the head and the files of a `RunRecord`. */
 export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
 
 /** What was read and learned. */
 type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
-  /** Those of the corpus, in their order, if it has any. */
+  /** The languages of the corpus, in order, if it has any. */
   readonly languages?: readonly LanguageRecord[];
-  /** Files in directories that were not read, each with what it is. */
+  /** Skipped files of directories, each with the reason. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  /** Files of word counts that were added. */
+  /** Word count files that were added. */
   readonly counts: readonly CountsRecord[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
   readonly mergeCount: number;
 };
 
-/** What every record has. */
+/** Fields of every record. */
 export type RunRecord = {
   readonly format: typeof recordFormat;
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
-  /** The command line for people to read, its arguments as typed, and the directory where relative paths begin. */
+  /** The command line for people to read, its typed arguments, and the directory of relative paths. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly workingDirectory: string;
   /** UTC, in the form of ISO 8601. */
   readonly startedAt: string;
-  /** Every file of the result, this one too. */
+  /** Every file of the result, including this one. */
   readonly files: readonly string[];
   readonly timings: {
     readonly countMs: number;
@@ -174,12 +180,12 @@ export type RunRecord = {
 
 type SuperwordRecord = {
   readonly fromVocabSize: number;
-  /** The pattern of the first stage, as `pattern` has it. */
+  /** The pattern of the first stage, in the form of `pattern`. */
   readonly wordPattern: PatternRecord;
   /** Pretokens of the second stage. */
   readonly pretokenCount: number;
   readonly distinctWordCount: number;
-  /** Merges of the first stage that stayed, and those that no pretoken of the second has. */
+  /** Merges of the first stage that were kept, and those that occur in no pretoken of the second. */
   readonly inheritedCount: number;
   readonly droppedCount: number;
 };
@@ -187,21 +193,21 @@ type SuperwordRecord = {
 type InputRecord = {
   readonly path: string;
   readonly sizeBytes: number;
-  /** The text in it: decompressed, and without what records have beside it. */
+  /** Size of the decompressed text, without the other fields of records. */
   readonly textBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
   /** `text`, `jsonl`, `json` or `parquet`. */
   readonly format: string;
-  /** What the format was known by: `option`, `name` or `content`. */
+  /** How the format was determined: `option`, `name` or `content`. */
   readonly formatFrom: string;
-  /** The field, or column, that held the texts of records; only for records. */
+  /** The field, or column, with the text of records; only for records. */
   readonly textField?: string;
-  /** How often its words count; only where any input has a weight. */
+  /** The weight of its words; present only if any input is weighted. */
   readonly weight?: number;
 } & Partial<LanguageOfInput>;
 
-/** Only of a corpus of languages. `isDev`: languages are compared by it, and nothing is learned from it. */
+/** Present only for a corpus of languages. `isDev`: used to compare languages, not to learn from. */
 export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
 /** What was read of a language, or of its dev text. */
@@ -211,8 +217,8 @@ export type LanguageRecord = LanguageOfInput & {
   readonly wordCount: number;
   readonly distinctWordCount: number;
   /**
-   * Their bytes, their tokens when all merges are made, and those by as many merges learned without languages; with weights,
-   * as often as they count.
+   * The number of bytes, of tokens after all merges, and of tokens after as many merges learned without
+   * languages. Weights are applied.
    */
   readonly byteCount: number;
   readonly tokenCount: number;
@@ -223,20 +229,20 @@ export type CountsRecord = {
   readonly path: string;
   readonly sizeBytes: number;
   readonly sha256: string | null;
-  /** As that of an input. */
+  /** Like that of an input. */
   readonly weight?: number;
 };
 
-/** Each word of the inputs that the glob fits counts so many times (docs/inputs.md, "Weights"). */
+/** Multiplies the count of each word of the inputs that the glob matches (docs/inputs.md, "Weights"). */
 export type InputWeight = {
-  /** For people. */
+  /** A label for people. */
   readonly name: string | null;
   readonly glob: string;
-  /** At least 0, with at most six digits behind the point. */
+  /** At least 0, with at most six decimals. */
   readonly weight: number;
 };
 
-/** Written last: `record` is called when the other files are written, and says how long that took. */
+/** Written last: `record` is called once the other files are written, to state how long that took. */
 export function trainingFile(record: () => object): OutputFile {
   return {
     name: recordName,
@@ -246,20 +252,26 @@ export function trainingFile(record: () => object): OutputFile {
 
 export const readJson = (path: string): unknown => parseJson(readText(path), path);
 
-/** What the record of a training adds to the files beside it. */
+/** What the training record adds to the files next to it. */
 export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
-  /** Their ids, in a record of a tokenizer that was extended or pruned; others follow from `compat`. */
+  /**
+   * The ids of special tokens in the record of an extended or pruned tokenizer; otherwise `compat` determines
+   * them.
+   */
   readonly specialIds: readonly number[] | undefined;
-  /** Their ids are the first ones by this setting, or by `compat`. */
+  /** The setting that gives special tokens the first ids; `compat` may do the same. */
   readonly specialTokensFirst: boolean;
-  /** Null if text is taken as it is. */
+  /** Null if text is not normalized. */
   readonly normalization: Normalization | null | undefined;
-  /** Tokens that fill the vocabulary; their ids come last. With `specialIds` they are among the special tokens, too. */
+  /**
+   * Tokens that fill the vocabulary, with the last ids. If `specialIds` is present, the special tokens
+   * include them.
+   */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
-  /** The special token that is put in front of a text. */
+  /** The special token that is prepended to a text. */
   readonly bosInFront: string | undefined;
 };
 
@@ -277,8 +289,8 @@ const recordFields = fieldsOf({
   }),
 });
 
-/** The record beside the file, or null if there is none of ours, or it does not list the file. */
-export function recordedTraining(path: string): RecordedTraining | null {
+/** Reads the record next to the file; null if there is none, it is not one of ours, or it does not list the file. */
+export function readTrainingRecord(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
   if (!isFile(recordPath)) return null;
   const root = readJson(recordPath);
@@ -301,9 +313,9 @@ export function recordedTraining(path: string): RecordedTraining | null {
   };
 }
 
-/** What the record beside these files says that lists one of them; undefined if none of ours does. */
-export const recordedBeside = (paths: readonly string[]): RecordedTraining | undefined =>
-  paths.map(recordedTraining).find((record) => record !== null) ?? undefined;
+/** Returns the first record next to these files that lists one of them, or undefined. */
+export const findTrainingRecord = (paths: readonly string[]): RecordedTraining | undefined =>
+  paths.map(readTrainingRecord).find((record) => record !== null) ?? undefined;
 
 const point = fieldsOf({ vocabSize: wholeNumber(), bytesPerToken: amount });
 const tokenCountFields = fieldsOf({
@@ -316,7 +328,7 @@ const tokenCountFields = fieldsOf({
   neverReachedCount: wholeNumber(),
 });
 
-/** What the record of a tokenizer says of the corpus and the tokens; null if none says it. */
+/** Reads the facts about corpus and tokens from a tokenizer's record; null if it has none. */
 export function readTokenCountFacts(path: string): TokenCountFacts | null {
   const record = recordOf(path, tokenCountFields);
   if (record === null) return null;
@@ -330,8 +342,8 @@ const roleFields = fieldsOf({
   options: fieldsOf({ model: fieldsOf({ bos: role, eos: role, pad: role, unk: role }) }),
 });
 
-/** The special tokens that a training gave roles, by the names of `transformers`; none if no record says it. */
-export function recordedRoles(path: string): Readonly<Record<string, string | undefined>> {
+/** Returns the special tokens that a training gave roles, by the names of `transformers`; empty without a record. */
+export function readRecordedRoles(path: string): Readonly<Record<string, string | undefined>> {
   const roles: Partial<Record<string, string | undefined>> = recordOf(path, roleFields)?.options.model ?? {};
   return Object.fromEntries(Object.entries(roles).map(([role, token]) => [`${role}_token`, token]));
 }
@@ -341,8 +353,11 @@ const inputFields = fieldsOf({
   inputs: listOf(fieldsOf({ format: oneOf(inputFormats), textField: optional(text) })),
 });
 
-/** How the inputs of a training were read, if all in one way, by the record of the first of these tokenizers that has one. */
-export function recordedReading(paths: readonly string[]): Reading | undefined {
+/**
+ * Returns how the inputs of a training were read, if all were read alike, from the first of these tokenizers
+ * with a record.
+ */
+export function readRecordedReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {
     const [first, ...others] = recordOf(path, inputFields)?.inputs ?? [];
     const isOne = others.every(
@@ -359,8 +374,8 @@ const corpusFields = fieldsOf({
   inputs: listOf(fieldsOf({ path: text, isDev: optional(flag) })),
 });
 
-/** The paths of the files that a tokenizer was trained on, by its record; none without one. */
-export function recordedInputs(path: string): string[] {
+/** Returns the paths of the files that a tokenizer was trained on, from its record; empty without one. */
+export function readRecordedInputs(path: string): string[] {
   const record = recordOf(path, corpusFields);
   if (record === null) return [];
   const { workingDirectory, inputs } = record;
@@ -370,8 +385,8 @@ export function recordedInputs(path: string): string[] {
 }
 
 /**
- * The record in a tokenizer's directory, or beside its file, which it must list. Null if there is none, or one of another
- * kind or an older version: what it says is only shown, or a default.
+ * Reads the record in a tokenizer's directory, or next to its file, which it must list. Returns null for a
+ * missing record, another kind or an older version: it is only used for display and defaults.
  */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
@@ -390,16 +405,16 @@ function recordOf<Fields extends { readonly files: readonly string[] }>(
   }
 }
 
-/** The sizes that the record of several vocabularies lists; undefined for any other file. */
-export function recordedSizes(path: string): readonly number[] | undefined {
+/** Returns the sizes in the record of several vocabularies; undefined for any other file. */
+export function readRecordedSizes(path: string): readonly number[] | undefined {
   if (!isFile(path)) return undefined;
   const record = readJson(path) as { options?: { sizes?: unknown } } | null;
   const sizes = record?.options?.sizes;
   return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
 }
 
-/** The files that a record lists, its own among them; undefined for any other file. */
-export function recordedFiles(path: string): readonly string[] | undefined {
+/** Returns the files that a record lists, including itself; undefined for any other file. */
+export function readRecordedFiles(path: string): readonly string[] | undefined {
   if (!isFile(path)) return undefined;
   const files = (readJson(path) as { files?: unknown } | null)?.files;
   return Array.isArray(files) && files.includes(recordName) ? files : undefined;

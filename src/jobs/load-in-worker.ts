@@ -4,7 +4,7 @@ import { isDirectory, statOf, workerBytes, yieldToEventLoop } from "#runtime";
 import {
   type Like,
   type LoadOptions,
-  lateTokenTable,
+  lazyTokenTable,
   type TokenizerParts,
   type TokenTable,
 } from "#tokenizer";
@@ -37,7 +37,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
     const { parts, tokens } = await thread.ask("load", request);
     // To take over what the thread made may take 0.1 s.
     await yieldToEventLoop();
-    return { ...parts, tokens: tokens ?? lateTokenTable(noTokens) };
+    return { ...parts, tokens: tokens ?? lazyTokenTable(noTokens) };
   } finally {
     thread.end();
   }

@@ -13,7 +13,7 @@ import {
 } from "#bytes";
 import { findInputs, type InputFormat, inputFormats } from "#corpus";
 import { encodeInto } from "#encoding";
-import { loadTokenizerParts, recordedReading } from "#formats";
+import { loadTokenizerParts, readRecordedReading } from "#formats";
 import { checkIdFileName, idTypeFor } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
@@ -130,7 +130,7 @@ export class Tokenizer extends TextTokenizer {
       const inputs = findInputs([files].flat(), {
         inputFormat: asked.inputFormat,
         textField: asked.textField,
-        trained: recordedReading([this.parts.description.path]),
+        trained: readRecordedReading([this.parts.description.path]),
         binary: asked.binary,
       });
       new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).keepFrom(inputs);

@@ -30,9 +30,9 @@ import {
   runTraining,
   type SaveOptions,
   type Training,
+  type TrainingHost,
   type TrainingStatistics,
   trainingStatistics,
-  type World,
   writeProduct,
 } from "#training";
 import { inLibrary, readCall, respelled } from "./library.ts";
@@ -76,7 +76,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 }
 
 /** How the library reads, locks and writes, and whom it tells. */
-function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World {
+function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
   const warn = (warning: Warning) => onWarning?.(respelled(wordsOf(warning)));
   return {

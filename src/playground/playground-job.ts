@@ -1,5 +1,5 @@
 import { type Excerpt, excerptsOf, type SampleToken } from "#evaluation";
-import { knownBySum, partsOfRanks, scanRanks } from "#formats";
+import { findKnownRanksBySum, partsOfRanks, scanRanks } from "#formats";
 import { type StageProgress, serveJob, type Tell } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
 import type { Compat } from "#merge";
@@ -231,7 +231,7 @@ async function partsOfFile(
   if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes);
   if (pattern !== "") return partsOfRanks(bytes, name, { pattern: resolvePattern(pattern) });
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const known = knownBySum(Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""));
+  const known = findKnownRanksBySum(Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""));
   if (scanRanks(bytes) !== null && known === undefined)
     throw new UserError(`"${name}" is a file of ranks, which does not hold its pattern`, {
       hint: "it is none of the published ones that are known: choose the pattern that it was made with",

@@ -25,8 +25,8 @@ import {
   xxHash64,
 } from "#runtime";
 import type { CountsOptions } from "#words";
+import { namesBelow } from "./existing-output.ts";
 import { pathOf, placeOf } from "./output-place.ts";
-import { namesBelow } from "./standing-result.ts";
 import {
   checkOwner,
   followLinks,

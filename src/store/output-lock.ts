@@ -24,8 +24,8 @@ import {
   UserError,
   xxHash32,
 } from "#runtime";
+import { isMarked, isResult, keepResult } from "./existing-output.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
-import { isMarked, isResult, keepResult } from "./standing-result.ts";
 import { isOwn, openFound } from "./trusted-files.ts";
 
 /**
@@ -108,7 +108,7 @@ export const isLockedHere = (place: Place) => locked.has(pathOf(place));
  * the lock of the place, except for what this run left itself: an old output that was to be kept gets its name, and
  * everything else is removed. Tests say that a file system is a server's.
  */
-export function mendLeftOvers(place: Place, isLocal = isOnThisMachine): void {
+export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
     const [, ofHost, ofRun, kind] = leftOver.exec(name) ?? [];
     if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun, ofHost)) continue;
@@ -241,7 +241,7 @@ export function takeLock(place: Place): Lock | Holder {
   };
   if (fd !== null) locked.add(pathOf(place));
   try {
-    tryWrite(place.typed, () => mendLeftOvers(place));
+    tryWrite(place.typed, () => recoverStaleOutputs(place));
     checkParent(place);
   } catch (error) {
     release();

@@ -25,11 +25,12 @@ import {
   UserError,
   writeAll,
 } from "#runtime";
+import { inspectOutput, keepResult, keptPlaces, recordMark } from "./existing-output.ts";
 import {
   HiddenPath,
   type Kind,
   makeParents,
-  mendLeftOvers,
+  recoverStaleOutputs,
   release,
   reserve,
   tryWrite,
@@ -44,7 +45,6 @@ import {
   removeQuietly,
 } from "./output-place.ts";
 import { checkOutputFile, placeOfFile } from "./staged-file.ts";
-import { keepResult, keptPlaces, recordMark, standingAt } from "./standing-result.ts";
 import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
 /** Errors of a rename whose place has changed since it was looked at. */
@@ -103,7 +103,7 @@ function removeKept(old: Place, place: Place): void {
  */
 function removeFormer(former: string, place: Place): string | null {
   try {
-    const standing = standingAt({ ...place, parent: dirname(former), name: basename(former) });
+    const standing = inspectOutput({ ...place, parent: dirname(former), name: basename(former) });
     if (standing.kind === "result") removeFiles(former, standing.names);
     rmdirSync(former);
     return null;
@@ -139,7 +139,7 @@ function removeFiles(directory: string, names: readonly string[]): void {
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
-  const standing = standingAt(place);
+  const standing = inspectOutput(place);
   if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
 }
 
@@ -196,7 +196,7 @@ class StagedDirectory {
   constructor(place: Place) {
     this.place = place;
     // Before this result takes its hidden name: one that this process failed to publish may still have that name.
-    tryWrite(place.typed, () => mendLeftOvers(place));
+    tryWrite(place.typed, () => recoverStaleOutputs(place));
     this.removeParents = tryWrite(place.typed, () => makeParents(place));
     this.staged = new HiddenPath(place, "new");
     try {
@@ -318,7 +318,7 @@ class StagedDirectory {
     const path = pathOf(place);
     for (let attempt = 1; ; attempt++) {
       try {
-        const standing = standingAt(place);
+        const standing = inspectOutput(place);
         this.settlePermissions(standing.kind === "absent" ? null : standing.stats);
         if (standing.kind === "result") {
           const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";

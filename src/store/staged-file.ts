@@ -13,7 +13,7 @@ import {
   withForwardSlashes,
   writeAll,
 } from "#runtime";
-import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
+import { recoverStaleOutputs, release, reserve, tryWrite } from "./output-lock.ts";
 import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
 
@@ -103,7 +103,7 @@ class StagedFile implements ByteSink {
         this.fd = openSync(typed, "w");
         return;
       }
-      mendLeftOvers(place);
+      recoverStaleOutputs(place);
       this.fd = openSync(this.path, "wx", stagedFileMode);
     });
   }

@@ -1,8 +1,8 @@
 import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { exitCode, nameOf, UserError } from "#runtime";
+import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
-import { standingAt } from "./standing-result.ts";
 import { followLinks } from "./trusted-files.ts";
 
 /** Something that a run writes. */
@@ -166,7 +166,7 @@ function look(written: Written): Place {
 /** The files and directories of a result that stands there. Nothing else would be replaced. */
 function namesOfResult(path: string): string[] {
   try {
-    const standing = standingAt(placeOf(path));
+    const standing = inspectOutput(placeOf(path));
     const names = standing.kind === "result" ? standing.names : [];
     const directories = new Set(names.map(dirname).filter((name) => name !== "."));
     return [...names, ...directories].map((name) => join(path, name));

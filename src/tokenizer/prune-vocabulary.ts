@@ -4,7 +4,7 @@ import { UserError } from "#runtime";
 import { WordMerger } from "./encoding-kernel.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import { tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "./tokenizer-parts.ts";
+import { allAddedTokens, type Numbering, removed, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /** What is taken out of a vocabulary. */
 export type Pruning = {
@@ -176,7 +176,7 @@ function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
 
 /** `mergeCount`: the merges behind the first so many are gone, too. */
 export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INFINITY): Numbering {
-  const newIds = new Int32Array(stays.length).fill(gone);
+  const newIds = new Int32Array(stays.length).fill(removed);
   let size = 0;
   for (let id = 0; id < stays.length; id++) if (stays[id] === 1) newIds[id] = size++;
   return { size, newIds, mergeCount };
@@ -207,7 +207,7 @@ export function checkPruned(
     refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
   for (let id = 0; id < newIds.length; id++) {
     const newId = newIds[id]!;
-    if (newId === gone) continue;
+    if (newId === removed) continue;
     const bytes = tokenBytesOf(before.tokens, id);
     if (Buffer.compare(bytes, tokenBytesOf(after.tokens, newId)) === 0) continue;
     refuse(`the token "${escapeBytes(bytes)}" would not get the id ${newId}`);

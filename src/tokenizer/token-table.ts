@@ -89,7 +89,7 @@ export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable)
     : "there is no table of tokens: two tokens of the files have one id, or one is empty";
 
 /** A table that is made when it is first used: encoding never uses it. */
-export function lateTokenTable(make: () => TokenTable): TokenTable {
+export function lazyTokenTable(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {
     made ??= make();

@@ -3,7 +3,7 @@ import { compilePattern, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
-import { buildTokenTable, lateTokenTable, type TokenTable } from "./token-table.ts";
+import { buildTokenTable, lazyTokenTable, type TokenTable } from "./token-table.ts";
 import { copyTokenBytes, type Vocabulary } from "./vocabulary.ts";
 
 /** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
@@ -81,12 +81,12 @@ export const newSpecials = ({ specialTokens, reservedTokens }: Extension): reado
  */
 export type Numbering = { readonly size: number; readonly newIds: Int32Array; readonly mergeCount: number };
 
-export const gone = -1;
+export const removed = -1;
 
 /** The new id of an id in a file. A UserError if its token is gone, or if it is not an id. */
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
-  if (newId !== undefined && newId !== gone) return newId;
+  if (newId !== undefined && newId !== removed) return newId;
   throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no remaining token has`, {
     hint: "only bytes and added tokens always stay; make it an added token, or remove that part of the file",
   });
@@ -149,7 +149,7 @@ export function trainedParts(
 ): TokenizerParts {
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
-  const tokens = lateTokenTable(() =>
+  const tokens = lazyTokenTable(() =>
     // A special token may have the id of a token: it is decoded as that one.
     buildTokenTable([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),

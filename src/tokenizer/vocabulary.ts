@@ -445,7 +445,7 @@ const arraysStart = 2048;
 
 /**
  * Puts the arrays of a vocabulary into the kernel that makes tokens and writes rows of files, with `bytesBehind` of room behind
- * them. It is one for the process, so what was put there before is lost: see `areThere`.
+ * them. It is one for the process, so what was put there before is lost: see `isStillLoaded`.
  */
 export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: number): PutArrays {
   kernel ??= createKernel();
@@ -463,4 +463,4 @@ export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: numbe
 }
 
 /** Whether nothing else was put there since. */
-export const areThere = (arrays: PutArrays) => arrays === last;
+export const isStillLoaded = (arrays: PutArrays) => arrays === last;

@@ -14,7 +14,7 @@ import {
   withFigure,
   writeChunks,
 } from "#terminal";
-import { encodingPatternOf, type Finished, runTraining, type World } from "#training";
+import { encodingPatternOf, type Finished, runTraining, type TrainingHost } from "#training";
 import { readTokenList } from "./token-lists.ts";
 import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
@@ -35,7 +35,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
 }
 
 /** What people see of a training, and how the command line reads, locks and writes. */
-function worldOf(output: Output, reportPath: string | undefined): World {
+function worldOf(output: Output, reportPath: string | undefined): TrainingHost {
   return {
     warn: (warning) => output.tell([warning]),
     report: (progress) => output.progress(progress),

@@ -2,14 +2,14 @@ import { normalize } from "node:path";
 import {
   type BaseFiles,
   type ExtensionRecord,
-  extendedBeside,
+  extendCompanionFiles,
   type FieldsOf,
+  findTrainingRecord,
   type Names,
   newMergeLines,
   type RecordedTraining,
   readBase,
-  recordedBeside,
-  renamedBeside,
+  renameCompanionFile,
   sha256Of,
 } from "#formats";
 import { loadInWorker } from "#jobs";
@@ -75,7 +75,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
     checkSameTokenizer(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
   await yieldToEventLoop();
-  const recorded = recordedBeside(files.sources.flatMap(({ paths }) => paths));
+  const recorded = findTrainingRecord(files.sources.flatMap(({ paths }) => paths));
   return renamedBase({ parts: asLearned(loaded), files, recorded }, renamed);
 }
 
@@ -115,12 +115,12 @@ function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string
 }
 
 /** The files with other texts for special tokens; every other byte stays. */
-const renamedFiles = ({ sources, beside }: BaseFiles, names: Names): BaseFiles => ({
+const renamedFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
     files: source.code.rename!(source.files, names),
   })),
-  beside: beside.map((file) => renamedBeside(file, names)),
+  companions: companions.map((file) => renameCompanionFile(file, names)),
 });
 
 /** A usage error for a token that is none, or is found in text in another way, and for a text that another token has. */
@@ -241,10 +241,10 @@ export async function extensionProduct(
   return {
     sizes: [...training.smallerSizes, training.vocabSize],
     filesOf(index) {
-      const { sources, beside } = baseFiles[index]!;
+      const { sources, companions } = baseFiles[index]!;
       return [
         ...sources.flatMap(({ code, files }) => code.extend!(files, parts, extensions[index]!)),
-        ...extendedBeside(beside, newSpecials(extensions[index]!)),
+        ...extendCompanionFiles(companions, newSpecials(extensions[index]!)),
       ];
     },
     fieldsOf(index, sizes) {
@@ -305,7 +305,10 @@ function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extensi
   }
 }
 
-const filesIn = ({ sources, beside }: BaseFiles) => [...sources.flatMap(({ files }) => files), ...beside];
+const filesIn = ({ sources, companions }: BaseFiles) => [
+  ...sources.flatMap(({ files }) => files),
+  ...companions,
+];
 
 /** The files of the base that can say what was learned; a UserError if none of them can. */
 async function expressible({ parts, files }: Base, extension: Extension, warn: Warn): Promise<BaseFiles> {

@@ -21,7 +21,7 @@ export {
   type TrainedVocabulary,
 } from "./learn-merges.ts";
 export { countsPaths, settleWithCounts } from "./open-counts.ts";
-export { type Finished, runTraining, type World } from "./run-training.ts";
+export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
 export { saveTokenizer } from "./save-tokenizer.ts";
 export { fingerprintOf, imageFactsOf } from "./tokenizer-facts.ts";
 export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";

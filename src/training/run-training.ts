@@ -57,7 +57,7 @@ export type Given = {
 };
 
 /** What differs between the callers of a training, and nothing else. It knows nothing of what is asked. */
-export type World = {
+export type TrainingHost = {
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
   readonly guard: Guard;
@@ -84,7 +84,7 @@ export type Finished = {
 
 /** Warns of what is a sentence already. */
 const noting =
-  ({ warn }: World) =>
+  ({ warn }: TrainingHost) =>
   (message: string) =>
     warn({ kind: "note", message });
 
@@ -92,7 +92,7 @@ const noting =
 export async function runTraining(
   asked: AskedTraining,
   given: Given,
-  world: World,
+  world: TrainingHost,
 ): Promise<Finished | undefined> {
   const { texts, wordCounts, command } = given;
   const { guard } = world;
@@ -150,7 +150,7 @@ async function look(
   asked: AskedTraining,
   wordCounts: Given["wordCounts"],
   settled: Training | undefined,
-  world: World,
+  world: TrainingHost,
 ) {
   const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
   const base =
@@ -183,7 +183,7 @@ function threadsFor(asked: AskedTraining, { texts, signal }: Given, files: reado
 async function trainOpened(
   opened: OpenTraining,
   cached: OpenCache | undefined,
-  world: World,
+  world: TrainingHost,
 ): Promise<Finished | undefined> {
   const { asked, training, corpus, counts } = opened;
   const warn = (warnings: readonly Warning[]) => warnings.forEach(world.warn);
@@ -233,7 +233,10 @@ async function trainOpened(
   return finished!;
 }
 
-async function productOfAny(result: Result<TrainedVocabulary | Extended>, world: World): Promise<AnyProduct> {
+async function productOfAny(
+  result: Result<TrainedVocabulary | Extended>,
+  world: TrainingHost,
+): Promise<AnyProduct> {
   const { trained, training } = result;
   if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
   return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, noting(world));

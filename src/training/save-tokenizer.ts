@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { filesBeside, recordedFiles, recordName, tokenizersAt } from "#formats";
+import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from "#formats";
 import { loadInWorker } from "#jobs";
 import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
@@ -49,7 +49,7 @@ const notWhole = (path: string) =>
 function filesOf(path: string): Map<string, string> {
   const isWhole = isDirectory(path);
   const inside = (name: string): [string, string] => [name, join(path, name)];
-  const listed = isWhole ? recordedFiles(join(path, recordName)) : undefined;
+  const listed = isWhole ? readRecordedFiles(join(path, recordName)) : undefined;
   if (listed !== undefined) {
     const missing = listed.find((name) => name !== basename(name) || !isFile(join(path, name)));
     if (missing === undefined) return new Map(listed.map(inside));
@@ -58,6 +58,6 @@ function filesOf(path: string): Map<string, string> {
   const files = tokenizersAt(path).flatMap(({ format, paths }) =>
     paths.map((from, i): [string, string] => [isWhole ? basename(from) : format.names[0]![i]!, from]),
   );
-  const beside = isWhole ? filesBeside(path).map(({ name }) => inside(name)) : [];
+  const beside = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
   return new Map([...files, ...beside]);
 }

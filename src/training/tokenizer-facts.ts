@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { namesThatDecide } from "#formats";
+import { decisiveFileNames } from "#formats";
 import { createSha256, isDirectory, isFile, readBytes, versionLine } from "#runtime";
 import type { AddedToken } from "#text";
 import {
@@ -73,5 +73,5 @@ export const imageFactsOf = (
 function digestsIn(directory: string): Record<string, string | null> {
   const digestOf = (file: string) =>
     isFile(file) ? createSha256().update(readBytes(file)).digest("hex") : null;
-  return Object.fromEntries(namesThatDecide.map((name) => [name, digestOf(join(directory, name))]));
+  return Object.fromEntries(decisiveFileNames.map((name) => [name, digestOf(join(directory, name))]));
 }

@@ -116,7 +116,7 @@ export type OutputSettings = {
 };
 
 /** What was looked at for a training, beside its options. */
-export type Looked = {
+export type ResolvedSources = {
   readonly like?: Like | undefined;
   readonly base?: FoundBase | undefined;
   /** The options that files of word counts were made with: what is left open is as they have it. */
@@ -144,7 +144,7 @@ type AskedModel = Pick<
 >;
 
 /** The special tokens that are named, by whoever is asked first: the tokenizer to be like has others before them. */
-const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Looked) => [
+const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([
     ...(like?.specialTokens.map(({ content }) => content) ?? []),
     ...(specialTokens ?? (like === undefined ? made?.specialTokens : undefined) ?? []),
@@ -152,11 +152,11 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Looked) 
 ];
 
 /** Those that a chat template brings. Word counts were made without them. */
-const broughtOf = (asked: AskedCutting, looked: Looked): string[] =>
+const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
   asked.counts === undefined ? broughtTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
 
 /** The cutting that is asked for, checked. */
-export function settleCutting(asked: AskedCutting, { like, made }: Looked): CutSettings {
+export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSources): CutSettings {
   if (asked.compat === "extension") {
     throw usageError(
       "--compat extension needs --extend",
@@ -300,7 +300,7 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
 /** How a base cuts text. Documents end at its own special tokens and at those that are asked for. */
-function cuttingOfBase(asked: AskedTraining, found: FoundBase, made: Looked["made"]): CutSettings {
+function cuttingOfBase(asked: AskedTraining, found: FoundBase, made: ResolvedSources["made"]): CutSettings {
   const own = ownSeparators(asked, found);
   const stated = asked.specialTokens === undefined ? made?.specialTokens : undefined;
   const separators = [...new Set([...own, ...(asked.specialTokens ?? [])])];
@@ -350,7 +350,7 @@ export const settleLimits = (
 });
 
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
-export function settle(asked: AskedTraining, looked: Looked): Training {
+export function settle(asked: AskedTraining, looked: ResolvedSources): Training {
   const { like = null } = looked;
   const { base: found } = looked;
   const cutting =

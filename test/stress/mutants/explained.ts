@@ -80,14 +80,14 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Saves looking at each file: in a directory that is not open to all, `isTrusted` says yes to every one.",
   },
   {
-    file: "src/store/standing-result.ts",
+    file: "src/store/existing-output.ts",
     before: "} catch {",
     line: "return false;",
     changed: "return true;",
     why: "Only where there is no /proc/self/mountinfo: not on a machine that runs the tests.",
   },
   {
-    file: "src/store/standing-result.ts",
+    file: "src/store/existing-output.ts",
     before: "} finally {",
     line: "closeSync(fd);",
     changed: ";",

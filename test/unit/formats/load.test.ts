@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
-import { knownByName, partsOfRanks, refuseRanks, scanRanks } from "../../../src/formats/tiktoken.ts";
+import { findKnownRanks, partsOfRanks, refuseRanks, scanRanks } from "../../../src/formats/tiktoken.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
@@ -373,7 +373,12 @@ test("known ranks say that their text is normalized, also with a typed pattern",
   const ranks = Array.from({ length: 256 }, (_, byte) => `${Buffer.of(byte).toString("base64")} ${byte}`);
   const bytes = Buffer.from(`${ranks.join("\n")}\n`);
   const kindOf = (name: string) => {
-    const parts = partsOfRanks(bytes, "x.tiktoken", { pattern: resolvePattern("gpt2") }, knownByName(name));
+    const parts = partsOfRanks(
+      bytes,
+      "x.tiktoken",
+      { pattern: resolvePattern("gpt2") },
+      findKnownRanks(name),
+    );
     return [parts.description.kind, parts.normalization];
   };
   expect(kindOf("Qwen")).toEqual([

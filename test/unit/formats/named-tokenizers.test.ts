@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findTokenizer, published } from "../../../src/formats/named-tokenizers.ts";
+import { findTokenizer, publishedTokenizers } from "../../../src/formats/named-tokenizers.ts";
 import { binary, bpe, environment, put, scratch } from "../../binary.ts";
 import { errorOf } from "../../thrown.ts";
 
@@ -122,7 +122,7 @@ test("a path is taken before a name, and what is nowhere gets the command that f
       "if it is a model of Hugging Face, fetch it: hf download org/nowhere tokenizer.json tokenizer_config.json",
     );
     expect(hintOf("qwen3")).toContain("hf download Qwen/Qwen3-8B tokenizer.json");
-    for (const { names } of published)
+    for (const { names } of publishedTokenizers)
       for (const name of names.filter((one) => one !== "gpt2")) expect(hintOf(name)).toContain("fetch it");
   } finally {
     process.chdir(at);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPostProcessor, recordedPostProcessing } from "../../../src/formats/post-processor.ts";
+import { postProcessingOfRecord, readPostProcessor } from "../../../src/formats/post-processor.ts";
 import { plainSpecial } from "../../../src/text/cutting.ts";
 
 const none = { before: [], after: [], trims: [] };
@@ -66,9 +66,9 @@ test("what cannot be told is an obstacle that names it", () => {
 
 test("a record says that bos is in front, where there is such a token", () => {
   const tokens = [{ ...plainSpecial, id: 5, content: "<s>" }];
-  expect(recordedPostProcessing({ bosInFront: "<s>" }, tokens)).toEqual({
+  expect(postProcessingOfRecord({ bosInFront: "<s>" }, tokens)).toEqual({
     postProcessing: { ...none, before: [5] },
   });
   for (const recorded of [null, { bosInFront: undefined }, { bosInFront: "<x>" }])
-    expect(recordedPostProcessing(recorded, tokens)).toEqual({});
+    expect(postProcessingOfRecord(recorded, tokens)).toEqual({});
 });

@@ -18,7 +18,7 @@ import {
   describeHolder,
   isLock,
   type Lock,
-  mendLeftOvers,
+  recoverStaleOutputs,
   takeLock,
   takeLockNow,
 } from "../../../src/store/output-lock.ts";
@@ -120,13 +120,13 @@ test("what a run of another host left is removed under the lock; on a file serve
   };
   const place = placeOf(out);
   put();
-  mendLeftOvers(place);
+  recoverStaleOutputs(place);
   expect(existsSync(inside)).toBe(true);
   const lock = takeLockNow(place);
   expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
   const isServer = () => false;
   put();
-  mendLeftOvers(place, isServer);
+  recoverStaleOutputs(place, isServer);
   const { mtimeMs } = statSync(lockFile);
   for (const [path, hours] of [
     [dirname(inside), 25],
@@ -134,10 +134,10 @@ test("what a run of another host left is removed under the lock; on a file serve
     [inside, 23],
   ] as const)
     utimesSync(path, 0, mtimeMs / 1000 - hours * 3600);
-  mendLeftOvers(place, isServer);
+  recoverStaleOutputs(place, isServer);
   expect(existsSync(inside)).toBe(true);
   utimesSync(inside, 0, mtimeMs / 1000 - 25 * 3600);
-  mendLeftOvers(place, isServer);
+  recoverStaleOutputs(place, isServer);
   expect(existsSync(left)).toBe(false);
   lock.release();
 });

@@ -31,7 +31,7 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
  * Looks at a place without touching it. A UserError for anything that is not ours. Looks again if another run replaces or
  * removes it meanwhile.
  */
-export function standingAt(place: Place): Standing {
+export function inspectOutput(place: Place): Standing {
   for (let attempt = 1; ; attempt++) {
     try {
       return lookOnce(place);
@@ -64,7 +64,7 @@ function lookOnce(place: Place): Standing {
   const isForeign = (name: string) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false;
   const foreign = names.filter(isForeign);
   // Another run may have published meanwhile: then we saw halves of two results.
-  if (lstatOrNull(path)?.ino !== stats.ino) return standingAt(place);
+  if (lstatOrNull(path)?.ino !== stats.ino) return inspectOutput(place);
   if (names.length === 0) return { kind: "empty", stats };
   if (foreign.length === 0) return { kind: "result", stats, names };
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
@@ -189,7 +189,7 @@ export function keptPlaces(place: Place): Place[] {
 
 export function isResult(place: Place): boolean {
   try {
-    return standingAt(place).kind === "result";
+    return inspectOutput(place).kind === "result";
   } catch {
     return false;
   }
