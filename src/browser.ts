@@ -6,7 +6,7 @@
  * import { Tokenizer, trainTokenizer } from "bpe/browser";
  *
  * const trained = await trainTokenizer({ files: input.files, vocabSize: 8_000 });
- * const tokenizer = Tokenizer.from(await (await fetch("tokenizer.json")).text());
+ * const tokenizer = await Tokenizer.load("tokenizer.json");
  * const ids = tokenizer.encode("some text");
  * ```
  *
@@ -19,11 +19,14 @@ export type { Compat } from "#merge";
 export { UserError } from "#runtime";
 export type { StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
+export type { EncodedBatch } from "./library/special-ids.ts";
 export {
   type ChunkOptions,
   type CountOptions,
-  type EncodedBatch,
+  type DecodeOptions,
+  type EncodeModelOptions,
   type EncodeOptions,
+  type StreamOptions,
   TextTokenizer as Tokenizer,
   type TruncateOptions,
 } from "./library/text-tokenizer.ts";

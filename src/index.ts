@@ -20,11 +20,14 @@ export { UserError } from "#runtime";
 export type { AskedModelSettings, Role, Roles, StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { GivenWords } from "#words";
+export type { EncodedBatch } from "./library/special-ids.ts";
 export {
   type ChunkOptions,
   type CountOptions,
-  type EncodedBatch,
+  type DecodeOptions,
+  type EncodeModelOptions,
   type EncodeOptions,
+  type StreamOptions,
   TextTokenizer,
   type TruncateOptions,
 } from "./library/text-tokenizer.ts";

@@ -11,7 +11,6 @@ import {
   unchangingBytes,
   wordOf,
 } from "#bytes";
-import { tokenizerOfJson } from "#formats";
 import { UserError, usageError, withEngineErrors } from "#runtime";
 import {
   allAddedTokens,
@@ -21,6 +20,7 @@ import {
   keysById,
   NoCut,
   nameObstacle,
+  positionOf,
   StreamDecoder,
   TextCuts,
   TextEncoding,
@@ -31,12 +31,41 @@ import {
   tokenBytesOf,
   unknownId,
 } from "#tokenizer";
+import { type FetchOptions, fetchTokenizer, partsInMemory } from "./fetch-tokenizer.ts";
+import { explainOtherNames } from "./other-names.ts";
+import {
+  batchWithIdsAround,
+  type EncodedBatch,
+  idsAround,
+  specialIdsOf,
+  withIdsAround,
+} from "./special-ids.ts";
 
 /** How a text is encoded. */
 export type EncodeOptions = {
   /** Special tokens in the text are encoded as the text that they are. Default: false. */
   readonly specialTokensAsText?: boolean;
 };
+
+/** How a text becomes the ids that a model reads. */
+export type EncodeModelOptions = EncodeOptions & {
+  /** Adds the ids that `tokenizer.json` puts around a text, such as bos and eos. Default: false. */
+  readonly addSpecialTokens?: boolean;
+};
+
+export type DecodeOptions = {
+  /** Leaves special tokens out of the text. Default: false. */
+  readonly skipSpecialTokens?: boolean;
+};
+
+export type StreamOptions = DecodeOptions & {
+  /** An id without a token has no text, instead of being an error. Default: false. */
+  readonly skipUnknownIds?: boolean;
+  /** The ids before, such as a prompt's: their text is not returned, but a character that they begin is. */
+  readonly ids?: GivenIds;
+};
+
+type GivenIds = Uint32Array | Uint16Array | readonly number[];
 
 export type CountOptions = EncodeOptions & {
   /** Counting stops where it is certain that there are more ids. Default: none. */
@@ -53,19 +82,20 @@ export type ChunkOptions = EncodeOptions & {
   readonly overlap?: number;
 };
 
-/** The ids of text i are ids[offsets[i] .. offsets[i + 1]). */
-export type EncodedBatch = {
-  readonly ids: Uint32Array<ArrayBuffer>;
-  readonly offsets: Int32Array<ArrayBuffer>;
-};
-
 type TextOrBytes = string | Uint8Array<ArrayBuffer>;
 
 /** @internal */
 export const encodeOptionKinds = { specialTokensAsText: flagArgument };
+const encodeModelOptionKinds = { ...encodeOptionKinds, addSpecialTokens: flagArgument };
+const decodeOptionKinds = { skipSpecialTokens: flagArgument };
 const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
 const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
 const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
+/** The decoder checks it. */
+const anyArgument = { name: "an array of ids", accepts: () => true };
+const streamOptionKinds = { ...decodeOptionKinds, skipUnknownIds: flagArgument, ids: anyArgument };
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A byte-level BPE tokenizer: text to ids and back. It needs no files.
@@ -75,6 +105,7 @@ export class TextTokenizer {
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
   private decoderMade: TokenDecoder | undefined;
+  private specialIdsMade: ReadonlySet<number> | undefined;
 
   /** @internal */
   constructor(
@@ -94,6 +125,11 @@ export class TextTokenizer {
    */
   static from(json: string | Uint8Array | object): TextTokenizer {
     return new TextTokenizer(partsOfJson(json));
+  }
+
+  /** Fetches a `tokenizer.json`. */
+  static async load(url: string | URL, options: FetchOptions = {}): Promise<TextTokenizer> {
+    return new TextTokenizer(await fetchTokenizer("Tokenizer.load", url, options));
   }
 
   /** One more than the largest id. */
@@ -122,8 +158,10 @@ export class TextTokenizer {
   }
 
   /** The ids of a text, special tokens in it included. Bytes need not be valid UTF-8. */
-  encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array<ArrayBuffer> {
-    return this.encodeGiven("encode", text, options);
+  encode(text: string | Uint8Array, options: EncodeModelOptions = {}): Uint32Array<ArrayBuffer> {
+    const { addSpecialTokens, ...asked } = checkOptions("encode", options, encodeModelOptionKinds);
+    if (!addSpecialTokens) return this.encodeGiven("encode", text, asked);
+    return withIdsAround(this.encodeGiven("encode", text, asked), idsAround(this.parts));
   }
 
   private encodeGiven(call: string, text: string | Uint8Array, options: EncodeOptions) {
@@ -149,7 +187,7 @@ export class TextTokenizer {
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
     const pieces = textPieces(this.parts, bytesOf(given, 0, given.length));
-    return pieces.map((piece) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece));
+    return pieces.map((piece) => utf8.decode(piece));
   }
 
   /** The id of a token, spelled as by `tokenize`; undefined if there is none. */
@@ -182,14 +220,12 @@ export class TextTokenizer {
   }
 
   /** The ids of several texts, each encoded on its own, in one array, as Arrow has lists. */
-  encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeOptions = {}): EncodedBatch {
-    checkArgument("encodeBatch: texts", texts, arrayArgument);
-    const asked = checkOptions("encodeBatch", options, encodeOptionKinds);
+  encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeModelOptions = {}): EncodedBatch {
+    const asked = checkOptions("encodeBatch", options, encodeModelOptionKinds);
+    const around = asked.addSpecialTokens ? idsAround(this.parts) : undefined;
     // All are checked first: an error within the encoding would cost its memory.
-    const given = Array.from(texts, (text, i) =>
-      typeof text === "string" ? text : readText(`encodeBatch: texts[${i}]`, text),
-    );
-    return this.useEncoding(asked, (encoding) => {
+    const given = readTexts("encodeBatch", texts);
+    const batch = this.useEncoding(asked, (encoding) => {
       const offsets = new Int32Array(given.length + 1);
       given.forEach((text, i) => {
         const bytes = bytesOf(text, 0, text.length);
@@ -200,6 +236,7 @@ export class TextTokenizer {
         throw new UserError("encodeBatch: the texts have more than 2^31 - 1 ids");
       return { ids: new Uint32Array(encoding.out.flush()), offsets };
     });
+    return around === undefined ? batch : batchWithIdsAround(batch, around);
   }
 
   /**
@@ -285,14 +322,32 @@ export class TextTokenizer {
   }
 
   /**
-   * The bytes of ids; `new TextDecoder("utf-8", { ignoreBOM: true }).decode(…)` makes text of them. An id without a token is an
-   * error that names its position.
+   * The text of ids; bytes that are not UTF-8 become replacement characters. An id without a token is an error that names its
+   * position.
    */
-  decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array<ArrayBuffer> {
-    const array = idsGiven("decode", ids);
-    const { bytes, unknownIndex } = this.decoder.decode(array);
-    if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
-    return bytes;
+  decode(ids: GivenIds, options: DecodeOptions = {}): string {
+    return utf8.decode(this.decodeGiven("decode", ids, options));
+  }
+
+  /** The bytes of ids. */
+  decodeBytes(ids: GivenIds, options: DecodeOptions = {}): Uint8Array<ArrayBuffer> {
+    return this.decodeGiven("decodeBytes", ids, options);
+  }
+
+  private decodeGiven(call: string, ids: GivenIds, options: DecodeOptions): Uint8Array<ArrayBuffer> {
+    const asked = checkOptions(call, options, decodeOptionKinds);
+    const given = idsGiven(call, ids);
+    const special = asked.skipSpecialTokens ? this.specialIds : undefined;
+    const kept = special === undefined ? given : given.filter((id) => !special.has(id));
+    const { bytes, unknownIndex } = this.decoder.decode(kept);
+    if (unknownIndex < 0) return bytes;
+    // Special tokens are known, so the first unknown id is the same without them.
+    throw unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
+  }
+
+  private get specialIds(): ReadonlySet<number> {
+    this.specialIdsMade ??= specialIdsOf(this.parts);
+    return this.specialIdsMade;
   }
 
   private get decoder(): TokenDecoder {
@@ -301,8 +356,17 @@ export class TextTokenizer {
   }
 
   /** Decodes ids as they come, to text that never ends within a character. */
-  stream(): StreamDecoder {
-    return new StreamDecoder(this.decoder, this.idLimit);
+  stream(options: StreamOptions = {}): StreamDecoder {
+    const asked = checkOptions("stream", options, streamOptionKinds);
+    const special = asked.skipSpecialTokens ? this.specialIds : undefined;
+    const hasToken = (id: number) => tokenBytesOf(this.parts.tokens, id).length > 0;
+    const isKept =
+      special === undefined && !asked.skipUnknownIds
+        ? undefined
+        : (id: number) => !special?.has(id) && (!asked.skipUnknownIds || hasToken(id));
+    const decoder = new StreamDecoder(this.decoder, this.idLimit, isKept);
+    if (asked.ids !== undefined) decoder.push(asked.ids);
+    return decoder;
   }
 
   /** The bytes of one token; none where the id has no token. */
@@ -385,38 +449,7 @@ for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
   });
 }
 
-const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
-/** What other packages' tokenizers have, and where it is here. */
-const elsewhere: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"].map((name) => [
-      name,
-      "trainTokenizer({ extend: PATH, specialTokens, seedTokens }) makes a tokenizer with more tokens",
-    ]),
-  ),
-  ...Object.fromEntries(
-    ["apply_chat_template", "enablePadding", "enableTruncation", "setPadding", "setTruncation"].map(
-      (name) => [name, byTransformers],
-    ),
-  ),
-  encode_ordinary: "encode(text, { specialTokensAsText: true }) does that",
-  encode_batch: "encodeBatch(texts) does that",
-  decode_single_token_bytes: "tokenBytes(id) does that",
-  decodeBatch: "decode(ids) has one text at a time",
-  batch_decode: "decode(ids) has one text at a time",
-  token_to_id: "tokenToId(token) does that",
-  id_to_token: "idToToken(id) does that",
-  getVocabSize: "it is vocabSize",
-  free: "there is nothing to free",
-};
-for (const [name, way] of Object.entries(elsewhere)) {
-  Object.defineProperty(TextTokenizer.prototype, name, {
-    configurable: true,
-    value() {
-      throw usageError(`a Tokenizer has no ${name}`, way);
-    },
-  });
-}
+explainOtherNames(TextTokenizer.prototype);
 
 /** Arrow's offsets are signed. */
 const offsetMax = 2 ** 31 - 1;
@@ -427,14 +460,21 @@ function checkWhole(name: string, value: number, least: number, most = Number.PO
   throw usageError(`${name} is ${describeValue(value)}: it must be a whole number ${range}`);
 }
 
+function readTexts(call: string, texts: readonly (string | Uint8Array)[]) {
+  checkArgument(`${call}: texts`, texts, arrayArgument);
+  return Array.from(texts, (text, i) =>
+    typeof text === "string" ? text : readText(`${call}: texts[${i}]`, text),
+  );
+}
+
 /** @internal The parts of a tokenizer.json that is in memory. */
 export function partsOfJson(json: unknown): TokenizerParts {
   const bytes =
     typedArrayClass(json) === "Uint8Array"
       ? unchangingBytes("from: json", json as Uint8Array)
       : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
-  if (bytes.length > 0) return withEngineErrors(() => tokenizerOfJson(bytes, "tokenizer.json"));
-  throw new UserError("the tokenizer.json is empty");
+  if (bytes.length === 0) throw new UserError("the tokenizer.json is empty");
+  return partsInMemory(bytes, "tokenizer.json");
 }
 
 function asJson(json: unknown): string {

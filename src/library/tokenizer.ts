@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import {
   callbackArgument,
   checkArgument,
@@ -20,6 +21,7 @@ import { type ResolvedPattern, resolvePattern } from "#pattern";
 import { engineRefusal, UserError, usageError } from "#runtime";
 import { checkOutputFile, placeOfFile, takeLockNow, unguarded, WrittenPlaces, writeStaged } from "#store";
 import { type SpecialTokenOption, specialTokenId } from "#tokenizer";
+import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
 import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
 
 /** What files of some formats do not say. */
@@ -28,7 +30,7 @@ export type TokenizerLoadOptions = {
   readonly pattern?: string | undefined;
   /** For files that do not hold their special tokens: text to id. */
   readonly specialTokens?: Readonly<Record<string, number>> | undefined;
-};
+} & FetchOptions;
 
 /** How files are encoded into a file of ids. */
 export type EncodeFileOptions = EncodeOptions & {
@@ -56,17 +58,26 @@ export type EncodeFileOptions = EncodeOptions & {
  * ```ts
  * const tokenizer = await Tokenizer.load("tokenizer");
  * const ids = tokenizer.encode("some text<|endoftext|>");
- * new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(ids));
+ * const text = tokenizer.decode(ids);
  * ```
  */
 export class Tokenizer extends TextTokenizer {
   /**
    * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
-   * file of ranks, or Mistral's `tekken.json`. What cannot be reproduced exactly is refused with an error that names it.
+   * file of ranks, or Mistral's `tekken.json`. A string is a path; a URL of another kind than `file:` is fetched, and must be
+   * that of a `tokenizer.json`. What cannot be reproduced exactly is refused with an error that names it.
    */
-  static async load(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+  static override async load(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+    if (!isUrl(path)) return Tokenizer.loadPath(path, options);
+    if (path.protocol === "file:") return Tokenizer.loadPath(fileURLToPath(path.href), options);
+    return new Tokenizer(await fetchTokenizer("Tokenizer.load", path, options as FetchOptions));
+  }
+
+  private static async loadPath(path: string, options: TokenizerLoadOptions): Promise<Tokenizer> {
     checkArgument("Tokenizer.load: path", path, pathArgument);
+    checkNoAddress(path);
     const asked = checkOptions("Tokenizer.load", options, loadOptionKinds);
+    asked.signal?.throwIfAborted();
     const pattern: ResolvedPattern | undefined =
       asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
     const specialTokens: SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
@@ -85,7 +96,7 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /** The same, as HF's packages call it. */
-  static fromFile(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+  static fromFile(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     return Tokenizer.load(path, options);
   }
 
@@ -123,6 +134,7 @@ export class Tokenizer extends TextTokenizer {
       throw usageError(`encodeFile: workers is ${workers}: it must be a whole number of 1 or more`);
     }
     checkIdFileName(output, `"${output}"`);
+    const { path } = this.parts.description;
     checkOutputFile(output);
     const place = placeOfFile(output);
     const lock = place === null ? null : takeLockNow(place);
@@ -130,7 +142,8 @@ export class Tokenizer extends TextTokenizer {
       const inputs = findInputs([files].flat(), {
         inputFormat: asked.inputFormat,
         textField: asked.textField,
-        trained: readRecordedReading([this.parts.description.path]),
+        // One that was made in memory has no record next to it.
+        trained: path === "" ? undefined : readRecordedReading([path]),
         binary: asked.binary,
       });
       new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).keepFrom(inputs);
@@ -152,7 +165,16 @@ export class Tokenizer extends TextTokenizer {
   }
 }
 
-const loadOptionKinds = { pattern: textArgument, specialTokens: objectArgument };
+/** A string is a path, also one that looks like an address. */
+function checkNoAddress(path: string): void {
+  if (!/^https?:\/\//.test(path)) return;
+  throw usageError(
+    `Tokenizer.load: "${path}" is an address, and a string is a path`,
+    `Tokenizer.load(new URL("${path}")) fetches it`,
+  );
+}
+
+const loadOptionKinds = { pattern: textArgument, specialTokens: objectArgument, signal: signalArgument };
 
 const encodeFileOptionKinds = {
   ...encodeOptionKinds,

@@ -15,12 +15,11 @@ import { byBytes, earlyStop, invalidBytes, Pace, type Report, type Warning, with
 import { nameInLibrary } from "#options";
 import { runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
-import { baseSize, buildVocabulary, makeTokenCounts, notesOfShared, trainedParts } from "#tokenizer";
+import { baseSize, buildVocabulary, makeTokenCounts, notesOfShared } from "#tokenizer";
 import {
   checkFormatNames,
   chosenFiles,
   cuttingOf,
-  encodingPatternOf,
   fileBytes,
   finishedTokenizer,
   type LoadedFormats,
@@ -37,6 +36,7 @@ import {
 } from "#training";
 import { byteWords, WordCounter, type WordTable } from "#words";
 import { callOptions, inLibrary, readCall, respelled } from "./library.ts";
+import { partsOfTraining } from "./parts-of-training.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
@@ -281,7 +281,7 @@ export class TrainedTokenizer extends TextTokenizer {
     readonly trained: TrainedInMemory,
     private readonly formats: LoadedFormats,
   ) {
-    super(trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization));
+    super(partsOfTraining(training, trained.vocabulary));
   }
 
   get statistics(): TrainingStatistics {

@@ -15,12 +15,11 @@ import {
   WrittenPlaces,
   writeStaged,
 } from "#store";
-import { allAddedTokens, type TokenizerParts, trainedParts } from "#tokenizer";
+import { allAddedTokens, type TokenizerParts } from "#tokenizer";
 import {
   type AnyProduct,
   checkFormatNames,
   countsPaths,
-  encodingPatternOf,
   type Finished,
   fileBytes,
   type LoadedFormats,
@@ -36,6 +35,7 @@ import {
   writeProduct,
 } from "#training";
 import { inLibrary, readCall, respelled } from "./library.ts";
+import { partsOfTraining } from "./parts-of-training.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
@@ -69,7 +69,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   const { training, trained } = result;
   const isPlain = training.like === null && !("extensions" in trained);
   const parts = isPlain
-    ? trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization)
+    ? partsOfTraining(training, trained.vocabulary)
     : await partsAsWritten(product, training);
   const ended = { ...result, endMs: performance.now() };
   return new TrainedTokenizer(parts, { result: ended, product, formats: await loadFormats() });

@@ -76,6 +76,7 @@ export {
   lazyTokenTable,
   nameObstacle,
   packTokenList,
+  positionOf,
   type TokenTable,
   tableOfPacked,
   tokenBytesOf,

@@ -1,22 +1,23 @@
 import type { TokenDecoder } from "./token-decoder.ts";
-import { idsGiven, unknownId } from "./token-table.ts";
+import { idsGiven, positionOf, unknownId } from "./token-table.ts";
 
 /**
  * Decodes ids as they come, to text that can be shown at once. What `push` and `end` give, joined, is the text of all ids:
- * `new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(ids))`, with the same replacement characters for bytes
- * that are not UTF-8. `Tokenizer.stream` makes one.
+ * `tokenizer.decode(ids)`, with the same replacement characters for bytes that are not UTF-8. `Tokenizer.stream` makes one.
  */
 export class StreamDecoder {
   // Names of the language's own: consoles do not show them.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #tokens: TokenDecoder;
   readonly #idLimit: number;
+  readonly #isKept: ((id: number) => boolean) | undefined;
   #idCount = 0;
 
-  /** @internal */
-  constructor(tokens: TokenDecoder, idLimit: number) {
+  /** @internal @param isKept says of each id whether it is decoded; left out: all are */
+  constructor(tokens: TokenDecoder, idLimit: number, isKept?: (id: number) => boolean) {
     this.#tokens = tokens;
     this.#idLimit = idLimit;
+    this.#isKept = isKept;
   }
 
   /**
@@ -25,9 +26,11 @@ export class StreamDecoder {
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
     const array = typeof ids === "number" ? Float64Array.of(ids) : idsGiven("push", ids);
-    const { bytes, unknownIndex } = this.#tokens.decode(array);
+    const kept = this.#isKept === undefined ? array : array.filter(this.#isKept);
+    const { bytes, unknownIndex } = this.#tokens.decode(kept);
     if (unknownIndex >= 0) {
-      throw unknownId(array[unknownIndex]!, this.#idCount + unknownIndex, this.#idLimit);
+      const id = kept[unknownIndex]!;
+      throw unknownId(id, this.#idCount + positionOf(array, id), this.#idLimit);
     }
     this.#idCount += array.length;
     return this.#decoder.decode(bytes, { stream: true });

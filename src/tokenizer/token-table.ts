@@ -160,6 +160,10 @@ export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array 
   );
 }
 
+/** The first position of an id, or of what is none, such as NaN. */
+export const positionOf = (ids: ArrayLike<number>, id: number): number =>
+  Array.from(ids).findIndex((each) => Object.is(each, id));
+
 /** The error of an id without a token. */
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} stands for no token`, {

@@ -24,7 +24,7 @@ export async function usePage(input: HTMLInputElement, text: string | Uint8Array
   const part: string | Uint8Array<ArrayBuffer> = trained.truncate(text, 5);
   const parts: string[] | Uint8Array<ArrayBuffer>[] = trained.chunks(text, 5);
   const files: Map<string, Uint8Array<ArrayBuffer>> = trained.files();
-  await crypto.subtle.digest("SHA-256", trained.decode(ids));
+  await crypto.subtle.digest("SHA-256", trained.decodeBytes(ids));
   const { ids: all, offsets } = trained.encodeBatch([text]);
   postMessage(ids, "*", [ids.buffer, all.buffer, offsets.buffer, trained.tokenBytes(5).buffer]);
   return new Blob([part, ...parts, ...files.values(), ids, ...trained.merges.flat()]);
@@ -47,7 +47,7 @@ export async function use(workers: number | undefined): Promise<number> {
   const left: Uint8Array | undefined = trained.merges[0]?.[0];
   const tokenizer: Tokenizer = await Tokenizer.load("tokenizer");
   const ids: Uint32Array = tokenizer.encode("text", { specialTokensAsText: true });
-  const bytes: Uint8Array = BrowserTokenizer.from(trained.files().get("tokenizer.json") ?? "").decode([
+  const bytes: Uint8Array = BrowserTokenizer.from(trained.files().get("tokenizer.json") ?? "").decodeBytes([
     ...ids,
   ]);
   const isShort: boolean = tokenizer.count("text", { limit: 5 }) <= 5;

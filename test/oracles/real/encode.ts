@@ -82,13 +82,12 @@ describe("parts of a text have as many ids as asked for, and joined they are the
     if ("refusal" in tokenizer.expected) continue;
     test(tokenizer.name, async () => {
       const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
-      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
       for (const text of common) {
         const ids = loaded.encode(text);
         expect(loaded.count(text)).toBe(ids.length);
         const stream = loaded.stream();
         const streamed = Array.from(ids, (id) => stream.push(id));
-        expect([...streamed, stream.end()].join("") === decoder.decode(loaded.decode(ids))).toBe(true);
+        expect([...streamed, stream.end()].join("") === loaded.decode(ids)).toBe(true);
         const limit = 1 + (text.length % 40);
         const [first, last] = [loaded.truncate(text, limit), loaded.truncate(text, limit, { keep: "end" })];
         expect([text.startsWith(first), text.endsWith(last)]).toEqual([true, true]);

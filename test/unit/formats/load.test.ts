@@ -283,7 +283,7 @@ describe("tekken.json", () => {
     const ranks = await Tokenizer.load(rankFile, { pattern: "tekken" });
     const ours = await Tokenizer.load(write(tekken()));
     expect([...ours.encode(text)]).toEqual([...ranks.encode(text)].map((rank) => rank + specialCount));
-    expect(new TextDecoder().decode(ours.decode(ours.encode(text)))).toBe(text);
+    expect(ours.decode(ours.encode(text))).toBe(text);
     expect(ours.parts.description.patternName).toBe("tekken");
     expect(ours.idLimit).toBe(specialCount + rankLines.length);
   });
@@ -300,7 +300,7 @@ describe("tekken.json", () => {
     expect(specialTokens.get("<SPECIAL_99>")).toBe(99);
     expect(specialTokenId(ours.parts, "</s>")).toBe(2);
     expect(Math.min(...ours.encode("<s>[INST]</s><SPECIAL_99>"))).toBeGreaterThanOrEqual(specialCount);
-    expect(new TextDecoder().decode(ours.decode([1, 3, specialCount + 0x61, 2]))).toBe("<s>[INST]a</s>");
+    expect(ours.decode([1, 3, specialCount + 0x61, 2])).toBe("<s>[INST]a</s>");
   });
 
   test("lists more tokens than count", async () => {

@@ -35,10 +35,17 @@ test("the page of npm/README runs", async () => {
     pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, use_regex: true },
   });
   writeFileSync(join(directory, "tokenizer.json"), json);
-  const stubs = `const document = { body: {} }; const fetch = async (name) => Bun.file(${JSON.stringify(`${directory}/`)} + name);`;
-  const run = `${script!.replace(path, "./browser/browser.js")}\nexport const shown = document.body.textContent;`;
-  writeFileSync(page, `${stubs}\n${run}`);
-  const { shown } = await import(page);
+  const fetchOfBun = globalThis.fetch;
+  globalThis.fetch = (async (name: string) => new Response(Bun.file(join(directory, name)))) as never;
+  writeFileSync(
+    page,
+    `const document = { body: {} };
+    ${script!.replace(path, "./browser/browser.js")}
+    export const shown = document.body.textContent;`,
+  );
+  const { shown } = await import(page).finally(() => {
+    globalThis.fetch = fetchOfBun;
+  });
   expect(shown).toBe(TextTokenizer.from(json).encode("some text").join(" "));
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Tokenizer, trainTokenizer, UserError } from "../../../src/index.ts";
 import { takeLockNow } from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
@@ -26,12 +27,50 @@ test("a tokenizer is trained, used at once, and loaded again from what it wrote"
     const trained = await trainTokenizer(options);
     expect(trained.size).toBe(700);
     const ids = trained.encode(text);
-    expect(new TextDecoder().decode(trained.decode(ids))).toBe(text);
+    expect(trained.decode(ids)).toBe(text);
     for (const name of ["", "tokenizer.json", "vocab.json", "merges.txt", "tokenizer.tiktoken"]) {
       const loaded = await Tokenizer.load(join(output, name));
       expect(loaded.specialTokens.get(special)).toBe(trained.specialTokens.get(special)!);
       expect(Bun.deepEquals(loaded.encode(text), ids)).toBe(true);
     }
+  }
+});
+
+test("bos in front is added on request, by a tokenizer just trained as by its files, and a URL of a file is loaded", async () => {
+  const output = join(home, "with-bos");
+  const model = { roles: { bos: special }, addsBos: true };
+  const trained = await trainTokenizer({
+    files: corpus,
+    vocabSize: 300,
+    specialTokens: [special],
+    model,
+    output,
+  });
+  const loaded = await Tokenizer.load(pathToFileURL(output));
+  const bos = trained.specialTokens.get(special)!;
+  for (const tokenizer of [trained, loaded]) {
+    expect([...tokenizer.encode("ab", { addSpecialTokens: true })]).toEqual([bos, ...tokenizer.encode("ab")]);
+    expect([...tokenizer.encode("ab")]).not.toContain(bos);
+  }
+});
+
+test("encodeFile of a tokenizer from memory reads no record of the working directory", async () => {
+  const record = JSON.stringify({
+    files: ["training.json"],
+    inputs: [{ path: "a", format: "jsonl", textField: "other" }],
+  });
+  const folder = join(home, "with-record");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "training.json"), record);
+  writeFileSync(join(folder, "a.jsonl"), '{"text":"ab","other":"abcdef"}\n');
+  const trained = await trainTokenizer({ files: corpus, vocabSize: 257 });
+  const tokenizer = Tokenizer.from(trained.files().get("tokenizer.json")!);
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    for (const each of [trained, tokenizer]) expect(await each.encodeFile("a.jsonl", "ids.npy")).toBe(2);
+  } finally {
+    process.chdir(before);
   }
 });
 
@@ -94,6 +133,6 @@ test("a word of two megabytes is encoded", async () => {
   const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 700 });
   for (const word of ["a".repeat(2e6), "thelowing".repeat(2e5)]) {
     const ids = tokenizer.encode(word);
-    expect(new TextDecoder().decode(tokenizer.decode(ids)) === word).toBe(true);
+    expect(tokenizer.decode(ids) === word).toBe(true);
   }
 });

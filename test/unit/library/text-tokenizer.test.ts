@@ -3,10 +3,11 @@ import { inspect } from "node:util";
 import { runInNewContext } from "node:vm";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
+import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { nameObstacle } from "../../../src/tokenizer/token-table.ts";
 import { rounds } from "../../rounds.ts";
-import { errorOf } from "../../thrown.ts";
+import { errorOf, refusalOf } from "../../thrown.ts";
 import { madeTrial } from "../text/made-trials.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -399,7 +400,7 @@ test("bytes, ids and options of another realm are taken, as from a frame", () =>
   expect(tokenizer.preTokenize(there.bytes)).toEqual(["low"]);
   expect(tokenizer.encodeBatch(there.texts).ids).toEqual(ids);
   for (const ids of [there.ids, there.narrow, there.list])
-    expect([...tokenizer.decode(ids)]).toEqual([...tokenizer.decode([97])]);
+    expect([...tokenizer.decodeBytes(ids)]).toEqual([...tokenizer.decodeBytes([97])]);
   const file = there.bytesOf(Buffer.from(JSON.stringify(base)));
   expect(TextTokenizer.from(file).encode("low")).toEqual(ids);
   expect(() => tokenizer.encode("low", there.map)).toThrow("encode: options is an object of Map");
@@ -454,4 +455,113 @@ test("consoles and JSON show what a tokenizer is, not what it holds", () => {
   expect(inspect(tokenizer.stream()).length).toBeLessThan(100);
   // Node asks the prototype, too.
   expect(inspect(TextTokenizer.prototype).length).toBeLessThan(100);
+});
+
+test("decode leaves out special tokens, and bytes that are not UTF-8 are replaced", () => {
+  const [special] = specialTokens;
+  const ids = [...tokenizer.encode(`\ufefflow${special}lower`), 0xff];
+  expect(tokenizer.decode(ids)).toBe(`\ufefflow${special}lower\ufffd`);
+  expect(tokenizer.decode(ids, { skipSpecialTokens: true })).toBe("\ufefflowlower\ufffd");
+  expect([...tokenizer.decodeBytes(Uint16Array.from(ids), { skipSpecialTokens: true })]).toEqual([
+    ...Buffer.concat([Buffer.from("\ufefflowlower"), Buffer.of(0xff)]),
+  ]);
+  const id = tokenizer.specialTokens.get(special!)!;
+  for (const wrong of [Number.NaN, -1, tokenizer.idLimit]) {
+    const call = () => tokenizer.decode([id, 97, wrong, wrong], { skipSpecialTokens: true });
+    expect(call).toThrow(`id ${wrong} at position 2 stands for no token`);
+  }
+  // An added token that is not special is text.
+  const json = structuredClone(base);
+  json.added_tokens.push({ ...json.added_tokens[0]!, id: tokenizer.idLimit, content: "[x]", special: false });
+  const other = TextTokenizer.from(json);
+  expect(other.decode(other.encode(`[x]${special}`), { skipSpecialTokens: true })).toBe("[x]");
+});
+
+test("a stream may begin after other ids, leave out special tokens, and pass over unknown ids", () => {
+  const [special] = specialTokens;
+  const id = tokenizer.specialTokens.get(special!)!;
+  const [a, b, ...rest] = Buffer.from("🦊");
+  const stream = tokenizer.stream({ ids: [97, a!, b!], skipSpecialTokens: true, skipUnknownIds: true });
+  expect(stream.push([id, -1, Number.NaN, ...rest, tokenizer.idLimit])).toBe("🦊");
+  expect(stream.push(id)).toBe("");
+  expect(tokenizer.stream({ ids: Uint32Array.of(97) }).push(98)).toBe("b");
+  expect(() => tokenizer.stream({ skipSpecialTokens: true }).push([id, -1])).toThrow("id -1 at position 1");
+  expect(() => tokenizer.stream({ ids: "a" as never })).toThrow('ids is "a"');
+  expect(() => tokenizer.stream({ skip: true } as never)).toThrow('stream has no option "skip"');
+});
+
+test("ids around a text are those of HF's post-processors, or refused with the reason", async () => {
+  const [cls, sep] = specialTokens.map((text) => [text, tokenizer.specialTokens.get(text)!] as const);
+  const special = (text: string, id: number) => ({ [text]: { id: text, ids: [id], tokens: [text] } });
+  const template = {
+    type: "TemplateProcessing",
+    single: [
+      { SpecialToken: { id: cls![0], type_id: 0 } },
+      { Sequence: { id: "A", type_id: 0 } },
+      { SpecialToken: { id: sep![0], type_id: 0 } },
+      { SpecialToken: { id: sep![0], type_id: 0 } },
+    ],
+    pair: [{ Sequence: { id: "A", type_id: 0 } }, { Sequence: { id: "B", type_id: 1 } }],
+    special_tokens: { ...special(...cls!), ...special(...sep!) },
+  };
+  const roberta = { type: "RobertaProcessing", cls, sep, trim_offsets: true, add_prefix_space: false };
+  const texts = ["", "low lower", specialTokens[0]!, "🦊"];
+  for (const post_processor of [null, template, roberta]) {
+    const json = { ...base, post_processor };
+    const ours = TextTokenizer.from(json);
+    const theirs = HuggingFace.fromString(JSON.stringify(json));
+    const { ids, offsets } = ours.encodeBatch(texts, { addSpecialTokens: true });
+    for (const [i, text] of texts.entries()) {
+      const wanted = (await theirs.encode(text, null, { addSpecialTokens: true })).getIds();
+      expect([...ours.encode(text, { addSpecialTokens: true })]).toEqual(wanted);
+      expect([...ids.subarray(offsets[i], offsets[i + 1])]).toEqual(wanted);
+    }
+    expect(offsets.at(-1)).toBe(ids.length);
+  }
+  const twice = { ...template, single: [...template.single, template.single[1]!] };
+  const odd = TextTokenizer.from({ ...base, post_processor: twice });
+  expect(() => odd.encode("a", { addSpecialTokens: true })).toThrow(
+    "special tokens cannot be added: its template",
+  );
+  expect([...odd.encode("a")]).toEqual([...tokenizer.encode("a")]);
+});
+
+test("a tokenizer.json is fetched by its URL, and what goes wrong says which and why", async () => {
+  const server = Bun.serve({
+    port: 0,
+    fetch: ({ url }) => {
+      if (url.endsWith("/tokenizer.json")) return new Response(JSON.stringify(base));
+      if (url.endsWith("/late")) return new Promise<Response>(() => {});
+      return url.endsWith("/text") ? new Response("a text") : new Response("none", { status: 404 });
+    },
+  });
+  try {
+    const at = (path: string) => new URL(path, server.url);
+    const wanted = [...tokenizer.encode("low lower")];
+    for (const { load } of [TextTokenizer, Tokenizer] as readonly (typeof TextTokenizer)[]) {
+      expect([...(await load.call(TextTokenizer, at("tokenizer.json"))).encode("low lower")]).toEqual(wanted);
+      await expect(load(at("none"))).rejects.toThrow(`"${at("none")}" cannot be fetched: 404 Not Found`);
+      await expect(load(at("text"))).rejects.toThrow(`"${at("text")}"`);
+      const late = load(at("late"), { signal: AbortSignal.timeout(20) });
+      await expect(late).rejects.toMatchObject({ name: "TimeoutError" });
+    }
+    expect([...(await TextTokenizer.load(String(at("tokenizer.json")))).encode("low lower")]).toEqual(wanted);
+    const { hint } = await refusalOf(Tokenizer.load(String(at("x"))));
+    expect(hint).toContain("Tokenizer.load(new URL(");
+  } finally {
+    server.stop(true);
+  }
+  await expect(TextTokenizer.load("http://127.0.0.1:9/x")).rejects.toThrow(
+    '"http://127.0.0.1:9/x" cannot be fetched: ',
+  );
+  await expect(TextTokenizer.load(5 as never)).rejects.toThrow("Tokenizer.load: url is 5: it must be a URL");
+});
+
+test("names of other packages lead to ours", () => {
+  const hintOf = (name: string) =>
+    errorOf(() => (tokenizer as unknown as Record<string, () => void>)[name]!()).hint;
+  expect(hintOf("encodeOrdinary")).toBe("encode(text, { specialTokensAsText: true }) does that");
+  expect(hintOf("countTokens")).toBe("count(text) does that");
+  expect(hintOf("isWithinTokenLimit")).toContain("count(text, { limit: n }) <= n");
+  expect(hintOf("getVocab")).toContain("tokenToId(token)");
 });

@@ -52,8 +52,7 @@ const cases = [
 ];
 
 const gpt2Json = () => jsonOf(writeTokenizer("gpt2"));
-const roundTrip = (tokenizer: Tokenizer, text: string) =>
-  new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(tokenizer.encode(text)));
+const roundTrip = (tokenizer: Tokenizer, text: string) => tokenizer.decode(tokenizer.encode(text));
 
 describe("ids are HF's", () => {
   for (const pattern of triedPatterns) {
@@ -254,7 +253,7 @@ describe("added tokens", () => {
     const text = `the low${special}new`;
     const ids = ours.encode(text, { specialTokensAsText: true });
     expect([...ids]).not.toContain(ours.specialTokens.get(special)!);
-    expect(new TextDecoder().decode(ours.decode(ids))).toBe(text);
+    expect(ours.decode(ids)).toBe(text);
     const plain = gpt2Json();
     plain.added_tokens = [];
     const { theirs } = await bothOf(plain);
@@ -321,7 +320,7 @@ describe("normal forms", () => {
       Buffer.from("\u0301é"),
       Buffer.of(0xc3),
     ]);
-    expect(Buffer.from(ours.decode(ours.encode(bytes))).toString("hex")).toBe(expected.toString("hex"));
+    expect(Buffer.from(ours.decodeBytes(ours.encode(bytes))).toString("hex")).toBe(expected.toString("hex"));
   });
 });
 
@@ -542,7 +541,7 @@ describe("bytes", () => {
       const bytes = Uint8Array.from({ length: random(40) }, () =>
         random(4) === 0 ? random(256) : alphabet[random(alphabet.length)]!,
       );
-      const decoded = tokenizer.decode(tokenizer.encode(bytes));
+      const decoded = tokenizer.decodeBytes(tokenizer.encode(bytes));
       if (Buffer.compare(decoded, bytes) !== 0)
         expect({ seed, n, bytes: [...decoded] }).toEqual({ seed, n, bytes: [...bytes] });
     }
@@ -600,12 +599,10 @@ test("an id that a special token shares with an ordinary token is decoded as the
     const decoded = await theirs.decode(ids, false);
     for (const tokenizer of [trained, loaded]) {
       expect([...tokenizer.encode(text)]).toEqual(ids);
-      const ours = new TextDecoder().decode(tokenizer.decode(ids));
+      const ours = tokenizer.decode(ids);
       // HF takes the characters of a special token for bytes, also where no other token has its id.
       expect(ours).toBe(decoded.replaceAll("<\ufffd>", "<é>"));
     }
   }
-  expect(new TextDecoder().decode(loaded.decode(loaded.encode(texts[0]!)))).toBe(
-    texts[0]!.replace("aé", "a\ufffd"),
-  );
+  expect(loaded.decode(loaded.encode(texts[0]!))).toBe(texts[0]!.replace("aé", "a\ufffd"));
 });

@@ -44,7 +44,7 @@ test("a text of any length keeps its last character: ids of it are those of HF a
       for (const last of isSmallScale ? lastCharacters : turns(lastCharacters, turn++)) {
         const text = textOf(length, last);
         const ids = ours.encode(text);
-        const decoded = new TextDecoder().decode(ours.decode(ids));
+        const decoded = ours.decode(ids);
         expect({ name, length, last, isSame: decoded === text }).toEqual({
           name,
           length,
@@ -70,7 +70,7 @@ test("a text before a special token keeps its last character", async () => {
     for (const last of lastCharacters) {
       const text = `x<|end|>${textOf(length, last)}<|endoftext|>${textOf(length, last)}`;
       const ids = encodeWith(encoding, Buffer.from(text));
-      expect({ length, last, text: new TextDecoder().decode(ours.decode(ids)) }).toEqual({
+      expect({ length, last, text: ours.decode(ids) }).toEqual({
         length,
         last,
         text,

@@ -230,7 +230,7 @@ describe("another text for a special token", () => {
     for (const tokenizer of await Promise.all(all(output))) {
       expect([...tokenizer.encode('a<|"tool"\\|>b<|fin|>')]).toEqual([97, 420, 98, 419]);
       expect(tokenizer.encode("<|end|>").length).toBeGreaterThan(1);
-      expect(Buffer.from(tokenizer.decode([419])).toString()).toBe("<|fin|>");
+      expect(tokenizer.decode([419])).toBe("<|fin|>");
     }
     // Only where the old text stood.
     const asJson = (text: string) => JSON.stringify(text).slice(1, -1);

@@ -26,7 +26,7 @@ const madeText = (length: number) =>
 /** The merges of a tokenizer, as pairs of Latin-1 texts. */
 function mergesOf(tokenizer: Tokenizer): [string, string][] {
   const { left, right } = tokenizer.parts.model.merges;
-  const text = (id: number) => Buffer.from(tokenizer.decode([id])).toString("latin1");
+  const text = (id: number) => Buffer.from(tokenizer.decodeBytes([id])).toString("latin1");
   return Array.from(left, (id, k) => [text(id), text(right[k]!)]);
 }
 

@@ -1,0 +1,51 @@
+import { checkArgument, checkOptions, isSignal, signalArgument } from "#bytes";
+import { tokenizerOfJson } from "#formats";
+import { UserError, withEngineErrors } from "#runtime";
+import type { TokenizerParts } from "#tokenizer";
+
+export type FetchOptions = {
+  /** Ends the request: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+const urlArgument = {
+  name: "a URL",
+  accepts: (value: unknown) => (typeof value === "string" && value !== "") || isUrl(value),
+};
+
+/** Whether it is a URL, of any realm. */
+export const isUrl = (value: unknown): value is URL =>
+  Object.prototype.toString.call(value) === "[object URL]" && typeof (value as URL).href === "string";
+
+/** Fetches a `tokenizer.json`. A UserError if that fails, or if it is not one. */
+export async function fetchTokenizer(
+  call: string,
+  url: string | URL,
+  options: FetchOptions,
+): Promise<TokenizerParts> {
+  checkArgument(`${call}: url`, url, urlArgument);
+  const { signal } = checkOptions(call, options, { signal: signalArgument });
+  const bytes = await fetchBytes(String(url), signal);
+  if (bytes.length === 0) throw new UserError(`"${url}" is empty`);
+  return partsInMemory(bytes, String(url));
+}
+
+/** Reads a `tokenizer.json`, which errors call `name`. It has no path, next to which there could be a record. */
+export function partsInMemory(bytes: Uint8Array<ArrayBuffer>, name: string): TokenizerParts {
+  const parts = withEngineErrors(() => tokenizerOfJson(bytes, name));
+  return { ...parts, description: { ...parts.description, path: "" } };
+}
+
+async function fetchBytes(url: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const response = await fetch(url, isSignal(signal) ? { signal } : {});
+    if (response.ok) return new Uint8Array(await response.arrayBuffer());
+    throw new UserError(`"${url}" cannot be fetched: ${response.status} ${response.statusText}`.trimEnd());
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof UserError) throw error;
+    const { message, cause } = error as Error;
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : message;
+    throw new UserError(`"${url}" cannot be fetched: ${reason}`);
+  }
+}

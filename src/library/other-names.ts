@@ -1,0 +1,47 @@
+import { usageError } from "#runtime";
+
+const named = (names: readonly string[], way: string) => Object.fromEntries(names.map((name) => [name, way]));
+
+const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
+/** Methods of other packages' tokenizers, with what does the same here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  ...named(
+    ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"],
+    "trainTokenizer({ extend: PATH, specialTokens, seedTokens }) makes a tokenizer with more tokens",
+  ),
+  ...named(
+    ["apply_chat_template", "encodeChat", "enablePadding", "enableTruncation", "setPadding", "setTruncation"],
+    byTransformers,
+  ),
+  ...named(["encode_ordinary", "encodeOrdinary"], "encode(text, { specialTokensAsText: true }) does that"),
+  ...named(["encode_batch"], "encodeBatch(texts) does that"),
+  ...named(["encode_with_offsets"], "encodeWithOffsets(text) does that"),
+  ...named(["decode_bytes"], "decodeBytes(ids) does that"),
+  ...named(["decode_single_token_bytes", "decodeSingleTokenBytes"], "tokenBytes(id) does that"),
+  ...named(["decodeBatch", "decode_batch", "batch_decode"], "decode(ids) decodes one text at a time"),
+  ...named(["countTokens", "count_tokens"], "count(text) does that"),
+  ...named(
+    ["isWithinTokenLimit", "is_within_token_limit"],
+    "count(text, { limit: n }) <= n says whether a text has at most n ids",
+  ),
+  ...named(["token_to_id"], "tokenToId(token) does that"),
+  ...named(["id_to_token"], "idToToken(id) does that"),
+  ...named(
+    ["getVocab", "get_vocab"],
+    "tokenToId(token) and idToToken(id) look up one token; ids are less than idLimit",
+  ),
+  ...named(["getVocabSize", "get_vocab_size"], "it is vocabSize"),
+  ...named(["free"], "dispose() does that"),
+};
+
+/** Makes a call of another package's method fail with the name of ours. */
+export function explainOtherNames(prototype: object): void {
+  for (const [name, way] of Object.entries(elsewhere)) {
+    Object.defineProperty(prototype, name, {
+      configurable: true,
+      value() {
+        throw usageError(`a Tokenizer has no ${name}`, way);
+      },
+    });
+  }
+}

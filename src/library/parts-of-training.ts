@@ -1,0 +1,11 @@
+import { postProcessingOfRecord } from "#formats";
+import { type TokenizerParts, trainedParts, type Vocabulary } from "#tokenizer";
+import { encodingPatternOf, type Training } from "#training";
+
+/** The tokenizer of a vocabulary that was just trained: what loading its files gives. */
+export function partsOfTraining(training: Training, vocabulary: Vocabulary): TokenizerParts {
+  const { model, normalization } = training;
+  const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
+  const bosInFront = model.addsBos ? model.roles.bos : undefined;
+  return { ...parts, ...postProcessingOfRecord({ bosInFront }, parts.addedTokens) };
+}

@@ -1,0 +1,45 @@
+import { UserError } from "#runtime";
+import { allAddedTokens, type TokenizerParts } from "#tokenizer";
+
+/** The ids of text i are ids[offsets[i] .. offsets[i + 1]). */
+export type EncodedBatch = {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  readonly offsets: Int32Array<ArrayBuffer>;
+};
+
+/** The ids that a post-processor adds before and after a text. */
+export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
+
+/** A UserError if the post-processor does not simply put ids around a text. */
+export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
+  const { before = [], after = [], obstacle } = postProcessing ?? {};
+  if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);
+  return { before, after };
+}
+
+export function withIdsAround(ids: Uint32Array, { before, after }: IdsAround): Uint32Array<ArrayBuffer> {
+  const all = new Uint32Array(before.length + ids.length + after.length);
+  all.set(before);
+  all.set(ids, before.length);
+  all.set(after, before.length + ids.length);
+  return all;
+}
+
+/** The batch with these ids around each text. */
+export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAround): EncodedBatch {
+  const added = around.before.length + around.after.length;
+  if (added === 0) return { ids, offsets };
+  const all = new Uint32Array(ids.length + added * (offsets.length - 1));
+  const moved = offsets.map((offset, i) => offset + i * added);
+  for (let i = 0; i + 1 < offsets.length; i++)
+    all.set(withIdsAround(ids.subarray(offsets[i], offsets[i + 1]), around), moved[i]);
+  return { ids: all, offsets: moved };
+}
+
+/** The ids of special tokens; other added tokens are text. */
+export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
+  new Set(
+    allAddedTokens(parts)
+      .filter(({ special }) => special)
+      .map(({ id }) => id),
+  );
