@@ -31,7 +31,7 @@ export { modelCardFile } from "./model-card.ts";
 export { modelFactsOf, parseCompanionFiles, roleTokensAt } from "./model-files.ts";
 export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";
 export { Chunk, type OutputFile, sha256Of, type TokenizerFormat } from "./output-file.ts";
-export {} from "./post-processor.ts";
+export { postProcessingOfRecord } from "./post-processor.ts";
 export { nameOf } from "./pre-tokenizer.ts";
 export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
 export { findKnownRanksBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
