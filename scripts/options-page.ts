@@ -28,7 +28,7 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan", "ids join"),
-  ...of("encode.md", "encode", "tokens", "decode", "image"),
+  ...of("encode.md", "encode", "tokens", "decode", "ids check", "image"),
   ...of("evaluate.md", "eval", "diff"),
   ...of("extend.md", "prune", "truncate", "ids truncate"),
   ...of("your-model.md", "convert"),

@@ -63,6 +63,7 @@ const atSmallScale = [
   "test/unit/text/normaliz",
   "test/unit/text/pretokens",
   "test/unit/text/sections",
+  "test/unit/tokenizer/canonical-ids",
   "test/unit/tokenizer/merge.",
   "test/unit/tokenizer/model-of-ranks",
   "test/unit/tokenizer/never-merged",

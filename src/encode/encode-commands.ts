@@ -3,6 +3,7 @@ import { type Command, corpusFiles } from "#terminal";
 import {
   decoding,
   encoding,
+  idsChecking,
   idsDecoding,
   idsEncoding,
   idsJoining,
@@ -177,6 +178,25 @@ export const idsCommands: readonly Command[] = [
       },
     ],
     run: async () => (await import("./join-command.ts")).runJoinIds,
+  },
+  {
+    name: "ids check",
+    files: "<file>...",
+    reads: "files",
+    filesDescription: "ids in any format that encode writes, or decimal; -",
+    description: "check that ids are those that encoding gives",
+    details:
+      "Decodes the ids of each document, encodes the text, and compares. Shows the first places that differ, and exits with 1 if there are any.",
+    readsPipe: true,
+    options: idsChecking,
+    examples: [
+      {
+        what: "The ids that a model is trained on",
+        command: "bpe ids check corpus.npy --tokenizer tokenizer",
+      },
+    ],
+    run: async () => (await import("./check-ids-command.ts")).runCheckIds,
+    usesKernel: true,
   },
   {
     name: "ids inspect",

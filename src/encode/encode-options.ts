@@ -249,6 +249,20 @@ export const idsJoining = tableOf({
   ...unattended,
 });
 
+/** The options of `bpe ids check`. */
+export const idsChecking = tableOf({
+  tokenizer,
+  ...{ json },
+  idType: { ...typeOfBinary, default: "as encode writes it" },
+  documentEnd: {
+    ...idFiles.documentEnd,
+    topic: "input",
+    description: "special token that ends documents in files of bare ids",
+    details: "Formats that keep documents, and lines of decimal ids, need none.",
+  },
+  ...{ specialTokensAsText, ...besideTokenizer, logFile, ...everywhere },
+});
+
 /** The options of `bpe ids decode`. */
 export const idsDecoding = tableOf({
   tokenizer: idMerges,

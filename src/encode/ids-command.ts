@@ -119,7 +119,7 @@ function readTrainOptions(typed: TypedOptions) {
 }
 
 /** The files named, or that globs name, as they are now; `-` is standard input. */
-function findIdFiles(names: readonly string[]): IdInput[] {
+export function findIdFiles(names: readonly string[]): IdInput[] {
   const paths = names.flatMap((name) =>
     name === "-" || existsSync(name) || !/[*?[]/.test(name) ? [name] : [...filesMatching(name).paths],
   );

@@ -39,7 +39,7 @@ export const commands: readonly CommandSpec[] = [
 
 /** Commands of two words, by the first one: what they are for. */
 export const commandGroups = {
-  ids: "train, encode, decode, truncate, join, inspect ids",
+  ids: "learn merges over ids; truncate, join, check ids",
 } as const;
 
 /** The commands of a group. */

@@ -1,5 +1,12 @@
 // A tokenizer as a value: encoding, decoding, vocabularies made from others. No files.
 
+export {
+  CanonicalCheck,
+  firstDifference,
+  type NoncanonicalPlace,
+  type RecodedSpan,
+  recodedSpans,
+} from "./canonical-ids.ts";
 export { chatTemplates } from "./chat-templates.ts";
 export { EncodingKernel, IdBuffer, type Ids, NoMemory, segmentWords, WordMerger } from "./encoding-kernel.ts";
 export {

@@ -8,6 +8,7 @@ import { misfits, type Schema } from "./json-schema.ts";
 
 const home = scratch();
 const corpus = put(home, "corpus.txt", madeText(5, 2000));
+const idLines = put(home, "ids.txt", "116 104 101\n\n");
 const records = put(home, "corpus.jsonl", `${JSON.stringify({ text: madeText(6, 200) })}\n`);
 
 const schemaOf = (name: string): Schema =>
@@ -161,7 +162,7 @@ describe("docs/inspection.schema.json", () => {
   });
 });
 
-test("eval --json, diff --json and tokens --json are as their schemas say, and so are no others", () => {
+test("eval, diff, tokens and ids check with --json are as their schemas say, and so are no others", () => {
   const made = writeTokenizer("cl100k", "huggingface");
   const cases: [schema: string, ...args: string[]][] = [
     ["evaluation", "eval", "plain", made, "--text", corpus, records],
@@ -169,6 +170,7 @@ test("eval --json, diff --json and tokens --json are as their schemas say, and s
     ["difference", "diff", "plain", made],
     ["difference", "diff", "plain", made, "--text", corpus],
     ["tokens", "tokens", corpus, records, "texts", "--tokenizer", made],
+    ["ids-check", "ids", "check", idLines, "--tokenizer", made],
   ];
   mkdirSync(join(home, "texts"));
   put(home, "texts/empty.txt", "");

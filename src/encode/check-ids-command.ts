@@ -1,0 +1,156 @@
+import { countNoun, escapeBytes, groupDigits } from "#bytes";
+import { formattedIdsAt, idTypeFor, readDocuments, readSequences } from "#ids";
+import { readTyped } from "#options";
+import { UserError, yieldToEventLoop } from "#runtime";
+import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, writeLines } from "#terminal";
+import {
+  allAddedTokens,
+  CanonicalCheck,
+  documentEndAmong,
+  type NoncanonicalPlace,
+  specialTokenId,
+  type TokenizerParts,
+  tokenBytesOf,
+} from "#tokenizer";
+import { idsChecking } from "./encode-options.ts";
+import { findIdFiles } from "./ids-command.ts";
+
+/** A document whose ids are not canonical. */
+type FoundPlace = NoncanonicalPlace & { readonly path: string; readonly document: number };
+
+type Counts = { idCount: number; documentCount: number; noncanonicalCount: number };
+
+/** Places that are kept; all documents are counted. */
+const placesMax = 1000;
+const shownPlaces = 10;
+const shownTokens = 8;
+
+/** `bpe ids check`: whether ids are those that encoding their text gives. */
+export async function runCheckIds({ files, options }: Invocation, output: Output): Promise<void> {
+  const asked = readTyped(idsChecking, options);
+  const inputs = findIdFiles(files);
+  const parts = await openTokenizer(tokenizerOf(asked), true, output);
+  const endId = documentEndId(parts, asked.documentEnd);
+  const counts: Counts = { idCount: 0, documentCount: 0, noncanonicalCount: 0 };
+  const places: FoundPlace[] = [];
+  for (const { path } of inputs) {
+    const documents = new CheckedDocuments(parts, endId, path, counts, places);
+    const type = { asked: asked.idType, needed: idTypeFor(parts) };
+    const formatted = formattedIdsAt(path, asked.idType ?? type.needed);
+    const { idLimit } = parts.tokens;
+    const reading = formatted
+      ? readDocuments(path, formatted.read(), documents, idLimit)
+      : readSequences(path, type, documents, idLimit);
+    for await (const _ of reading) await yieldToEventLoop();
+  }
+  const { idCount, documentCount, noncanonicalCount } = counts;
+  if (asked.json) await writeJson(resultOf(asked.tokenizer!, counts, places, parts));
+  else if (noncanonicalCount > 0) await writeLines(linesOf(counts, places, parts, inputs.length > 1));
+  if (noncanonicalCount > 0)
+    throw new UserError(
+      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that encoding the text does not give`,
+      { hint: "were they made with another tokenizer or pattern? bpe diff A B --text FILE compares two" },
+    );
+  output.succeed(
+    `canonical: ${countNoun(idCount, "id")} in ${countNoun(documentCount, "document")} are those that encoding gives`,
+    { ...counts },
+  );
+}
+
+/** The id after which a document ends in files that do not say where documents end. */
+function documentEndId(parts: TokenizerParts, typed: string | undefined): number | undefined {
+  const name = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
+  return name === undefined ? undefined : specialTokenId(parts, name, "to end documents");
+}
+
+/** Takes the documents of a file, and cuts them after the id that ends documents. */
+class CheckedDocuments {
+  private readonly check: CanonicalCheck;
+  /** Whether the id that ends documents has just ended one. */
+  private hasEnded = false;
+  private document = 0;
+
+  constructor(
+    private readonly parts: TokenizerParts,
+    private readonly endId: number | undefined,
+    private readonly path: string,
+    private readonly counts: Counts,
+    private readonly places: FoundPlace[],
+  ) {
+    this.check = new CanonicalCheck(parts);
+  }
+
+  ids(given: ArrayLike<number>, count: number): void {
+    const ids = Uint32Array.from(given).subarray(0, count);
+    this.counts.idCount += count;
+    for (let start = 0; start < count; ) {
+      const at = this.endId === undefined ? -1 : ids.indexOf(this.endId, start);
+      const end = at < 0 ? count : at + 1;
+      // Where special tokens are text, that of the end was not in the text that was encoded.
+      const isText = at < 0 || !this.parts.specialTokensAsText;
+      this.check.take(ids.subarray(start, isText ? end : at));
+      if (at >= 0) this.finishDocument();
+      this.hasEnded = at >= 0;
+      start = end;
+    }
+  }
+
+  endDocument(): void {
+    if (!this.hasEnded) this.finishDocument();
+    this.hasEnded = false;
+  }
+
+  private finishDocument(): void {
+    const place = this.check.end();
+    const { document, path, counts, places } = this;
+    counts.documentCount++;
+    this.document++;
+    if (place === null) return;
+    counts.noncanonicalCount++;
+    if (places.length < placesMax) places.push({ path, document, ...place });
+  }
+}
+
+/** What `--json` prints (docs/ids-check.schema.json). */
+const resultOf = (
+  tokenizer: string,
+  counts: Counts,
+  places: readonly FoundPlace[],
+  { tokens }: TokenizerParts,
+) => {
+  const tokensOf = (ids: readonly number[]) =>
+    ids.map((id) => ({ id, token: escapeBytes(tokenBytesOf(tokens, id)) }));
+  return {
+    format: "bpe-ids-check",
+    version: 1,
+    tokenizer,
+    ...counts,
+    places: places.map(({ path, document, index, given, canonical }) => ({
+      ...{ path, document, index },
+      ...{ given: tokensOf(given), canonical: tokensOf(canonical) },
+    })),
+  };
+};
+
+/** The first places, for people. */
+function linesOf(
+  { noncanonicalCount }: Counts,
+  places: readonly FoundPlace[],
+  { tokens }: TokenizerParts,
+  hasManyFiles: boolean,
+): string[] {
+  const listed = (ids: readonly number[]) => {
+    const shown = ids.slice(0, shownTokens);
+    const texts = shown.map((id) => `"${escapeBytes(tokenBytesOf(tokens, id))}"`);
+    return `${texts.join(" ")}${ids.length > shown.length ? " …" : ""} (${shown.join(" ")}${ids.length > shown.length ? " …" : ""})`;
+  };
+  const lines = places
+    .slice(0, shownPlaces)
+    .flatMap(({ path, document, index, given, canonical }) => [
+      `${hasManyFiles ? `${path}, ` : ""}document ${document}, position ${index}`,
+      `  given    ${given.length === 0 ? "no more ids" : listed(given)}`,
+      `  encoded  ${canonical.length === 0 ? "no more ids" : listed(canonical)}`,
+    ]);
+  const moreCount = noncanonicalCount - Math.min(places.length, shownPlaces);
+  return moreCount > 0 ? [...lines, `and ${countNoun(moreCount, "document")} more`] : lines;
+}

@@ -1,0 +1,159 @@
+import { scaled } from "#runtime";
+import { TextEncoding } from "./text-encoding.ts";
+import { TokenDecoder } from "./token-decoder.ts";
+import { decodableEnd, type TokenTable, unknownId } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+/*
+ * Ids are canonical if encoding their text gives them again: encode(decode(ids)) = ids. A model can sample others, such as
+ * "hel" "lo" where the vocabulary has "hello".
+ */
+
+type Ids = ArrayLike<number>;
+
+/** Ids [start, end) of those given are ids [canonicalStart, canonicalEnd) of the canonical ones. */
+export type RecodedSpan = {
+  readonly start: number;
+  readonly end: number;
+  readonly canonicalStart: number;
+  readonly canonicalEnd: number;
+};
+
+/** The index of the first id that differs, or where the shorter list ends; -1 if both are equal. */
+export function firstDifference(given: Ids, canonical: Ids): number {
+  const shorter = Math.min(given.length, canonical.length);
+  let i = 0;
+  while (i < shorter && given[i] === canonical[i]) i++;
+  return i === shorter && given.length === canonical.length ? -1 : i;
+}
+
+/**
+ * Where two encodings of one text differ: the shortest spans of both with the same bytes. If the texts differ, because
+ * decoded ids are normalized once more, there is one span, between what both have in common at the start and at the end.
+ */
+export function recodedSpans(
+  tokens: TokenTable,
+  given: Ids,
+  canonical: Ids,
+  isSameText: boolean,
+): RecodedSpan[] {
+  if (!isSameText) return differingMiddle(given, canonical);
+  const { starts } = tokens;
+  const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
+  const spans: RecodedSpan[] = [];
+  let [i, j] = [0, 0];
+  while (i < given.length && j < canonical.length) {
+    if (given[i] === canonical[j]) {
+      i++;
+      j++;
+      continue;
+    }
+    const [start, canonicalStart] = [i, j];
+    let lead = sizeOf(given[i++]!) - sizeOf(canonical[j++]!);
+    while (lead !== 0) lead += lead < 0 ? sizeOf(given[i++]!) : -sizeOf(canonical[j++]!);
+    spans.push({ start, end: i, canonicalStart, canonicalEnd: j });
+  }
+  return spans;
+}
+
+function differingMiddle(given: Ids, canonical: Ids): RecodedSpan[] {
+  const start = firstDifference(given, canonical);
+  if (start < 0) return [];
+  let [end, canonicalEnd] = [given.length, canonical.length];
+  while (end > start && canonicalEnd > start && given[end - 1] === canonical[canonicalEnd - 1]) {
+    end--;
+    canonicalEnd--;
+  }
+  return [{ start, end, canonicalStart: start, canonicalEnd }];
+}
+
+/** The first place where the ids of a text are not canonical. */
+export type NoncanonicalPlace = {
+  /** Index among the ids of the text. */
+  readonly index: number;
+  /** The shortest runs of both from there that have the same bytes, or what follows within `excerptIds` ids. */
+  readonly given: readonly number[];
+  readonly canonical: readonly number[];
+};
+
+/** Ids from the first difference on that are looked at to find the end of the span. */
+const excerptIds = 256;
+/** Bytes that are decoded at a time. A token may have any length, and every id may name it. */
+const sliceBytesMax = scaled(1 << 20, 16);
+
+/** Compares ids with the canonical ones, text by text, as they are read; memory does not grow with a text. */
+export class CanonicalCheck {
+  private readonly encoding: TextEncoding;
+  private readonly decoder: TokenDecoder;
+  /** Ids that were given and are not compared yet, then those from the first difference on. */
+  private given: number[] = [];
+  /** The canonical ids from the first difference on; undefined before one is found. */
+  private canonical: number[] | undefined;
+  private equalCount = 0;
+  private takenCount = 0;
+
+  constructor(private readonly parts: TokenizerParts) {
+    this.encoding = new TextEncoding(parts);
+    this.decoder = new TokenDecoder(parts.tokens);
+  }
+
+  /** Takes the next ids of the text. An id without a token is an error that names its position among all ids taken. */
+  take(ids: Uint16Array | Uint32Array): void {
+    const { tokens } = this.parts;
+    for (let start = 0; start < ids.length; ) {
+      const slice = ids.subarray(start, decodableEnd(tokens, ids, start, sliceBytesMax));
+      const { bytes, unknownIndex } = this.decoder.decode(slice);
+      if (unknownIndex >= 0)
+        throw unknownId(slice[unknownIndex]!, this.takenCount + start + unknownIndex, tokens.idLimit);
+      start += slice.length;
+      if (this.hasExcerpt()) continue;
+      for (const id of slice) this.given.push(id);
+      this.encoding.push(bytes, 0, bytes.length);
+      this.compare();
+    }
+    this.takenCount += ids.length;
+  }
+
+  /** Ends the text. Returns the first place where it is not canonical, or null. The next text may begin. */
+  end(): NoncanonicalPlace | null {
+    this.encoding.end();
+    this.compare();
+    const { given, canonical = [], equalCount: index } = this;
+    this.given = [];
+    this.canonical = undefined;
+    this.equalCount = 0;
+    if (given.length === 0 && canonical.length === 0) return null;
+    return { index, ...firstSpan(this.parts.tokens, given, canonical) };
+  }
+
+  private hasExcerpt(): boolean {
+    return this.canonical !== undefined && Math.min(this.canonical.length, this.given.length) >= excerptIds;
+  }
+
+  /** Compares the ids that the encoder has by now with as many of those given. */
+  private compare(): void {
+    const ids = this.encoding.out.flush();
+    let equal = 0;
+    if (this.canonical === undefined) {
+      while (equal < ids.length && ids[equal] === this.given[equal]) equal++;
+      this.given = this.given.slice(equal);
+      this.equalCount += equal;
+      if (equal === ids.length) return;
+      this.canonical = [];
+    }
+    for (let i = equal; i < ids.length && this.canonical.length < excerptIds; i++)
+      this.canonical.push(ids[i]!);
+  }
+}
+
+/** The first span of both in which they have the same bytes; all of it if there is none. */
+function firstSpan({ starts }: TokenTable, given: readonly number[], canonical: readonly number[]) {
+  const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
+  let [i, j, lead] = [0, 0, 0];
+  do {
+    const isGivenNext = lead <= 0;
+    if (isGivenNext ? i === given.length : j === canonical.length) return { given, canonical };
+    lead += isGivenNext ? sizeOf(given[i++]!) : -sizeOf(canonical[j++]!);
+  } while (lead !== 0);
+  return { given: given.slice(0, i), canonical: canonical.slice(0, j) };
+}
