@@ -12,17 +12,18 @@ import type { PackedVocabulary } from "./page-data.ts";
 export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
 
 /**
- * What is packed of a tokenizer.
+ * Columns of a vocabulary before they are compressed.
  *
- *   ARRAY        TYPE          LENGTH          MEANING
- *   created      Float64Array  mergeCount      occurrences in the corpus of what a merge makes, when it was made
- *   end          Float64Array  mergeCount      the same when all merges are made
- *   text         Float64Array  mergeCount      the same in a text
- *   tokensAfter  Float64Array  mergeCount + 1  tokens of the corpus after this many merges
+ *   ARRAY    TYPE          LENGTH      MEANING
+ *   steps    Int32Array    mergeCount  see PackedVocabulary
+ *   created  Float64Array  mergeCount  occurrences in the corpus of what a merge makes, when it was made
+ *   end      Float64Array  mergeCount  the same after all merges; absent if it follows from `created`
+ *   text     Float64Array  mergeCount  the same in a text
  */
 type Source = {
   readonly idLimit: number;
-  readonly merges: RankedMerges;
+  readonly merges: Pick<RankedMerges, "left" | "right">;
+  readonly steps: Int32Array;
   readonly leaves: PackedVocabulary["leaves"];
   readonly tokenCounts: MergeCounts | null;
   readonly text: Float64Array | null;
@@ -30,8 +31,10 @@ type Source = {
 
 type MergeCounts = {
   readonly created: Float64Array;
-  readonly end: Float64Array;
-  readonly tokensAfter: Float64Array;
+  readonly end?: Float64Array;
+  /** No number in `created` or `end` is larger. */
+  readonly largest: number;
+  readonly tokensBefore: number | null;
   readonly lastPairCount: number;
 };
 
@@ -45,32 +48,38 @@ export type TokenCountsById = {
 
 const leafBytesMax = 256;
 
-/** Packs a vocabulary that was just trained. */
+/** Packs a vocabulary that was just trained, in few passes: the user waits. */
 export function packTrained(
   vocabulary: Vocabulary,
   tokenCounts: TokenCounts,
   deflate: Deflate,
 ): PackedVocabulary {
-  const { size, mergeCount, left, right, tokenIds } = vocabulary;
+  const { size, mergeCount, tokenIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
-  const isNumbered = tokenIds.length === size && tokenIds.every((id, token) => id === token);
-  const { createdCounts, endCounts, pairCounts, tokensAfter } = tokenCounts;
+  const { createdCounts, pairCounts, tokensAfter } = tokenCounts;
+  const isCounting = countsFromZero(tokenIds);
+  const merges = isCounting ? vocabulary : mergesInIds(vocabulary);
   return pack(
     {
       idLimit: size,
-      // Ids that are the numbers of the tokens need no copies.
-      merges: isNumbered ? { left, right, merged: tokenIds.subarray(startCount) } : mergesInIds(vocabulary),
+      merges,
+      steps: isCounting ? noSteps(startCount, mergeCount) : stepsOf(tokenIds.subarray(startCount), size),
       leaves: trainedLeaves(vocabulary, tokenCounts),
       tokenCounts: {
         created: createdCounts.subarray(startCount),
-        end: endCounts.subarray(startCount),
-        tokensAfter,
+        largest: tokensAfter[0]!,
+        tokensBefore: tokensAfter[0]!,
         lastPairCount: pairCounts.at(-1) ?? 0,
       },
       text: null,
     },
     deflate,
   );
+}
+
+function countsFromZero(ids: Int32Array): boolean {
+  for (let i = 0; i < ids.length; i++) if (ids[i] !== i) return false;
+  return true;
 }
 
 /** Bytes and special tokens, in the order of ids. A special token that shares its id with another one is that one. */
@@ -95,7 +104,7 @@ function trainedLeaves(
   return leaves.sort(([a], [b]) => a - b);
 }
 
-const latin1Of = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, leafBytesMax)).toString("latin1");
+const latin1Of = (bytes: Uint8Array) => String.fromCharCode(...bytes.subarray(0, leafBytesMax));
 
 /** Packs a loaded tokenizer, with the table of its training, and counts of a text by id, if there are any. */
 export function packLoaded(
@@ -122,43 +131,59 @@ export function packLoaded(
     {
       idLimit: tokens.idLimit,
       merges,
+      steps: stepsOf(merges.merged, tokens.idLimit),
       leaves,
       tokenCounts:
         tokenCounts === undefined
           ? null
-          : {
-              ...tokenCounts,
-              created: byMerge(tokenCounts.createdCounts),
-              end: byMerge(tokenCounts.endCounts),
-            },
+          : loadedCounts(byMerge(tokenCounts.createdCounts), byMerge(tokenCounts.endCounts), tokenCounts),
       text: textCounts === undefined ? null : byMerge(textCounts),
     },
     deflate,
   );
 }
 
-function pack({ idLimit, merges, leaves, tokenCounts, text }: Source, deflate: Deflate): PackedVocabulary {
-  const { left, right, merged } = merges;
+const loadedCounts = (
+  created: Float64Array,
+  end: Float64Array,
+  { tokensAfter, lastPairCount }: TokenCountsById,
+): MergeCounts => ({
+  created,
+  end,
+  largest: Math.max(largestOf(created), largestOf(end)),
+  tokensBefore: tokensBeforeOf(created, tokensAfter),
+  lastPairCount,
+});
+
+function pack(
+  { idLimit, merges, steps, leaves, tokenCounts, text }: Source,
+  deflate: Deflate,
+): PackedVocabulary {
   const columns = Object.entries({
-    step: narrowed(stepsOf(merged, idLimit), idLimit - 1),
-    left: narrowed(left, idLimit - 1),
-    right: narrowed(right, idLimit - 1),
-    ...(tokenCounts !== null && {
-      created: narrowed(tokenCounts.created, largestOf(tokenCounts.created)),
-      end: narrowed(tokenCounts.end, largestOf(tokenCounts.end)),
-    }),
+    step: narrowed(steps, idLimit - 1),
+    left: narrowed(merges.left, idLimit - 1),
+    right: narrowed(merges.right, idLimit - 1),
+    ...(tokenCounts !== null && { created: narrowed(tokenCounts.created, tokenCounts.largest) }),
+    ...(tokenCounts?.end && { end: narrowed(tokenCounts.end, tokenCounts.largest) }),
     ...(text !== null && { text: narrowed(text, largestOf(text)) }),
   });
   const raw = Buffer.concat(columns.map(([, { buffer }]) => new Uint8Array(buffer)));
   return {
-    mergeCount: merged.length,
+    mergeCount: steps.length,
     leaves,
     idLimit,
-    tokensBefore: tokenCounts === null ? null : tokensBeforeOf(tokenCounts),
+    tokensBefore: tokenCounts?.tokensBefore ?? null,
     lastPairCount: tokenCounts?.lastPairCount ?? null,
     columns: columns.map(([name, { BYTES_PER_ELEMENT: width }]) => ({ name, width })),
-    data: Buffer.from(deflate(new Uint8Array(raw))).toString("base64"),
+    data: Buffer.from(deflate(raw)).toString("base64"),
   };
+}
+
+/** The steps of ids that follow one another from `first`. */
+function noSteps(first: number, count: number): Int32Array {
+  const steps = new Int32Array(count);
+  steps[0] = first;
+  return steps;
 }
 
 /** Most ids follow one another: their steps are 0. */
@@ -173,8 +198,8 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   return steps;
 }
 
-/** Each merge takes away as many tokens as it makes: what is left adds up, if all merges are there, each with its own id. */
-function tokensBeforeOf({ created, tokensAfter }: MergeCounts): number | null {
+/** Each merge removes as many tokens as it creates. The sum is right if all merges are here, each with its own id. */
+function tokensBeforeOf(created: Float64Array, tokensAfter: Float64Array): number | null {
   let left = tokensAfter[0]!;
   for (let k = 0; k < created.length; k++) left -= created[k]!;
   return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;

@@ -68,7 +68,8 @@ export type PageData = EvalData | VocabularyData | DiffData;
  *   left     id of the left half of the merge
  *   right    id of its right half
  *   created  occurrences in the corpus when its merge was made; only if the training recorded them
- *   end      occurrences in the corpus at the end; only if the training recorded them
+ *   end      occurrences in the corpus at the end; only if the training recorded them. If absent although
+ *            `created` is present, each merge takes `created` from its two halves
  *   text     occurrences in a text; only with one
  */
 export type PackedVocabulary = {

@@ -88,10 +88,25 @@ export async function unpack(vocabulary: PackedVocabulary): Promise<Vocabulary> 
     const { buffer } = raw.slice(pos, (pos += width * mergeCount));
     byName[name] = new kinds[width as keyof typeof kinds](buffer);
   }
-  const { step, left, right, created, end, text } = byName;
+  const { step, left, right, created, text } = byName;
   let id = -1;
   const merged = Array.from(step!, (step) => (id = (id + 1 + step) % idLimit));
-  return vocabularyOf({ left: left!, right: right!, merged, created, end, text }, leaves, tokensBefore);
+  const merges = { left: left!, right: right!, merged };
+  const end = byName.end ?? (created && endOf({ ...merges, created }, idLimit));
+  return vocabularyOf({ ...merges, created, end, text }, leaves, tokensBefore);
+}
+
+/** Occurrences at the end: each merge takes its own from those of its halves. */
+function endOf(
+  { left, right, merged, created }: Merges & { readonly created: ArrayLike<number> },
+  idLimit: number,
+): Float64Array {
+  const taken = new Float64Array(idLimit);
+  for (let k = 0; k < merged.length; k++) {
+    taken[left[k]!]! += created[k]!;
+    taken[right[k]!]! += created[k]!;
+  }
+  return Float64Array.from(merged, (id, k) => created[k]! - taken[id]!);
 }
 
 /** Arrays of numbers of each width. */

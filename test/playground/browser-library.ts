@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import type { Page } from "playwright-core";
 import { compileLibrary } from "../../scripts/npm/compile.ts";
 import { TextTokenizer } from "../../src/library/text-tokenizer.ts";
+import { UserError } from "../../src/runtime/errors.ts";
 import { scratch } from "../binary.ts";
 import { commonTexts } from "../oracles/real/texts.ts";
 import { realTokenizers } from "../oracles/real/tokenizers.ts";
@@ -46,7 +47,17 @@ test("150 random files are loaded and give the same ids, chunks and texts as her
   expect(refusals.length).toBeLessThan(75);
 }, 120_000);
 
-const plainFile = () => JSON.stringify(randomFile(randomNumbers(3)));
+/** The first random file that loads and has one token for "a". */
+function plainFile(): string {
+  for (let seed = 0; ; seed++) {
+    const file = JSON.stringify(randomFile(randomNumbers(seed)));
+    try {
+      if (TextTokenizer.from(file).encode("a").length === 1) return file;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+    }
+  }
+}
 
 /** A page of a site, with the library as its module, and what it says in the end. */
 async function said(script: string, headers: Record<string, string> = {}): Promise<string> {
@@ -72,7 +83,9 @@ async function said(script: string, headers: Record<string, string> = {}): Promi
       return route.fulfill({ contentType: found[0], body: found[1], headers });
     });
     await site.goto("http://bpe.test/");
-    await site.waitForFunction(`document.title !== ""`);
+    // A policy may forbid what `waitForFunction` needs.
+    const deadline = Date.now() + 50_000;
+    while ((await site.title()) === "" && Date.now() < deadline) await site.waitForTimeout(50);
     return JSON.parse(await site.title());
   } finally {
     await site.close();
