@@ -19,7 +19,7 @@ import { fingerprintOf, imageFactsOf, saveTokenizer } from "#training";
 import { convertTokenizer } from "./convert-tokenizer.ts";
 import { converting, imaging } from "./edit-options.ts";
 
-/** `bpe convert`: the same tokenizer in other files. */
+/** `bpe convert`: writes the same tokenizer in other formats. */
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options, files, typed } = invocation;
@@ -75,7 +75,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   );
 }
 
-/** `bpe image`: what encodes in the process of another program, as one file. */
+/** `bpe image`: compiles a tokenizer into one file for encoding inside other programs. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const { name, path } = findTokenizer(invocation.files[0]!);
   const asked = readTyped(imaging, invocation.options);
@@ -83,7 +83,7 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   await lockFiles(output, file);
   const beside = besideOf(asked);
   const opened = await openTokenizer({ path, ...beside }, true, output);
-  // The image has both ways of reading special tokens.
+  // The image supports both ways of reading special tokens.
   const { specialTokensAsText: _, ...parts } = opened;
   const isAsItIs = beside.pattern === undefined && beside.specialTokens.length === 0;
   const facts = imageFactsOf(parts, roleTokensAt(path), path, isAsItIs);

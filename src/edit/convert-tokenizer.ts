@@ -11,7 +11,7 @@ import {
 import { startJob } from "#jobs";
 import { exportForm } from "#pattern";
 import { UserError } from "#runtime";
-import { describeCounts, type Guard, unguarded } from "#store";
+import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
   checkSameMerges,
@@ -29,12 +29,12 @@ import { chosenFiles, derivedRecord, loadFormats, publishFiles } from "#training
 
 type Opened = { readonly path: string; readonly parts: TokenizerParts };
 
-/** What the thread that converts does: a large tokenizer takes seconds without a pause. */
+/** The job of the converting thread: a large tokenizer takes seconds without a pause. */
 export function convertingJob() {
   let before: TokenizerParts;
   let derived: Derivations;
   return {
-    /** The tokenizer as it is written. */
+    /** Returns the tokenizer in the form for writing. */
     async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
       before = parts;
       const like = await readLikeFrom(path, parts);
@@ -60,7 +60,7 @@ export function convertingJob() {
   };
 }
 
-/** A UserError if the files of a format would give other ids. */
+/** Throws a UserError if the files of a format would give other ids. */
 function checkSame(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -87,11 +87,11 @@ function checkSame(
   checkSameMerges(comparable(before), comparable(after), derived, refuse);
 }
 
-/** Special tokens are one, whether they are found in a text or not. */
+/** Treats all special tokens alike, whether they are found in a text or not. */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(allAddedTokens(parts).map(({ content }) => content));
-  // The text of an added token is cut out before there are pretokens.
+  // Added tokens are cut out of a text before it is split into pretokens.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
     wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),
@@ -105,7 +105,7 @@ function comparable(parts: TokenizerParts): TokenizerParts {
 }
 
 export type Conversion = Opened & {
-  /** Those that were asked for; undefined: all that can hold it. */
+  /** The requested formats; undefined: all that can hold the tokenizer. */
   readonly formatNames: readonly string[] | undefined;
   readonly output: string;
   readonly command: string;
@@ -114,9 +114,9 @@ export type Conversion = Opened & {
   readonly guard?: Guard;
 };
 
-/** Writes a tokenizer in other formats. What was written is loaded and compared before it takes its place. */
+/** Writes a tokenizer in other formats. The files are loaded and compared before they are published. */
 export async function convertTokenizer(options: Conversion) {
-  const { path, parts, formatNames, output, guard = unguarded } = options;
+  const { path, parts, formatNames, output, guard = noGuard } = options;
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");
   try {
     const tokenizer = await thread.ask("finish", { path, parts: sendable(parts) });

@@ -21,7 +21,7 @@ import {
 import { pruning, truncating } from "./edit-options.ts";
 import { type Pruned, type PruneOptions, pruneTokenizer } from "./prune-tokenizer.ts";
 
-/** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
+/** `bpe prune`: removes the tokens of a tokenizer that a text needs least. */
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
@@ -59,7 +59,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   );
 }
 
-/** `bpe truncate`: the first merges of a tokenizer, in one size or several. */
+/** `bpe truncate`: keeps the first merges of a tokenizer, in one size or several. */
 export async function runTruncate(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
@@ -85,7 +85,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
 
 type Result = Omit<Pruned, "goneCounts"> & {
   readonly path: string;
-  /** How much of the text was of tokens that are gone. */
+  /** The share of the text in tokens that were removed. */
   readonly text: string;
   readonly elapsedMs: number;
   readonly output: string;
@@ -116,7 +116,7 @@ function summaryOf(
 
 const replacing = { output: pruning.output, ...besideTokenizer };
 
-/** What both commands take. */
+/** Reads the options of both commands. */
 function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
   const asked = readTyped(replacing, options);
   return {

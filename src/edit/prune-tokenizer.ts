@@ -10,7 +10,7 @@ import {
 } from "#formats";
 import { startJob, type Tell } from "#jobs";
 import { isDirectory, UserError } from "#runtime";
-import { describeCounts, type Guard, unguarded } from "#store";
+import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
   checkFirstMerges,
@@ -37,7 +37,7 @@ type OpenRequest = {
   readonly parts: TokenizerParts;
 };
 
-/** `counts`: how often each id occurs in texts; null: the first merges stay. */
+/** `counts`: occurrences of each id in texts; null: the first merges are kept. */
 type ChooseRequest = { readonly counts: Float64Array | null; readonly size: number; readonly within: string };
 
 type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly within: string };
@@ -45,17 +45,20 @@ type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly
 /** A part of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
-/** What the thread that prunes does: a large tokenizer takes seconds without a pause. Tells the files, piece by piece. */
+/**
+ * The job of the pruning thread: a large tokenizer takes seconds without a pause. Reports the files piece by
+ * piece.
+ */
 export function pruningJob(tell: Tell<Piece>) {
   let opened: Opened;
   const all: Made[] = [];
   return {
-    /** The paths of the files that the tokenizer came as. */
+    /** Opens the tokenizer and returns the paths of its files. */
     async open(request: OpenRequest): Promise<readonly string[]> {
       opened = await openFiles(request);
       return opened.sources.map(({ path }) => path);
     },
-    /** Makes a smaller tokenizer, whose files are called `within` and their name. */
+    /** Makes a smaller tokenizer, whose file names start with `within`. */
     choose({ counts, size, within }: ChooseRequest): Made | TooSmall {
       const { parts, derivations } = opened;
       const pruning =
@@ -65,14 +68,14 @@ export function pruningJob(tell: Tell<Piece>) {
       all.push(made);
       for (const { name, chunks } of prunedFiles(opened, made.numbering)) {
         for (const chunk of chunks()) {
-          // A Buffer's own slice would be no copy.
+          // A Buffer's own slice would not copy.
           const bytes = new Uint8Array(chunk);
           tell({ name: within + name, bytes }, [bytes.buffer]);
         }
       }
       return made;
     },
-    /** What the ids of one tokenizer are in the other. */
+    /** Maps the ids of one tokenizer to the other. */
     pieces({ big, small }: { readonly big: TokenizerParts; readonly small: TokenizerParts }): Pieces {
       return piecesOfFirst(big, small);
     },
@@ -92,7 +95,7 @@ export function pruningJob(tell: Tell<Piece>) {
 
 type Opened = Awaited<ReturnType<typeof openFiles>>;
 
-/** The tokenizer's files, and what they are loaded as, each for itself. */
+/** Loads each of the tokenizer's files by itself. */
 async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   const sources: TokenizerSource[] = [];
   for (const file of tokenizersAt(path)) sources.push(await readSource(file));
@@ -107,7 +110,7 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   return { parts, sources, loaded, beside, derivations: deriveTokens(parts) };
 }
 
-/** The files with the tokens that stay. */
+/** Rewrites the files with the kept tokens. */
 const prunedFiles = ({ parts, sources, loaded, beside }: Opened, numbering: Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
   ...pruneCompanionFiles(beside, numbering),
@@ -115,21 +118,21 @@ const prunedFiles = ({ parts, sources, loaded, beside }: Opened, numbering: Numb
 ];
 
 export type PruneOptions = {
-  /** As it was typed, and what the user adds to files that do not have it. */
+  /** As typed, and the options for files without a pattern and special tokens. */
   readonly path: string;
   readonly loadOptions: LoadOptions;
-  /** The tokenizer as it was loaded. */
+  /** The tokenizer as loaded. */
   readonly parts: TokenizerParts;
-  /** How often each id occurs in the texts; null: the first merges stay. */
+  /** Occurrences of each id in the texts; null: the first merges are kept. */
   readonly counts: Float64Array | null;
-  /** Ascending. Several have a directory each. */
+  /** Ascending. If there are several, each has its own directory. */
   readonly sizes: readonly number[];
   readonly output: string;
-  /** For the record: the command, its arguments as typed, and the texts; the size of a stream is null. */
+  /** For the record: the command, its arguments as typed, and the texts; a stream's size is null. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
-  /** When the run began, by `performance.now()`. */
+  /** The start of the run, by `performance.now()`. */
   readonly startMs: number;
   readonly guard?: Guard;
 };
@@ -137,17 +140,18 @@ export type PruneOptions = {
 export type Pruned = Pick<Pruning, "unreachableCount"> & {
   readonly sizeBefore: number;
   readonly sizes: readonly number[];
-  /** Occurrences in the texts of the tokens that are gone, of each size. */
+  /** Occurrences in the texts of removed tokens, for each size. */
   readonly goneCounts: readonly number[];
   readonly files: readonly string[];
 };
 
 /**
- * Takes the tokens out that the texts need least, or those behind the first merges, and writes the rest as the kinds of file
- * that the tokenizer came as. What was written is loaded and compared with what was meant before it takes its place.
+ * Removes the tokens that the texts need least, or those after the first merges, and writes the result in the
+ * formats that the tokenizer came in. The files are loaded and compared with the intended result before they
+ * are published.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
-  const { path, loadOptions, parts, counts, sizes, guard = unguarded } = options;
+  const { path, loadOptions, parts, counts, sizes, guard = noGuard } = options;
   const sizeBefore = parts.tokens.tokenCount;
   const large = sizes.find((size) => size >= sizeBefore);
   if (large !== undefined) {
@@ -204,7 +208,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   }
 }
 
-/** The pieces that the ids of a tokenizer are in the one that its first merges make. */
+/** Maps the ids of a tokenizer to pieces in the smaller one that consists of its first merges. */
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
   const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
   try {

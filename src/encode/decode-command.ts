@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { checkEncodedBy } from "#encoding";
-import { type FormattedIds, formattedIdsAt, idTypeFor, readIds } from "#ids";
+import { type FormattedIds, idTypeFor, openFormattedIds, readIds } from "#ids";
 import { readTyped } from "#options";
 import {
   type Invocation,
@@ -37,7 +37,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   let idCount = 0;
   let sizeBytes = 0;
   await writeData(path, async (out) => {
-    const formatted = formattedIdsAt(file, idType ?? type.needed);
+    const formatted = openFormattedIds(file, idType ?? type.needed);
     for await (const read of formatted === undefined ? readIds(file, type) : idsOf(formatted)) {
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));

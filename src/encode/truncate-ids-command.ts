@@ -5,18 +5,18 @@ import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "#encoding
 import {
   baseOf,
   type FormattedIds,
-  formattedIdsAt,
   type IdType,
   type IdWriter,
   idFormatOf,
   idTypeFor,
   idWriterFor,
+  openFormattedIds,
   readDocuments,
   readSequences,
 } from "#ids";
 import { readTyped } from "#options";
 import { UserError, usageError, yieldToEventLoop } from "#runtime";
-import type { Read } from "#store";
+import type { RunInput } from "#store";
 import {
   besideOf,
   checkHeadFits,
@@ -38,7 +38,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const asked = readTyped(idsTruncating, invocation.options);
   const { from, to, idType } = asked;
   // How wide ids are that do not say it is known with the tokenizer.
-  const found = formattedIdsAt(file, "uint16");
+  const found = openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
@@ -55,7 +55,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const cutInto: CutInto = async (writer, endDocument) => {
     const cutter = new IdCutter(pieces, writer, type === "uint16" ? Uint16Array : Uint32Array, endDocument);
     const reading = found
-      ? readDocuments(file, formattedIdsAt(file, idType ?? needed)!.read(), cutter, big.tokens.idLimit)
+      ? readDocuments(file, openFormattedIds(file, idType ?? needed)!.read(), cutter, big.tokens.idLimit)
       : readSequences(file, { asked: idType, needed }, cutter, big.tokens.idLimit);
     for await (const _ of reading) await (writer.drain?.() ?? yieldToEventLoop());
     return cutter.readCount;
@@ -86,7 +86,10 @@ const intoOne = (path: string | undefined, type: IdType, cutInto: CutInto) =>
 const noEnds = new Uint32Array(0);
 const [noIds, here] = [new Uint16Array(0), Uint32Array.of(0)];
 
-async function intoFiles(asked: AskedFiles & { type: IdType; inputs: readonly Read[] }, cutInto: CutInto) {
+async function intoFiles(
+  asked: AskedFiles & { type: IdType; inputs: readonly RunInput[] },
+  cutInto: CutInto,
+) {
   const files = await IdFiles.open({
     ...asked,
     documentEndId: undefined,

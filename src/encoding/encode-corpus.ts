@@ -15,7 +15,7 @@ import {
   TextMemory,
   totalBytesOf,
 } from "#corpus";
-import { appending, type IdSink, type IdType, idWriterFor } from "#ids";
+import { appendIdToDocuments, type IdSink, type IdType, idWriterFor } from "#ids";
 import {
   type EncodeProgress,
   type OutputPart,
@@ -273,7 +273,7 @@ export async function encodeInto(
 ): Promise<EncodedFile> {
   const { type, appendId, report } = options;
   const writer = idWriterFor(path, type, out);
-  const sink = appendId === undefined ? writer : appending(writer, appendId);
+  const sink = appendId === undefined ? writer : appendIdToDocuments(writer, appendId);
   const encoded = await encodeCorpus(options, sink, report);
   writer.finish();
   return { ...encoded, idCount: writer.idCount };

@@ -12,7 +12,7 @@ import {
   wholeRange,
 } from "#corpus";
 import {
-  appending,
+  appendIdToDocuments,
   type IdFormat,
   type IdSink,
   type IdType,
@@ -27,8 +27,8 @@ import {
   type Guard,
   type Lock,
   placeOfFile,
-  type Read,
-  removeFound,
+  type RunInput,
+  removeTrusted,
   stageFile,
   takeLockNow,
   WrittenPlaces,
@@ -112,7 +112,7 @@ export async function encodeIntoFiles(
   let encoded: EncodedText = { textBytes: 0, invalidByteCount: 0 };
   if (!isUnchanged) {
     try {
-      const sink = appendId === undefined ? files : appending(files, appendId);
+      const sink = appendId === undefined ? files : appendIdToDocuments(files, appendId);
       const rest = formerFileCount === 0 ? ranges : files.rest;
       encoded = await encodeCorpus({ ...encoding, inputs: withFields, ranges: rest }, sink, encoding.report);
       await files.finish();
@@ -158,7 +158,7 @@ type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   /** In a text that is no record, documents also end behind this id. */
   readonly documentEndId: number | undefined;
   /** What is encoded; or else what is read, and then there are no tasks. */
-  readonly inputs: readonly (Input | Read)[];
+  readonly inputs: readonly (Input | RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
   /** All that decides what is in shards; JSON. */
   readonly request: () => object;
@@ -414,8 +414,8 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   while (pathsOf(count).some((path) => statOf(path) !== undefined)) count++;
   const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
   keepFrom(paths, inputs);
-  for (const path of paths) removeFound(path);
-  removeFound(`${base}.json`);
+  for (const path of paths) removeTrusted(path);
+  removeTrusted(`${base}.json`);
 }
 
 /** What of a request is another, in words; undefined: nothing. */
@@ -438,8 +438,8 @@ function endsBehind(ids: Uint16Array | Uint32Array, id: number | undefined): Uin
   return Uint32Array.from(ends);
 }
 
-const keepFrom = (paths: readonly string[], read: readonly Read[]) =>
-  new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).keepFrom(read);
+const keepFrom = (paths: readonly string[], read: readonly RunInput[]) =>
+  new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).refuseOverlap(read);
 
 /** A shard while it is written, beside its place. */
 class OpenShard {

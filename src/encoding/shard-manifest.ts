@@ -15,7 +15,7 @@ import {
 import { keptKinds } from "#corpus";
 import type { IdFormat } from "#ids";
 import { isFile, isMissing, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
-import { checksumOf, followLinks, openFound } from "#store";
+import { checksumOf, followLinks, openTrusted } from "#store";
 import type { TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
 
@@ -97,7 +97,7 @@ export function readManifest(path: string, hint = "choose another name"): Manife
 
 function jsonAt(path: string, refuse: (what: string) => never): unknown {
   const text = tryRead(path, () => {
-    const fd = openFound(followLinks(path));
+    const fd = openTrusted(followLinks(path));
     try {
       if (fstatSync(fd).size <= manifestBytesMax) return readFileSync(fd, "utf8");
     } finally {
@@ -213,7 +213,7 @@ function openShardFile({ path: manifestPath, hint }: ListedShards, { path, sizeB
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openFound(followLinks(path));
+    return openTrusted(followLinks(path));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -14,32 +14,35 @@ import {
   npyWriter,
 } from "./id-writers.ts";
 
-// The files of ids that the programs which train models read, each with the layout of that program: how they are written, and
-// how those that `bpe encode` writes are read, and others as far as they are the same.
+// File formats of ids that training programs read, each with that program's layout. Reading supports what
+// `bpe encode` writes, and other files as far as they have the same layout.
 
-/** One of them. */
+/** A format of files of ids. */
 export type IdFormat = {
   readonly name: (typeof idFormatNames)[number];
-  /** What each of its files ends in: that of the ids, then those that say where documents are. */
+  /** The suffix of each of its files: first the ids, then the files with document positions. */
   readonly endings: readonly [string, ...string[]];
-  /** Whether its files say where documents are. */
+  /** Whether its files store document positions. */
   readonly hasDocuments?: boolean;
-  /** Whether they leave out those that are empty. */
+  /** Whether empty documents are left out. */
   readonly omitsEmpty?: boolean;
-  /** Whether they hold fields of records, too. */
+  /** Whether it also stores fields of records. */
   readonly keepsFields?: boolean;
-  /** More ids do not fit a file. */
+  /** The largest number of ids in a file. */
   readonly idCountMax?: number;
-  /** The type of ids that its readers expect of a tokenizer, if it is not that of .npy; `idLimit`: above every id. */
+  /**
+   * The id type that its readers derive from a tokenizer, if it differs from .npy's; every id is below
+   * `idLimit`.
+   */
   readonly typeFor?: (idLimit: number) => IdType;
-  /** Takes ids, and where documents end; in the order of the endings. */
+  /** Opens a writer of ids and document ends; `files` are in the order of the endings. */
   open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): IdWriter;
 };
 
-/** Sizes are fields of 32 bits, with a sign. */
+/** Sizes are signed 32-bit fields. */
 const int32Max = 2 ** 31 - 1;
 
-/** Rows of Parquet. Loading it takes some milliseconds, for a format that few runs write. */
+/** Parquet rows. The code is loaded on demand: it takes some milliseconds, for a format that few runs write. */
 const rows: Omit<IdFormat, "name" | "endings"> = {
   hasDocuments: true,
   keepsFields: true,
@@ -58,7 +61,7 @@ export const idFormats: readonly IdFormat[] = [
     open: ([ids], type) => new BinaryWriter(ids!, type),
   },
   { ...rows, name: "parquet", endings: [".parquet"] },
-  // For `bpe ids join` alone: the first and the last row may be pieces of documents.
+  // Only for `bpe ids join`: the first and the last row may be pieces of documents.
   { ...rows, name: "part", endings: [".part"] },
   {
     name: "megatron",
@@ -93,17 +96,17 @@ export const idFormats: readonly IdFormat[] = [
   },
 ];
 
-/** The format of that name; without one, the first whose files of ids end so. */
+/** Returns the format with that name; without a name, the first whose id files have the path's suffix. */
 export const idFormatOf = (name: string | undefined, path: string): IdFormat | undefined =>
   idFormats.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
 
-/** A path without what the format's files end in. */
+/** Strips the format's suffix from a path. */
 export function baseOf(path: string, { endings }: IdFormat): string {
   const ending = endings.find((each) => path.endsWith(each) && path.length > each.length);
   return ending === undefined ? path : path.slice(0, -ending.length);
 }
 
-/** Raw ids, and where documents end: known as a whole behind the last. */
+/** Raw ids plus document ends, which are written after the last document. */
 class IndexedWriter implements IdWriter {
   private ends = new Float64Array(scaled(1 << 10, 4));
   private endCount = 0;
@@ -142,8 +145,8 @@ class IndexedWriter implements IdWriter {
 }
 
 /**
- * The programs whose files these are write no empty document. OLMo-core refuses one that begins where the ids end, and datatrove
- * counts places wrongly behind one.
+ * Drops empty documents, as the programs that read these files expect. OLMo-core refuses an empty document at
+ * the end of the ids, and datatrove miscounts positions after one.
  */
 const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
 
@@ -157,15 +160,15 @@ const indexed = (
     for (const chunk of chunksOf(ends)) index.write(chunk);
   });
 
-/** Megatron takes 16 bits below this many ids. */
+/** Megatron uses 16-bit ids below this vocabulary size. */
 const megatronNarrowLimit = 65_500;
-/** Its numbers of numpy's types. Its ids of 32 bits have a sign, which no id needs. */
+/** Megatron's codes of numpy types. Its 32-bit ids are signed, which makes no difference: ids are small. */
 const megatronTypes = { uint16: 8, uint32: 4 } as const;
 
 /**
- * `.idx`: magic, version, type, the number of sequences and of documents and one; then the length of each sequence in ids
- * (32 bits), where it begins in bytes, and the sequence at which each document begins, with a last one for the end (64
- * bits). Here each document is one sequence.
+ * `.idx`: magic, version, type, the number of sequences, and the number of documents plus one; then each
+ * sequence's length in ids (32 bits), each sequence's start in bytes, and each document's first sequence with
+ * a final entry for the end (64 bits). Here each document is one sequence.
  */
 function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array> {
   const count = ends.length;
@@ -196,8 +199,9 @@ function lengthOf(idCount: number): number {
 const rowsInChunk = scaled(1 << 15, 2);
 
 /**
- * `.csv.gz`: a line for each document, with where it begins and ends in ids; its number; no source; its number again,
- * where dolma has the line of a record. Each chunk is gzip for itself, and all of them are one file.
+ * `.csv.gz`: a line for each document with its start and end in ids, its number, an empty source, and its
+ * number again, where dolma has the line of a record. Each chunk is a gzip member of its own; the file is
+ * their concatenation.
  */
 function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   const ends = withoutEmpty(all);
@@ -209,15 +213,15 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   }
 }
 
-/** The tokenizer and the size of an id; the number of ids, for programs and for people. */
+/** The tokenizer and the bytes of an id; the number of ids, exact and readable. */
 const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
 
-/** llm.c's numbers for ids of 16 bits (its GPT-2) and of 32 (its Llama 3): the magic of the file, and its version. */
+/** llm.c's magic number and version, for 16-bit ids (its GPT-2) and 32-bit ids (its Llama 3). */
 const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
 const llmcHeadBytes = 256 * 4;
 
-/** 256 words: magic, version, the number of ids. */
+/** 256 words: magic, version, number of ids, zeros. */
 function llmcHead(type: IdType, idCount: number): Uint8Array {
   const head = new Int32Array(llmcHeadBytes / 4);
   head.set([...llmcHeads[type], idCount]);
@@ -227,16 +231,19 @@ function llmcHead(type: IdType, idCount: number): Uint8Array {
 /** A file of ids with its documents. */
 export type FormattedIds = {
   readonly format: IdFormat;
-  /** All that is read. */
+  /** All paths that are read. */
   readonly paths: readonly string[];
-  /** Fields of records that are beside the ids. */
+  /** The fields of records that the file also stores. */
   readonly keptFields?: readonly KeptField[] | undefined;
-  /** The ids in order, with the ends of documents among them; a document may go on in the next. */
+  /** Yields the ids in order with the ends of documents; a document may continue in the next part. */
   read(): Generator<IdDocuments>;
 };
 
-/** What the file is, by its ending, its beginning and what is beside it; undefined for bare ids. `needed`: their type, if nothing says it. */
-export function formattedIdsAt(path: string, needed: IdType): FormattedIds | undefined {
+/**
+ * Identifies a file of ids by its suffix, its head and its companion files; undefined for bare ids. `needed`
+ * is the id type if the files do not state one.
+ */
+export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || statOf(path)?.isFile() !== true) return undefined;
   const at = (name: IdFormat["name"]) => {
     const format = idFormatOf(name, "")!;
@@ -260,7 +267,7 @@ export function formattedIdsAt(path: string, needed: IdType): FormattedIds | und
 type Layout = {
   readonly type: IdType;
   readonly startByte?: number;
-  /** Where documents end; of ids alone it is not known. */
+  /** The ends of documents; unknown for bare ids. */
   readonly ends?: Float64Array;
 };
 
@@ -281,7 +288,7 @@ function rawIds(
         const idCount = (endByte - startByte) / idBytes(type);
         const said = ends?.at(-1) ?? (ends === undefined ? idCount : 0);
         if (said !== idCount)
-          throw damaged(path, `it has ${idCount} ids of ${type}, and its documents have ${said}`);
+          throw damagedFileError(path, `it has ${idCount} ids of ${type}, and its documents have ${said}`);
         let first = 0;
         let done = 0;
         for (const ids of readNumbers(fd, path, startByte, endByte, type)) {
@@ -291,7 +298,7 @@ function rawIds(
           yield { ids, ends: inChunk, kept: [] };
           [first, done] = [last, done + ids.length];
         }
-        // Without any id there may be empty documents.
+        // Documents without ids at the end.
         const rest = (ends?.length ?? 0) - first;
         if (rest > 0) yield { ids: new Uint16Array(0), ends: new Uint32Array(rest), kept: [] };
       } finally {
@@ -301,7 +308,7 @@ function rawIds(
   };
 }
 
-const damaged = (path: string, what: string, hint?: string) =>
+const damagedFileError = (path: string, what: string, hint?: string) =>
   new UserError(`"${path}" is damaged: ${what}`, hint === undefined ? {} : { hint });
 
 const otherHint = "only what bpe encode writes can be read; else save the ids as .npy";
@@ -314,7 +321,7 @@ function megatronOf(path: string): Layout {
   const index = bytesAt(path);
   const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
   if (Buffer.compare(index.subarray(0, 9), megatronMagic) !== 0 || index.length < 34)
-    throw damaged(path, "it does not begin like an index of Megatron");
+    throw damagedFileError(path, "it does not begin like an index of Megatron");
   const code = index[17];
   const type = (Object.keys(megatronTypes) as IdType[]).find((type) => megatronTypes[type] === code);
   if (type === undefined)
@@ -327,7 +334,7 @@ function megatronOf(path: string): Layout {
     });
   const startsAt = 34 + 4 * count;
   if (index.length !== startsAt + 8 * count + 8 * (count + 1))
-    throw damaged(path, `it has ${index.length} bytes`);
+    throw damagedFileError(path, `it has ${index.length} bytes`);
   const ends = new Float64Array(count);
   for (let d = 0, start = 0; d < count; d++) {
     const isNext = Number(view.getBigInt64(startsAt + 8 * d, true)) === start * idBytes(type);
@@ -345,12 +352,12 @@ function megatronOf(path: string): Layout {
 
 function datatroveOf(path: string, needed: IdType): Layout {
   const index = bytesAt(`${path}.index`);
-  if (index.length % 8 !== 0) throw damaged(`${path}.index`, `it has ${index.length} bytes`);
+  if (index.length % 8 !== 0) throw damagedFileError(`${path}.index`, `it has ${index.length} bytes`);
   const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
   const ends = Float64Array.from({ length: index.length / 8 }, (_, d) =>
     Number(view.getBigUint64(8 * d, true)),
   );
-  checkRising(ends, `${path}.index`);
+  checkAscending(ends, `${path}.index`);
   const facts = `${path}.metadata`;
   const size = existsSync(facts) ? /\|([24])\n/.exec(bytesAt(facts).toString())?.[1] : undefined;
   return { type: size === undefined ? needed : size === "2" ? "uint16" : "uint32", ends };
@@ -366,13 +373,14 @@ function olmoEnds(path: string): Float64Array {
       hint: otherHint,
     });
   }
-  checkRising(ends, path);
+  checkAscending(ends, path);
   return ends;
 }
 
-function checkRising(ends: Float64Array, path: string): void {
+function checkAscending(ends: Float64Array, path: string): void {
   const wrong = ends.findIndex((end, d) => !(Number.isSafeInteger(end) && end >= (ends[d - 1] ?? 0)));
-  if (wrong >= 0) throw damaged(path, `document ${wrong} ends at id ${ends[wrong]}, before it begins`);
+  if (wrong >= 0)
+    throw damagedFileError(path, `document ${wrong} ends at id ${ends[wrong]}, before it begins`);
 }
 
 function headOf(path: string): Uint8Array {
@@ -383,7 +391,7 @@ function headOf(path: string): Uint8Array {
 const isNpy = (path: string) =>
   statOf(path) !== undefined && npyMagic.every((byte, i) => headOf(path)[i] === byte);
 
-/** The type of ids behind a head of llm.c that is right; undefined: there is none. */
+/** Returns the id type stated by a valid llm.c head; undefined without one. */
 function llmcTypeOf(path: string): IdType | undefined {
   const head = headOf(path);
   if (head.length < 12) return undefined;

@@ -5,13 +5,13 @@ import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./id-writers.ts";
 
 /**
- * Merges over an alphabet of ids: ids below `alphabetSize` are its symbols, merge k makes `alphabetSize` + k.
+ * Merges over an alphabet of ids: ids below `alphabetSize` are its symbols, merge k produces `alphabetSize` + k.
  *
  *   ARRAY   TYPE         LENGTH       MEANING
  *   left    Int32Array   mergeCount   id of the left half of merge k
  *   right   Int32Array   mergeCount   id of its right half
  *
- * The file has a line for each merge, `left right` in decimal, behind a line that says the size of the alphabet.
+ * The file has a first line with the size of the alphabet, then a line for each merge, `left right` in decimal.
  */
 export type IdMerges = {
   readonly alphabetSize: number;
@@ -19,19 +19,19 @@ export type IdMerges = {
   readonly right: Int32Array;
 };
 
-/** The types of ids in files: of the alphabet, and of all tokens. */
+/** Returns the id types for files: of symbols, and of tokens. */
 export const idTypesOf = ({ alphabetSize, left }: IdMerges) => ({
   symbolType: idTypeFor({ isNarrow: alphabetSize - 1 <= narrowIdMax }),
   tokenType: idTypeFor({ isNarrow: alphabetSize + left.length - 1 <= narrowIdMax }),
 });
 
-/** `merges.txt`. */
+/** Yields `merges.txt`. */
 export function* idMergesFile(merges: IdMerges): Generator<Uint8Array> {
   yield new TextEncoder().encode(`${idMergesHead}${merges.alphabetSize}\n`);
   yield* idMergeLines(merges);
 }
 
-/** The lines of the merges. */
+/** Yields the merges as lines. */
 export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> {
   const chunk = new Chunk();
   for (let k = 0; k < left.length; k++) {
@@ -68,8 +68,8 @@ export function readIdMerges(path: string): IdMerges {
 }
 
 /**
- * The character of a symbol: the code point of its number, behind the surrogates from their first on. So every alphabet of up
- * to 2^20 symbols is characters, in the order of their ids.
+ * Returns the character of a symbol: its number as a code point, shifted past the surrogates from the first
+ * surrogate on. So every alphabet of up to 2^20 symbols maps to characters in the order of ids.
  */
 export const characterOf = (id: number) =>
   String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);
@@ -77,23 +77,23 @@ export const characterOf = (id: number) =>
 const surrogatesStart = 0xd800;
 const surrogateCount = 0x800;
 
-/** More characters of all tokens together are not written as strings. */
+/** Tokens with more characters in total are not written as strings. */
 const charactersMax = 2 ** 26;
 
-/** How many symbols each token stands for, by its id. */
+/** Counts the symbols of each token, by id. */
 export function symbolCounts({ alphabetSize, left, right }: IdMerges): Float64Array {
   const counts = new Float64Array(alphabetSize + left.length).fill(1, 0, alphabetSize);
   for (let k = 0; k < left.length; k++) counts[alphabetSize + k] = counts[left[k]!]! + counts[right[k]!]!;
   return counts;
 }
 
-/** Why there is no `tokenizer.json` of these merges, or null. */
+/** Returns the reason why these merges have no `tokenizer.json`, or null. */
 export function charactersObstacle(merges: IdMerges): string | null {
   const sum = symbolCounts(merges).reduce((total, count) => total + count, -merges.alphabetSize);
   return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all`;
 }
 
-/** `tokenizer.json`: HF's BPE over the characters of the symbols. A text is one word. */
+/** Yields `tokenizer.json`: HF's BPE over the characters of the symbols. A text is one word. */
 export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   const { alphabetSize, left, right } = merges;
   const model = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };
@@ -124,14 +124,14 @@ export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
 /** Symbols between two yields. */
 const sliceSymbols = scaled(1 << 14, 16);
 
-/** The symbols that tokens stand for, in order. Each part is valid until the next one is asked for. */
+/** Yields the symbols of tokens, in order. Each part is valid until the next one is requested. */
 export function* symbolsOf(
   { alphabetSize, left, right }: IdMerges,
   ids: ArrayLike<number>,
 ): Generator<Uint32Array, void> {
   const symbols = new Uint32Array(sliceSymbols);
   let count = 0;
-  // Right halves that wait for their left ones.
+  // Right halves, pending until their left halves are expanded.
   const waiting: number[] = [];
   for (let i = 0; i < ids.length; i++) {
     waiting.push(ids[i]!);

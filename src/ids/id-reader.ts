@@ -7,19 +7,22 @@ import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 const windowBytes = scaled(1 << 20, 64);
 const npyHeadBytesMax = 1 << 16;
 
-/** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */
+/** Ids as stored in the file. Values such as `-1` are kept, so that they are reported instead of wrapping around. */
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
-/** The type of the ids in `.bin` files: what the user says, else what all ids need; then a file that looks otherwise is refused. */
+/**
+ * The id type of `.bin` files: `asked` by the user, else `needed` for all ids. In the second case a file that
+ * looks otherwise is refused.
+ */
 export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
 
 /**
- * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a
- * stream, also compressed; `-` is standard input.
+ * Yields the ids of a file: `.npy`, `.bin`, or decimal numbers separated by whitespace under any other name,
+ * also compressed; `-` is standard input.
  */
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
   if (!isIdFileName(path)) return yield* readDecimals(path);
-  // Not a pipe: its size is not known, so the head cannot be checked against it.
+  // Pipes are refused: their size is unknown, so the head cannot be checked against it.
   const fd = openRegularFile(path);
   try {
     yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
@@ -42,7 +45,7 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
     yield numbersOf(buffer, byteCount, descr);
 }
 
-/** What the head of an .npy file says about the numbers. */
+/** The facts in the head of an .npy file. */
 type NpyLayout = {
   readonly descr: string;
   readonly itemBytes: number;
@@ -50,7 +53,7 @@ type NpyLayout = {
   readonly count: number;
 };
 
-/** Reads the head; `bytes` are the first 64 KB of the file, or all of it. */
+/** Parses the head; `bytes` are the first 64 KB of the file, or all of it. */
 export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const fail = (what: string, hint?: string): never => {
     throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
@@ -68,21 +71,21 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const shape = /'shape':\s*\(([^)]*)\)/.exec(text)?.[1];
   if (!/^[<|][iu][1248]$/.test(descr)) {
     fail(
-      `its numbers are ${descr === "" ? "of no plain type" : cut(descr)}, not little-endian whole numbers`,
+      `its numbers are ${descr === "" ? "of no plain type" : shorten(descr)}, not little-endian whole numbers`,
       "save them as uint32",
     );
   }
   if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its array is not in C order");
-  // As Python writes a tuple: "()", "(3,)", "(3, 4)".
+  // Python's notation of a tuple: "()", "(3,)", "(3, 4)".
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");
   const count = sizes.reduce((product, size) => product * Number(size), 1);
-  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${cut(shape!)}) is damaged`);
+  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${shorten(shape!)}) is damaged`);
   return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
 }
 
-/** A head as a message shows it. */
-const cut = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
+/** Shortens a part of the head for a message. */
+const shorten = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): Generator<ReadIds> {
   const type = asked ?? needed;
@@ -100,7 +103,7 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   }
 }
 
-/** The ids in bytes [startByte, endByte) of a file. */
+/** Yields the ids in bytes [startByte, endByte) of a file. */
 export function* readNumbers(fd: number, path: string, startByte: number, endByte: number, type: IdType) {
   for (const [buffer, byteCount] of windowsOf(fd, path, startByte, endByte))
     yield type === "uint16"
@@ -108,7 +111,7 @@ export function* readNumbers(fd: number, path: string, startByte: number, endByt
       : new Uint32Array(buffer, 0, byteCount >> 2);
 }
 
-/** Bytes [startByte, endByte) of a file, one window after the other in one buffer, and how many bytes of it are read. */
+/** Yields bytes [startByte, endByte) of a file window by window, in one buffer, with the number of bytes read. */
 function* windowsOf(fd: number, path: string, startByte: number, endByte: number) {
   const window = new Uint8Array(windowBytes);
   for (let atByte = startByte; atByte < endByte; atByte += windowBytes) {
@@ -119,8 +122,9 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
 }
 
 /**
- * Refuses ids of 32 bits that are read as twice as many of 16: every second one is 0; or it is small, in ids that need more
- * bits (an alphabet has less than 2^20). Of few ids it says less: 0 may end each of two texts.
+ * Refuses 32-bit ids that are read as twice as many 16-bit ids: every second one is 0, or small if ids need
+ * more bits (an alphabet has fewer than 2^20). With few ids it is less strict, because 0 may end each of two
+ * texts.
  */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;
@@ -161,7 +165,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
     for (;;) {
       const readBytes = await stream.read(window, 0);
       const text = rest + latin1(window.subarray(0, readBytes));
-      // A number may go on in the next window.
+      // A number may continue in the next window.
       const end = readBytes === 0 ? text.length : lastWordStart(text);
       rest = text.slice(end);
       if (rest.length > idLengthMax) throw notAnId(path, rest);
@@ -180,10 +184,10 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   }
 }
 
-/** No number is written with more characters. */
+/** The longest notation of a number, in characters. */
 const idLengthMax = 100;
 
-/** Start of the word at the end of the text; the text's end if it ends with white space. */
+/** Returns the start of the last word; the text's end if it ends with whitespace. */
 function lastWordStart(text: string): number {
   let pos = text.length;
   while (pos > 0 && /[^\t-\r ]/.test(text[pos - 1]!)) pos--;
@@ -193,33 +197,33 @@ function lastWordStart(text: string): number {
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** A word of Latin-1 characters, each a byte of the file, as whoever wrote them sees them. */
-const shownWord = (word: string) =>
+/** Decodes a word of Latin-1 characters, each a byte of the file, as UTF-8 for messages. */
+const showWord = (word: string) =>
   escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
 
 function notAnId(path: string, word: string): UserError {
-  return new UserError(`${nameOf(path)}: "${shownWord(word)}" is not an id`, {
+  return new UserError(`${nameOf(path)}: "${showWord(word)}" is not an id`, {
     hint: "ids are decimal numbers with white space between; bpe encode makes them of text",
   });
 }
 
-/** Ids of an alphabet are below this. */
+/** Ids of an alphabet are below this limit. */
 export const alphabetSizeMax = 2 ** 20;
 
-/** Takes the next ids of a document, valid during the call; then that it ends, and what is kept of it. */
+/** Receives the ids of a document, valid during the call, then its end with the kept fields. */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;
   endDocument(kept?: readonly KeptValue[]): void;
 };
 
-/** Ids, where documents end among them, and what is kept of these documents, one by one. */
+/** Ids, the ends of documents among them, and the kept fields of these documents, in order. */
 export type IdDocuments = {
   readonly ids: Uint16Array | Uint32Array;
   readonly ends: Uint32Array;
   readonly kept: readonly KeptValue[];
 };
 
-/** The same for documents of a file in a format. Yields the ids read so far, now and then. */
+/** Passes the documents of a formatted file to `sink`. Yields the number of ids read so far, at intervals. */
 export function* readDocuments(
   path: string,
   documents: Iterable<IdDocuments>,
@@ -242,20 +246,20 @@ export function* readDocuments(
     readCount += ids.length;
     yield readCount;
   }
-  // Ids alone are one document.
+  // Bare ids are one document.
   if (isOpen) sink.endDocument();
 }
 
 function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: number): void {
-  const wrong = firstBeyond(ids, idLimit);
+  const wrong = findOutOfRange(ids, idLimit);
   if (wrong < ids.length)
     throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
 }
 
 /**
- * Reads documents of ids: a file `.npy` or `.bin` is one document; under any other name each line is one, of decimal numbers
- * with white space between them; `-` is standard input. Without ids it is an empty document. An id that is not below
- * `idLimit` is an error. Yields the bytes or ids read so far, now and then.
+ * Reads documents of ids. A `.npy` or `.bin` file is one document. Under any other name each line is one, of
+ * decimal numbers separated by whitespace; `-` is standard input. An empty line is an empty document. An id
+ * that is not below `idLimit` is an error. Yields the bytes or ids read so far, at intervals.
  */
 export async function* readSequences(
   path: string,
@@ -274,8 +278,11 @@ export async function* readSequences(
   sink.endDocument();
 }
 
-/** Position of the first number that is not from 0 to the limit; their count without one. A search with a function takes ten times as long. */
-function firstBeyond(ids: ReadIds, idLimit: number): number {
+/**
+ * Returns the position of the first number outside [0, idLimit), or the length. `findIndex` takes ten times
+ * as long.
+ */
+function findOutOfRange(ids: ReadIds, idLimit: number): number {
   let pos = 0;
   while (pos < ids.length && ids[pos]! >= 0 && ids[pos]! < idLimit) pos++;
   return pos;
@@ -302,11 +309,11 @@ async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
   }
 }
 
-/** Numbers of lines, which come in windows. */
+/** Parses the numbers of lines, which arrive in windows. */
 class DecimalLines {
   private readonly found = new Uint32Array(windowBytes);
   private foundCount = 0;
-  /** The number that is being read; -1 between two. */
+  /** The number being parsed; -1 between numbers. */
   private number = -1;
   private lineNumber = 1;
   private isLineStart = true;
@@ -336,7 +343,7 @@ class DecimalLines {
     this.isLineStart = bytes[byteCount - 1] === lineFeed;
   }
 
-  /** The last line need not end with a line feed. */
+  /** Ends the input. The last line need not end with a line feed. */
   end(): void {
     this.endNumber();
     if (!this.isLineStart) this.endLine();
@@ -365,7 +372,7 @@ class DecimalLines {
 
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
-    return new UserError(`"${this.path}": ${this.line}: "${shownWord(word)}" is not an id`, {
+    return new UserError(`"${this.path}": ${this.line}: "${showWord(word)}" is not an id`, {
       hint: "each line is a document: decimal whole numbers, separated by spaces",
     });
   }
@@ -381,14 +388,14 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
 }
 
 /**
- * Documents of ids, end to end: tokens[starts[d] .. starts[d + 1]) is document d. `grow` is told how many bytes the ids will
- * take before they do.
+ * Documents of ids, end to end: tokens[starts[d] .. starts[d + 1]) is document d. `grow` is called with the
+ * bytes that the ids will take, before they are allocated.
  */
 export class SequenceList implements SequenceSink {
   tokens = new Uint32Array(1 << 16);
   starts: number[] = [0];
   count = 0;
-  /** The largest id; -1 without any. */
+  /** The largest id; -1 if there are none. */
   idMax = -1;
 
   constructor(private readonly grow: (byteCount: number) => void = () => {}) {}

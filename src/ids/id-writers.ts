@@ -9,7 +9,7 @@ import { type ByteSink, scaled, UserError, usageError } from "#runtime";
 const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
-/** Whose files of ids there are: id-formats.ts. */
+/** The names of the formats: id-formats.ts. */
 export const idFormatNames = [
   "npy",
   "bin",
@@ -24,11 +24,11 @@ export const idFormatNames = [
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
 
-/** The type of ids in files: what is asked for, else uint16 if every id that there may be fits, whatever occurs. */
+/** Returns the requested type, otherwise uint16 if every id of the vocabulary fits, whether it occurs or not. */
 export const idTypeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
   asked ?? (isNarrow ? "uint16" : "uint32");
 
-/** The head for so many ids. It always has the same length, so it can be rewritten when their number is known. */
+/** Builds the head for `idCount` ids. Its length is constant, so it can be rewritten once the count is known. */
 export function npyHead(type: IdType, idCount: number): Uint8Array {
   const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;
   const head = new Uint8Array(headBytes).fill(0x20);
@@ -39,39 +39,42 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
   return head;
 }
 
-/** Takes ids in the order of the inputs, or of the ranges given. */
+/** Receives ids in the order of the inputs, or of the given ranges. */
 export type IdSink = {
   /**
-   * Takes the next ids, valid during the call. For records also the positions where they end, none within a long one, and
-   * what is kept of them.
+   * Receives the next ids, valid during the call. For records, also the positions where they end (none inside
+   * a long one) and their kept fields.
    */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly KeptValue[]): void;
-  /** An input of plain text ends. */
+  /** Called at the end of a plain-text input. */
   endInput(): void;
-  /** All ids of a task are written. */
+  /** Called after all ids of a task. */
   endTask?(task: Task): void;
-  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  /**
+   * Returns a promise to await before the next `write`; undefined or absent: continue at once. Errors are
+   * thrown by the next `write`.
+   */
   drain?(): Promise<void> | undefined;
 };
 
-/** Writes ids in a format. `finish` is called behind the last one. */
+/** Writes ids in a format. `finish` is called after the last one. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 
-/** Whether a file of this name holds ids as numbers, and not as text. */
+/** Whether a file with this name stores ids as binary numbers, not as text. */
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
-/** Refuses any other name for an output. `shown` is what its caller calls it. */
+/** Refuses any other name for an output. `shown` is its name in the message. */
 export function checkIdFileName(path: string, shown: string, hint?: string): void {
   if (!isIdFileName(path)) throw usageError(`${shown} ends in neither .npy nor .bin`, hint);
 }
 
-/** The writer of the format that the path's ending names: .npy, .bin, or else, and for stdout, decimal numbers. */
+/** Returns the writer for the path's suffix: .npy, .bin, or decimal numbers for anything else and for stdout. */
 export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
   if (path === undefined || !isIdFileName(path)) return new TextWriter(out);
   return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
 }
 
-/** Raw little-endian ids, one input behind the other. */
+/** Raw little-endian ids, inputs concatenated. */
 export class BinaryWriter implements IdWriter {
   idCount = 0;
   private converted: Uint16Array | Uint32Array = new Uint16Array(0);
@@ -115,7 +118,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   }
 }
 
-/** The same behind a head, which has one length, and is rewritten when the number of ids is known. */
+/** Raw ids after a head of fixed length, which is rewritten once the number of ids is known. */
 export class HeadedWriter extends BinaryWriter {
   constructor(
     private readonly file: ByteSink,
@@ -131,16 +134,16 @@ export class HeadedWriter extends BinaryWriter {
   }
 }
 
-/** Behind numpy's head. */
+/** Raw ids after numpy's head. */
 export const npyWriter = (out: ByteSink, type: IdType) =>
   new HeadedWriter(out, type, (idCount) => npyHead(type, idCount));
 
 const noEnds = new Uint32Array(0);
 
-/** 2^32 has ten digits; and a space. */
+/** 2^32 has ten digits, plus a space. */
 const textBytesMax = 11;
 
-/** Decimal ids with spaces between them; a line for each input, or for each record. */
+/** Decimal ids separated by spaces; a line for each input, or for each record. */
 export class TextWriter implements IdWriter {
   idCount = 0;
   private isLineStart = true;
@@ -189,15 +192,15 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
   return pos;
 }
 
-/** Writes an id behind each input, or behind each record. */
-export function appending(writer: IdSink, id: number): IdSink {
+/** Appends an id to each input, or to each record. */
+export function appendIdToDocuments(writer: IdSink, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {
     write(written, recordEnds, kept) {
       if (recordEnds === undefined) writer.write(written);
       else
         writer.write(
-          insertBehind(written, recordEnds, id),
+          insertAtEnds(written, recordEnds, id),
           recordEnds.map((end, r) => end + r + 1),
           kept,
         );
@@ -211,7 +214,7 @@ export function appending(writer: IdSink, id: number): IdSink {
   };
 }
 
-function insertBehind(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
+function insertAtEnds(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
   if (recordEnds.length === 0) return ids;
   const longer = new (ids instanceof Uint16Array ? Uint16Array : Uint32Array)(ids.length + recordEnds.length);
   let start = 0;

@@ -3,10 +3,10 @@
 export {
   baseOf,
   type FormattedIds,
-  formattedIdsAt,
   type IdFormat,
   idFormatOf,
   idFormats,
+  openFormattedIds,
 } from "./id-formats.ts";
 export {
   charactersObstacle,
@@ -28,7 +28,7 @@ export {
   SequenceList,
 } from "./id-reader.ts";
 export {
-  appending,
+  appendIdToDocuments,
   checkIdFileName,
   type IdSink,
   type IdType,

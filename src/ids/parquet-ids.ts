@@ -7,12 +7,12 @@ import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus
 import { type ByteSink, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
-/** A row group ends with the document in which it gets so many ids, or as much of fields: 4 MB. */
+/** A row group ends after the document that reaches this many ids, or 4 MB of fields. */
 const groupIds = scaled(1 << 20, 64);
-/** The size of a page is a field of 32 bits, with a sign. */
+/** The size of a page is a signed 32-bit field. */
 const pageIdsMax = 2 ** 29 - 1;
 
-/** `input_ids`: a list of int32, as pyarrow and `datasets` lay lists out. No list and no id of one is null. */
+/** `input_ids`: a list of int32 in the layout of pyarrow and `datasets`. Neither a list nor an id is null. */
 const idsColumn = [
   { name: "input_ids", repetition_type: "REQUIRED", num_children: 1, converted_type: "LIST" },
   { name: "list", repetition_type: "REPEATED", num_children: 1 },
@@ -33,8 +33,9 @@ const elementOf = (name: string, kind: KeptKind): SchemaElement => ({
 });
 
 /**
- * A Parquet file with a row for each document. The library writes an id in some 100 ns, as it makes levels and values one by
- * one. So a row group's one page is made here: its levels are runs, its values the ids as they are in memory.
+ * Writes a Parquet file with a row for each document. The library spends some 100 ns on an id, because it
+ * makes levels and values one by one. So each row group's single page is built here: levels are runs, values
+ * are the ids verbatim from memory.
  */
 export class ParquetIds implements IdWriter {
   idCount = 0;
@@ -45,11 +46,11 @@ export class ParquetIds implements IdWriter {
     codec: "UNCOMPRESSED",
     createdBy: "bpe",
   });
-  /** Of the row group: its ids; and where its documents end. */
+  /** The ids of the row group, and the ends of its documents. */
   private ids = new Int32Array(groupIds);
   private count = 0;
   private ends: number[] = [];
-  /** And what is kept of them, by column. */
+  /** Kept fields of these documents, by column. */
   private values: KeptValue[][];
   private keptBytes = 0;
 
@@ -77,10 +78,10 @@ export class ParquetIds implements IdWriter {
     this.append(ids.subarray(from));
   }
 
-  /** A document ends. */
+  /** Ends a document. */
   endInput(): void {
     this.ends.push(this.count);
-    // A row takes a little room, too, if it is empty.
+    // Even an empty row takes some space.
     if (this.count + this.ends.length + this.keptBytes / 4 >= groupIds) this.writeGroup();
   }
 
@@ -89,7 +90,7 @@ export class ParquetIds implements IdWriter {
   }
 
   finish(): void {
-    // Ids behind the last document are one.
+    // Ids after the last document end are one more document.
     if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
     if (this.ends.length > 0) this.writeGroup();
     const { fields } = this.kept;
@@ -166,7 +167,7 @@ export class ParquetIds implements IdWriter {
     this.ends = [];
   }
 
-  /** The columns of the fields; the library lays them out. */
+  /** Writes the columns of kept fields; the library lays them out. */
   private writeKept(): ColumnChunk[] {
     const { bytes, values, kept } = this;
     const columns = kept.settled().map((kind, k) => {
@@ -176,7 +177,7 @@ export class ParquetIds implements IdWriter {
         ...{ columnName: name, element, schemaPath: [rootOf(values.length), element] },
         ...{ codec: "UNCOMPRESSED" as const, compressors: {}, stats: false, pageSize: 1 << 20 },
         ...{ columnIndex: false, offsetIndex: false },
-        // A dictionary would have one entry for 0 and -0.
+        // A dictionary would have a single entry for 0 and -0.
         ...(kind === "double" && { encoding: "PLAIN" as const }),
       };
       const definitionLevels = values[k]!.map((value) => (value === null ? 0 : 1));
@@ -197,9 +198,9 @@ export class ParquetIds implements IdWriter {
 }
 
 /**
- * Levels as Dremel has them, one for each id, and one for each empty list: 0 of repetition begins a row, 0 of definition is an
- * empty list. Here they are runs: twice the length, and the level. Source: "Dremel: Interactive Analysis of Web-Scale
- * Datasets", 2010; Parquet's RLE.
+ * Dremel levels, one for each id and one for each empty list: repetition 0 begins a row, definition 0 is an
+ * empty list. Here they are runs: twice the length, then the level. Source: "Dremel: Interactive Analysis of
+ * Web-Scale Datasets", 2010; Parquet's RLE.
  */
 function levelsOf(ends: readonly number[], idCount: number) {
   const out = new ByteWriter();

@@ -9,14 +9,14 @@ import {
 } from "#runtime";
 
 /*
- * The one protocol of threads. A *job* is an object that does some work; each of its methods takes one request, which is
- * plain data, and returns the answer, a promise of it, or a generator that makes it in slices. In a worker `serveJob` calls
- * the methods; the main thread asks by a `JobThread`, and may have a job of its own, without a worker.
+ * The protocol between threads. A *job* is an object whose methods do the work: each takes one request, which is plain
+ * data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker `serveJob` calls
+ * the methods; the main thread calls them through a `JobThread`, or has a job of its own, without a worker.
  *
- *   main -> worker   ask, ask, …     a method and its request; one is served after the other
- *                    note            the same without an answer, served at once, also while an `ask` is
- *   worker -> main   news, news, …   what the job tells on its way to an answer
- *                    answer          for each `ask`, in their order
+ *   main -> worker   ask, ask, …     a method and its request; served one after the other
+ *                    note            likewise without an answer; served at once, also during an `ask`
+ *   worker -> main   news, news, …   what the job reports before an answer
+ *                    answer          for each `ask`, in order
  *                    failed          at any time, and nothing after it
  */
 type ToWorker = { readonly kind: "ask" | "note"; readonly method: PropertyKey; readonly request: unknown };
@@ -36,7 +36,7 @@ export type AnswerOf<Job, Method extends keyof Job> = Job[Method] extends (reque
       : Awaited<Answer>
   : never;
 
-/** An answer with the memory in it that changes hands, instead of being copied. */
+/** An answer and the memory in it that is transferred instead of copied. */
 export class Transferred<Answer> {
   constructor(
     readonly answer: Answer,
@@ -45,10 +45,10 @@ export class Transferred<Answer> {
 }
 
 export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
-/** Tells the main thread something; the memory in `transfer` is its own from then on. */
+/** Reports to the main thread; the memory in `transfer` belongs to it afterwards. */
 export type Tell<News> = (news: News, transfer?: ArrayBuffer[]) => void;
 
-/** What a worker does with the messages of the main thread. */
+/** Returns the worker's handler of messages from the main thread. */
 export function serveJob<News>(
   makeJob: (tell: Tell<News>) => object,
   post: Post,
@@ -74,14 +74,14 @@ export function serveJob<News>(
 const isGenerator = (made: unknown): made is Generator =>
   typeof made === "object" && made !== null && Symbol.iterator in made && "next" in made;
 
-/** A worker at a job, as the main thread sees it. */
+/** A worker with a job, as seen from the main thread. */
 export class JobThread<Job, News = never> {
   private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
   private failure: { readonly error: unknown } | undefined;
 
   /**
-   * @param name what its errors call it
-   * @param hear takes what the job tells
+   * @param name used in its error messages
+   * @param hear receives what the job reports
    */
   constructor(
     name: string,
@@ -103,7 +103,10 @@ export class JobThread<Job, News = never> {
     );
   }
 
-  /** Asks for one thing more. Rejects with the reason if the job has failed, then or before, or the thread has ended. */
+  /**
+   * Sends a request. Rejects with the reason if the job fails now or has failed before, or if the thread has
+   * ended.
+   */
   ask<Method extends keyof Job>(
     method: Method,
     request: RequestOf<Job, Method>,
@@ -126,7 +129,7 @@ export class JobThread<Job, News = never> {
     this.worker.postMessage({ kind: "note", method, request } satisfies ToWorker, transfer);
   }
 
-  /** Ends the thread, in the middle of its work too. */
+  /** Ends the thread, even in the middle of its work. */
   end(): void {
     this.worker.terminate();
   }
@@ -139,7 +142,7 @@ export class JobThread<Job, News = never> {
   }
 }
 
-/** Starts workers for a job. Whoever starts them ends them. */
+/** Starts workers for a job. The caller must end them. */
 export const startJobs = <Job, News = never>(
   name: JobName,
   workerCount: number,
@@ -153,7 +156,7 @@ export const startJobs = <Job, News = never>(
 export const startJob = <Job, News = never>(name: JobName, hear?: (news: News) => void) =>
   startJobs<Job, News>(name, 1, hear)[0]!;
 
-/** An error as it crosses threads. */
+/** An error in the form that crosses threads. */
 export type Failure = {
   readonly isUserError: boolean;
   readonly message: string;

@@ -10,24 +10,24 @@ import {
 } from "#tokenizer";
 import { startJob } from "./job.ts";
 
-/** What the thread that loads is asked. */
+/** A request to the loading thread. */
 export type LoadRequest = {
   readonly path: string;
   readonly options: LoadOptions;
-  /** Whether ids will be decoded: the table for that takes its time, and encoding needs none. */
+  /** Whether ids will be decoded: building the table for that takes time, and encoding does not need it. */
   readonly isDecoded: boolean;
 };
 
-/** What it answers. */
+/** The loading thread's answer. */
 type LoadedTokenizer = {
-  /** Its table is taken out, and its place stays: the fingerprint goes by the order. */
+  /** The table is removed but its key stays, because the fingerprint depends on the order of keys. */
   readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
 };
 
 /**
- * Loads a tokenizer as `loadTokenizerParts` does. Large files are loaded by another thread: parsing them cannot be
- * interrupted, and a thread can be ended in the middle of it. So the event loop is never kept from turning for long.
+ * Loads a tokenizer like `loadTokenizerParts`. Another thread loads large files: parsing cannot be
+ * interrupted, but a thread can be ended in the middle of it. So the event loop is never blocked for long.
  */
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
@@ -35,7 +35,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   const thread = startJob<typeof loadingJob>("loading");
   try {
     const { parts, tokens } = await thread.ask("load", request);
-    // To take over what the thread made may take 0.1 s.
+    // Deserializing the thread's answer may take 0.1 s.
     await yieldToEventLoop();
     return { ...parts, tokens: tokens ?? lazyTokenTable(noTokens) };
   } finally {
@@ -43,7 +43,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   }
 }
 
-/** What a training takes from a tokenizer, read in the same way. */
+/** Reads the settings for `--like`, likewise in a worker for large files. */
 export async function likeInWorker(path: string): Promise<Like> {
   if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
   const thread = startJob<typeof loadingJob>("loading");
@@ -54,7 +54,7 @@ export async function likeInWorker(path: string): Promise<Like> {
   }
 }
 
-/** About how much memory loading takes beside the tokenizer itself, in bytes, until garbage is collected. */
+/** Estimates the memory for loading, beyond the tokenizer itself, in bytes, until garbage is collected. */
 export function loadingBytes(path: string): number {
   const ms = loadedHereMs(path);
   return ms <= loadedHereMsMax ? 0 : workerBytes + garbageBytesPerMs * ms;
@@ -67,10 +67,13 @@ function noTokens(): never {
   throw new Error("bug: a tokenizer whose ids are decoded is loaded with its table");
 }
 
-/** Starting a thread and taking over what it made takes some 15 ms; a signal may wait for 200 in all. */
+/** Starting a thread and deserializing its answer takes some 15 ms; a signal may wait for 200 ms in total. */
 const loadedHereMsMax = 100;
 
-/** About how long loading takes, by the size of the largest file: 40 ns a byte of HF's, which are scanned, 130 of all others. */
+/**
+ * Estimates the loading time by the size of the largest file: 40 ns a byte for HF's files, which are scanned,
+ * 130 ns for all others.
+ */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {
     const stats = statOf(file);
@@ -82,12 +85,12 @@ function loadedHereMs(path: string): number {
   return Math.max(...files.map(msOf));
 }
 
-/** What the thread that loads does. */
+/** The job of the loading thread. */
 export const loadingJob = {
   async load({ path, options, isDecoded }: LoadRequest): Promise<LoadedTokenizer> {
     const parts = await loadTokenizerParts(path, options);
     return { parts: { ...parts, tokens: undefined }, tokens: isDecoded ? { ...parts.tokens } : null };
   },
-  /** Few trainings need the code for it. */
+  /** Loaded on demand, because few trainings need it. */
   like: async (path: string): Promise<Like> => (await import("#formats/like")).readLike(path),
 };

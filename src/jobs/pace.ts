@@ -1,26 +1,26 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** Other work waits so long, and a task that was in between. */
+/** The longest delay of other work, apart from a single step. */
 const sliceMs = 10;
 
 /**
- * Says, between steps whose length nobody knows, when the event loop should turn. A caller's iterator may take a second for
- * each text, or a microsecond: neither bytes nor texts tell.
+ * Decides between steps of unknown length when to yield to the event loop. A caller's iterator may take a
+ * second or a microsecond for each text, so neither bytes nor texts measure time.
  */
 export class Pace {
   private turnedMs = performance.now();
 
-  /** Whether the loop has not turned for some time. */
+  /** Whether the event loop is due for a turn. */
   get isDue(): boolean {
     return performance.now() - this.turnedMs >= sliceMs;
   }
 
-  /** To be called when the loop has turned. */
+  /** Call it when the event loop has turned. */
   restart(): void {
     this.turnedMs = performance.now();
   }
 
-  /** Lets the loop turn. */
+  /** Yields to the event loop. */
   async turn(): Promise<void> {
     await yieldToEventLoop();
     this.restart();

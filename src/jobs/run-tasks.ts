@@ -21,41 +21,50 @@ import {
 } from "#runtime";
 import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } from "./job.ts";
 
-/** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
+/** A job as seen from the main thread: its tasks, the threads that do them, and the sink for their results. */
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
-  /** What its workers load (worker.ts), and are called in messages. */
+  /** The name that its workers load (worker.ts), also used in messages. */
   readonly name: JobName;
-  /** What its workers do, for the main thread. */
+  /** Starts the workers' part of the job in the main thread. */
   readonly start: StartThread<Setup, Part, Found, Rest, Common>;
-  /** What each thread begins with: plain data that can be posted. */
+  /** The initial data of each thread: plain data that can be posted. */
   readonly setupOf: (thread: Thread) => Setup;
   readonly sink: Sink<Part, Found>;
 
   readonly inputs: readonly Input[];
-  /** What of the inputs is meant, in this order; all of it, if left out. */
+  /** Byte ranges to process, in this order; everything if left out. */
   readonly ranges?: readonly Range[] | undefined;
-  /** How the ranges are cut into tasks (`textCutting`); undefined: a file is one task, so it keeps one thread busy. */
+  /**
+   * How ranges are split into tasks (`textCutting`); undefined: each file is one task, which only one thread
+   * works on.
+   */
   readonly cutting: RangePlanOptions | undefined;
-  /** Text of so many bytes is planned ahead of the threads. */
+  /** Plans at least this many bytes of text ahead of the threads. */
   readonly aheadBytes: number;
 
   readonly threadCount: number;
-  /** The main thread is one of the threads. Without it, it only plans, reads streams and takes what is found. */
+  /** Whether the main thread is one of the threads. Otherwise it only plans, reads streams and receives results. */
   readonly mainWorks: boolean;
-  /** Tasks that would keep the main thread from serving signals for long. */
+  /** Whether a task would keep the main thread from handling signals for long. */
   readonly mayTakeLong: (task: Task) => boolean;
-  /** What each thread needs to put together what all have at the end (`ThreadJob.share`); undefined: nothing is shared. */
+  /**
+   * The data that each thread needs to combine the results of all at the end (`ThreadJob.share`); undefined:
+   * nothing is combined.
+   */
   readonly commonOf?: (rests: readonly Rest[]) => Common | undefined;
-  /** In how many rounds they do so: each begins when all threads have done the one before. One, if left out. */
+  /**
+   * The number of rounds of combining: each begins when all threads have finished the previous one. Defaults
+   * to one.
+   */
   readonly shareRounds?: number;
   /** The workers, if they were started ahead. */
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers that run before their tasks are known. Nobody notices meanwhile if one ends. */
+/** Workers that run before their tasks are known. Until then, nobody notices if one ends. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
-/** Workers for a job, whose setup may come later. The caller ends them, whatever happens. */
+/** Starts workers for a job whose setup may come later. The caller must end them in all cases. */
 export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
   const workers = Array.from({ length: workerCount }, () => startWorker(name));
   const terminate = () => {
@@ -65,16 +74,17 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 }
 
 const reportIntervalMs = 50;
-/** So much text takes a thread some 0.1 s, if it cannot be done in slices: one line, one page or one word. */
+/** A thread needs some 0.1 s for this much text, if it cannot be sliced: one line, one page or one word. */
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
- * Does the tasks of a job: the main thread and the workers take one after the other, and the sink gets what they find in
- * the order of the tasks. When the main thread meets a task that may take long it stops working, so that it goes on serving
- * signals, and a worker takes its place. Returns what each thread that had a task has at the end, in no order.
+ * Runs the tasks of a job: the main thread and the workers take one after the other, and the sink receives
+ * the results in the order of the tasks. When the main thread meets a task that may take long it stops
+ * working, so that it can handle signals, and a worker replaces it. Returns the final result of each thread
+ * that had a task, in no particular order.
  *
- * Lets the event loop turn, and calls `report` with the bytes of the inputs that are done, between slices of work in this
- * thread. Throws what a thread throws, or `report`; no worker is left running.
+ * Between slices of work in this thread it yields to the event loop and calls `report` with the bytes of the
+ * inputs that are done. Throws any error of a thread or of `report`; no worker is left running.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -93,7 +103,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Comm
     }
   }, reportIntervalMs);
   const ran = running.run();
-  // If `report` fails first, it stops the run: the error of that is ignored.
+  // If `report` fails first, it stops the run, whose own error is ignored.
   ran.catch(() => {});
   try {
     await Promise.race([ran, failed]);
@@ -109,17 +119,17 @@ type Written = (sizeBytes: number, memory: ArrayBuffer) => void;
 
 class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements SharedTasks<Part, Found> {
   rests: Rest[] = [];
-  /** The threads that have a rest, in the same order. */
+  /** The threads of `rests`, in the same order. */
   private readonly sharers: Sharer<Rest, Common>[] = [];
   private readonly workers: StartedWorkers;
   private substitute: StartedWorkers | undefined;
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new ChunkBuffers();
-  /** A cell for each worker, for the main thread, and for the worker that may take its place. */
+  /** A cell for each worker, for the main thread, and for the worker that may replace it. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
-  /** Something failed: no more is begun. */
+  /** Something failed: no more work is begun. */
   private isStopped = false;
 
   constructor(
@@ -127,7 +137,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     private readonly tell: (bytesDone: number) => void,
   ) {
     const { name, threadCount, mainWorks, inputs, cutting, ranges, aheadBytes, mayTakeLong, sink } = job;
-    // Workers start while the rest is made ready.
+    // Workers start while everything else is prepared.
     this.workers = job.workers ?? startWorkers(name, threadCount - (mainWorks ? 1 : 0));
     this.mainIndex = this.workers.workers.length;
     this.bytesDone = new Float64Array(new SharedArrayBuffer(8 * (this.mainIndex + 2)));
@@ -141,16 +151,16 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // To find the first cut takes 0.1 s where there are 100,000 special tokens, and so does posting them.
+    // With 100,000 special tokens, finding the first cut takes 0.1 s, and so does posting them.
     await yieldToEventLoop();
     if (this.isStopped) return;
-    // The workers have their tasks before this thread turns to its own.
+    // The workers get their tasks before this thread begins its own.
     const serving = this.serve(this.workers, (index) => ({ index, isExtra: this.isExtra }));
     await Promise.all([serving, this.job.mainWorks ? this.workHere() : undefined]);
     await this.share();
   }
 
-  /** The threads put together what they have, if that is shared. */
+  /** Combines the results of the threads, if the job does so. */
   private async share(): Promise<void> {
     if (this.isStopped || this.job.commonOf === undefined) return;
     const common = this.job.commonOf(this.rests);
@@ -170,7 +180,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.sharers.push(sharer);
   }
 
-  /** The main thread beside the others, which are asked before it begins. */
+  /** Wraps the main thread's job, which begins its share after the others were asked. */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
       await yieldToEventLoop();
@@ -192,12 +202,12 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.tasks.close();
   }
 
-  /** A single worker is one thread more than was planned for, because the main thread is there, too. */
+  /** With a single worker there is one thread more than planned, because the main thread exists, too. */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
   }
 
-  /** The main thread's share of the work, and what it leaves to another worker. */
+  /** Does the main thread's share of the work, and hands what it leaves to another worker. */
   private async workHere(): Promise<void> {
     await this.workBeside();
     if (!this.tasks.hasLeft || this.isStopped) return;
@@ -205,11 +215,11 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.serve(this.substitute, () => ({ index: this.mainIndex + 1, isExtra: true }));
   }
 
-  /** What a worker does, in this thread: messages and signals are served after each slice. */
+  /** Does a worker's tasks in this thread: messages and signals are handled after each slice. */
   private async workBeside(): Promise<void> {
     const { job, tasks, order, buffers, mainIndex } = this;
     let next = await tasks.next(mainIndex);
-    // Nothing is begun here for nothing: a thread has memory of its own.
+    // Without a task nothing is started here: a thread has memory of its own.
     if (next.length === 0) return;
     const { setupOf, start, inputs } = job;
     const self = { index: mainIndex, isExtra: false };
@@ -252,7 +262,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     }
   }
 
-  /** Gives workers tasks until there are no more, and takes what they find. */
+  /** Sends tasks to workers until there are no more, and receives their results. */
   private async serve({ workers }: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
     const { job, bytesDone } = this;
     const { name, inputs, setupOf } = job;
@@ -271,28 +281,31 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 }
 
-/** Small tasks are handed out in batches of this much text: a message costs as much as counting some kilobytes. */
+/** Small tasks are sent in batches of this much text: a message costs as much as counting some kilobytes. */
 const batchBytes = scaled(1 << 18, 256);
-/** Upper bound of the tasks that are planned ahead, for tasks without text. */
+/** Upper bound of tasks planned ahead, for tasks without text. */
 const aheadCountMax = scaled(1000, 2);
 
-/** A taker that leaves a task and all that follow to the others. */
+/** A taker that leaves a task and all following ones to the others. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: Task) => boolean };
 
-/** Hands tasks out in order, each to one of several takers, and plans some ahead. */
+/** Hands out tasks in order, each to one of several takers, and plans some ahead. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
   private readonly ready: Task[] = [];
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
-  /** The taker of a range that continues: the next task is its own. -1 if there is none. */
+  /** The taker of a range that continues, which also gets the next task; -1 if there is none. */
   private holder = -1;
 
-  /** The picky taker has met a task that it leaves. It got no tasks then, and is treated as any other taker since. */
+  /**
+   * Whether the picky taker has met a task that it leaves. It got no tasks then, and is treated like any
+   * other taker since.
+   */
   hasLeft = false;
 
-  /** @param aheadBytes text of at least so many bytes is planned ahead */
+  /** @param aheadBytes plan at least this many bytes of text ahead */
   constructor(
     private readonly tasks: AsyncGenerator<Task, void>,
     private readonly aheadBytes: number,
@@ -301,10 +314,14 @@ export class TaskQueue {
     void this.fill();
   }
 
-  /** The next tasks for the taker; none if there are no more. Takers that wait at the same time are resumed in the order of their tasks. */
+  /**
+   * Returns the next tasks for the taker; empty if there are no more. Takers that wait at the same time
+   * resume in the order of their tasks.
+   */
   next(taker: number): Promise<Task[]> {
     const asked = new Promise<Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
-    // Later, when the taker awaits the promise: another one that awaits already, and gets a later task, would resume first.
+    // Deferred until the taker awaits the promise. Otherwise another taker that already awaits, with a later
+    // task, would resume first.
     queueMicrotask(() => {
       this.serve();
       void this.fill();
@@ -312,7 +329,7 @@ export class TaskQueue {
     return asked;
   }
 
-  /** No more tasks are wanted: open files get closed. */
+  /** Stops handing out tasks, and closes open files. */
   close(): void {
     this.end ??= {};
     this.tasks.return().catch(() => {});
@@ -377,13 +394,19 @@ type Ask = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Takes what the tasks of a job make and find, in the order of the tasks. */
+/** Receives the output and results of tasks, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
-  /** The next output of the task at hand; its memory is the thread's again when this returns, or when `drain` does. */
+  /**
+   * Receives the next output of the current task. Its memory belongs to the thread again when this returns,
+   * or when `drain` does.
+   */
   write?(part: Part): void;
-  /** The task is done. `found` is undefined for a task without anything to do. */
+  /** Called after the task. `found` is undefined for a task without anything to do. */
   endTask(task: Task, found: Found | undefined): void;
-  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  /**
+   * Returns a promise to await before the next `write`; undefined or absent: continue at once. Errors are
+   * thrown by the next `write`.
+   */
   drain?(): Promise<void> | undefined;
 };
 
@@ -391,13 +414,13 @@ export type Sink<Part extends OutputPart, Found> = {
 export type Turn<Part, Found> = {
   readonly task: Task;
   readonly parts: Part[];
-  /** So much was written; gives back its memory. */
+  /** Called with the bytes written; returns their memory to the thread. */
   readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
   isFinished: boolean;
   found?: Found | undefined;
 };
 
-/** Hands to the sink what threads make, in the order in which tasks were handed out; what comes too early waits. */
+/** Passes the results of threads to the sink, in the order in which tasks were handed out; early results wait. */
 export class TaskOrder<Part extends OutputPart, Found> {
   private readonly turns: Turn<Part, Found>[] = [];
 
@@ -438,18 +461,18 @@ export class TaskOrder<Part extends OutputPart, Found> {
   }
 }
 
-/** What the threads of a job share, in the main thread. */
+/** The main thread's objects that all threads of a job share. */
 export type SharedTasks<Part extends OutputPart, Found> = {
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers: ChunkBuffers;
 };
 
-/** The tasks of one worker, in the main thread: sends them, and passes on what the worker finds. */
+/** The tasks of one worker, in the main thread: sends them, and passes on the worker's results. */
 export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>
   implements Sharer<Rest, Common>
 {
-  /** The tasks that the worker has, in their order. */
+  /** The worker's tasks, in order. */
   private readonly turns: Turn<Part, Found>[] = [];
   private readonly thread: JobThread<TaskServer<Setup, Part, Found, Rest, Common>, TaskNews<Part, Found>>;
   private hasBegun = false;
@@ -458,19 +481,19 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
   constructor(
     private readonly shared: SharedTasks<Part, Found>,
     worker: WorkerThread,
-    /** What errors call the worker. */
+    /** Used in error messages. */
     name: string,
     private readonly setup: TaskSetup<Setup>,
   ) {
     this.thread = new JobThread(name, worker, (news) => this.take(news));
   }
 
-  /** Has the worker do tasks until there are none. Passes on what it has at the end, if it had a task. */
+  /** Makes the worker do tasks until there are none. Passes on its final result, if it had a task. */
   async run(takeRest: (rest: Rest) => void): Promise<void> {
     const { thread } = this;
-    // Tasks are posted before the worker is up.
+    // Tasks are posted before the worker has started.
     void thread.ask("begin", this.setup);
-    // Two messages, so that one is at hand when the other is done.
+    // Two messages, so that the next one is already queued when the first is done.
     const first = await this.sendNext();
     await Promise.all([this.goOn(first), this.sendNext().then((second) => this.goOn(second))]);
     if (this.hasBegun) takeRest(await thread.ask("finish", undefined));
@@ -512,7 +535,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     for (const memory of news.emptied) buffers.give(memory);
   }
 
-  /** Gives the task its place in the order; false if there is nothing to do. */
+  /** Adds the task to the order; returns false if there is nothing to do. */
   private addTurn(task: Task): boolean {
     const { order } = this.shared;
     const turn = order.add(task, (sizeBytes, memory) =>
@@ -524,54 +547,58 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
   }
 }
 
-/** A message of tasks on its way to a worker; `done` settles when all of them are. */
+/** A message of tasks on its way to a worker; `done` settles when all of them are done. */
 type Sent = { readonly done: Promise<void> };
 
 /**
- * What one thread of a job does, the main one or a worker: takes tasks, one after the other. `Found` is what it finds in a
- * task, `Rest` what it has at the end. A job is a module whose `start…` makes one of these from plain data (its setup).
+ * The work of one thread of a job, the main one or a worker: takes tasks, one after the other. `Found` is the
+ * result of a task, `Rest` the final result. A job is a module whose `start…` creates one of these from plain
+ * data (its setup).
  */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
-  /** Does a task; yields after each slice of work how many bytes of the task's text are done. */
+  /** Does a task; yields after each slice the bytes of the task's text that are done. */
   take(task: Task): Generator<number, Found>;
-  /** The work that is left when no task is to come. `leavesMemory`: another thread needs the memory of this one. */
+  /** Does remaining work when no more task will come. `leavesMemory`: another thread needs this one's memory. */
   finish?(leavesMemory: boolean): Generator<undefined, void>;
-  /** What the thread has at the end. */
+  /** The thread's final result. */
   readonly rest: Rest;
   /**
-   * All threads have done their tasks: does this one's share of a round of putting together what they have. False, in the first
-   * round only: it cannot, and `rest` of all threads is still as it was.
+   * Does this thread's share of one round of combining results, after all threads have done their tasks.
+   * Returns false, in the first round only, if it cannot; `rest` of all threads is then unchanged.
    */
   share?(share: Share<Common>): Generator<undefined, boolean>;
-  /** All have done their shares. Afterwards `rest` is what this one has now. */
+  /** Called when all have done their shares. Afterwards `rest` is this thread's part of the combined result. */
   endShare?(): Generator<undefined, void>;
-  /** The memory in it that is handed over instead of copied. */
+  /** The memory in `rest` that is transferred instead of copied. */
   readonly restMemory?: ArrayBuffer[];
-  /** Where in the text of the task the work stands: the place of an error. */
+  /** The current position in the text of the task: the place of an error. */
   readonly offsetByte: number;
-  /** What the tasks make besides, if it is written in their order. */
+  /** The output of the tasks, if they have any, written in their order. */
   readonly output?: PartMaker<Part>;
   close(): void;
 }
 
-/** Gathers the output of a task while it is at work; it is taken part by part. */
+/** Gathers the output of a task during its work; the caller takes it part by part. */
 export interface PartMaker<Part extends OutputPart> {
   readonly isEmpty: boolean;
-  /** Takes what was gathered. The next part goes into `spare`, the memory of an earlier one, or into new memory. */
+  /**
+   * Returns what was gathered. The next part goes into `spare`, the memory of an earlier one, or into new
+   * memory.
+   */
   take(spare: ArrayBuffer | undefined): Part;
 }
 
-/** A part of the output, in memory of its own, which changes hands with it. */
+/** A part of the output with its own memory, which is transferred with it. */
 export type OutputPart = { readonly memory: ArrayBuffer; readonly sizeBytes: number };
 
-/** What a thread needs for its share, in the first round; its place among the threads that have one; and the round. */
+/** The data for a thread's share, in the first round; its index among the sharing threads; and the round. */
 export type Share<Common> = {
   readonly common: Common | undefined;
   readonly index: number;
   readonly round: number;
 };
 
-/** A thread that puts together with the others what they have, as the main thread sees it; see `ThreadJob`. */
+/** A thread that combines its results with the others', as seen from the main thread; see `ThreadJob`. */
 type Sharer<Rest, Common> = {
   share(share: Share<Common>): Promise<boolean>;
   endShare(): Promise<Rest>;
@@ -582,18 +609,18 @@ export type StartThread<Setup, Part extends OutputPart, Found, Rest, Common = ne
   thread: Thread,
 ) => ThreadJob<Part, Found, Rest, Common>;
 
-/** A thread among those of one job. */
+/** A thread of a job. */
 export type Thread = {
-  /** Unique among them. */
+  /** Unique within the job. */
   readonly index: number;
-  /** It takes the place of the main thread, which keeps its own memory: the job has one thread more than was planned for. */
+  /** It replaces the main thread, which keeps its memory: the job has one thread more than planned. */
   readonly isExtra: boolean;
 };
 
-/** Bytes of the inputs that each thread has done, by its index: written by it, read by the main thread. */
+/** Bytes of the inputs that each thread has done, by its index: written by the thread, read by the main thread. */
 export type SharedProgress = Float64Array;
 
-/** What a worker begins with. */
+/** The initial data of a worker. */
 export type TaskSetup<Setup> = {
   readonly setup: Setup;
   readonly thread: Thread;
@@ -601,18 +628,18 @@ export type TaskSetup<Setup> = {
   readonly bytesDone: SharedProgress;
 };
 
-/** What a worker tells of its tasks: output of the first one that is not done, and which ones are done. */
+/** A worker's report on its tasks: output of the first one that is not done, or the tasks that are done. */
 export type TaskNews<Part extends OutputPart, Found> =
   | { readonly kind: "part"; readonly part: Part }
   | {
       readonly kind: "done";
-      /** What was found in each task, in their order. */
+      /** The result of each task, in order. */
       readonly found: readonly Found[];
-      /** The memory of chunks, to be used for others. */
+      /** The memory of chunks, for reuse. */
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job at work: keeps its progress, and says where an error came from. */
+/** One thread of a job at work: records its progress, and adds the place to errors. */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,
@@ -642,14 +669,14 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
 }
 
 /**
- * The tasks of a worker: a job (job.ts). Tasks come before they are needed, so that there are always some at hand. A worker
- * has only so much output on its way (`Outbox`): then it waits. So memory is bounded however long a task is and however far
- * its turn to be written.
+ * The tasks of a worker: a job (job.ts). Tasks arrive before they are needed, so that the queue is never
+ * empty. A worker with too much unwritten output waits (`Outbox`). So memory is bounded however long a task
+ * is, and however late its output is written.
  */
 export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
   private thread!: TaskThread<Part, Found, Rest, Common>;
   private outbox: Outbox<Part> | undefined;
-  /** What was found in tasks that are done, and their memory, if the main thread was not told yet. */
+  /** Results of finished tasks, and their memory, not yet reported to the main thread. */
   private found: Found[] = [];
   private emptied: ArrayBuffer[] = [];
 
@@ -669,13 +696,13 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     });
   }
 
-  /** A note: a part was written, and here is its memory. */
+  /** A note: a part was written; returns its memory. */
   written({ sizeBytes, memory }: { readonly sizeBytes: number; readonly memory: ArrayBuffer }): void {
     this.outbox!.written(sizeBytes, memory);
   }
 
   async take(tasks: readonly Task[]): Promise<void> {
-    // Between two messages of tasks the event loop turns, and what was written comes back.
+    // Between two messages of tasks the event loop turns, to receive returned memory.
     await yieldToEventLoop();
     const { thread, outbox } = this;
     for (const task of tasks) {
@@ -696,7 +723,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.tell({ kind: "done", found, emptied }, emptied);
   }
 
-  /** What the thread has at the end. */
+  /** Returns the thread's final result. */
   finish(): Transferred<Rest> {
     const { job } = this.thread;
     job.close();
@@ -715,12 +742,13 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
   }
 }
 
-/** Output of one thread that may be on its way. */
+/** The unwritten output of one thread. */
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
- * Output of one thread that waits for its turn to be written. The thread waits while there is too much of it. Memory of
- * written output comes back and is used again, the last first: it is still in the processor's cache, and new memory costs.
+ * Output of one thread that waits for its turn to be written. The thread waits while there is too much of it.
+ * Returned memory is reused, last in first out: it is still in the processor's cache, and new memory is
+ * expensive.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
@@ -745,7 +773,7 @@ export class Outbox<Part extends OutputPart> {
     this.post(part);
   }
 
-  /** So much was written: here is its memory. */
+  /** Called when this much was written; takes its memory back. */
   written(sizeBytes: number, memory: ArrayBuffer): void {
     this.unwrittenBytes -= sizeBytes;
     this.spares.push(memory);

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** How far a long stage is, for whoever shows it. */
+/** The progress of a long stage, for display. */
 export type StageProgress = {
   readonly stage:
     | "hashing"
@@ -14,22 +14,22 @@ export type StageProgress = {
     | "joining"
     | "checking";
   readonly done: number;
-  /** Null if only the end of a stream shows it. */
+  /** Null if unknown before a stream ends. */
   readonly total: number | null;
   readonly unit: "bytes" | "merges";
   /** Known while counting and merging. */
   readonly distinctWordCount?: number;
 };
 
-/** @internal How far an encoding is; the total is null where only the end of a stream shows it. */
+/** @internal The progress of an encoding; the total is null if unknown before a stream ends. */
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
 
 /** @internal */
 export type Report = (progress: StageProgress) => void;
 
 /**
- * @internal The same, and what to await between slices of work that has no progress to tell: what was told last is told again,
- * because `report` may throw to end the run.
+ * @internal Wraps a report with a function to await between slices of work without measurable progress. It repeats the
+ * last report, because `report` may throw to end the run.
  */
 export function withRest(report: Report, first: StageProgress) {
   let last = first;
@@ -45,7 +45,7 @@ export function withRest(report: Report, first: StageProgress) {
   };
 }
 
-/** @internal Where the main thread is, called between slices of work. */
+/** @internal Receives the main thread's progress, between slices of work. */
 export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;
 
 /** @internal Reports a stage that goes through the bytes of the inputs. */

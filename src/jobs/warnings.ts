@@ -3,16 +3,17 @@ import type { Input, RangeStatistics } from "#corpus";
 import type { CountsRecord, LanguageRecord } from "#formats";
 import type { ModelSettings } from "#tokenizer";
 
-// Warnings: the result is what was asked for, but may not be what was meant. They are data; each caller words them.
+// Warnings: the result is what was requested, but may not be what was intended. They are data; each caller
+// formats them.
 
 type InvalidBytes = {
   readonly kind: "invalid bytes";
   readonly count: number;
-  /** The text that they are in, if it has a name; the file of the first of them, and where it is there. */
+  /** The name of the text with the first invalid byte, if it has one; its file, and the offset there. */
   readonly text?: string;
   readonly path?: string;
   readonly offset?: number;
-  /** What became of each. */
+  /** How each was handled. */
   readonly became:
     | "was counted as a pretoken of its own"
     | "was encoded as a pretoken of its own"
@@ -22,36 +23,36 @@ type InvalidBytes = {
 export type Warning =
   /** Bytes that were not valid UTF-8. */
   | InvalidBytes
-  /** A class of one model in a tokenizer that is not that model's. */
+  /** A class of one model for another model's tokenizer. */
   | { readonly kind: "class of a model"; readonly name: string }
-  /** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
+  /** A corpus that runs out of pairs before the vocabulary has the requested size. */
   | {
       readonly kind: "early stop";
       readonly madeCount: number;
       readonly wantedCount: number;
       readonly noun: string;
     }
-  /** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
+  /** Files of equal word counts: one part of a corpus may have been counted twice. Both are added. */
   | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
-  /** A stream with a cache: its contents are unknown before they are read. */
+  /** A stream with a cache: its content is unknown before it is read. */
   | { readonly kind: "stream beside a cache"; readonly path: string }
-  /** Languages are compared by text that does not say the same. */
+  /** Languages are compared by texts that do not correspond. */
   | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
   | { readonly kind: "normalizer" }
-  /** A tokenizer for chats without a token that fills batches. */
+  /** A tokenizer for chats without a padding token. */
   | { readonly kind: "no pad" }
-  /** Every byte is one; or the base has them. */
+  /** Single bytes are tokens anyway, and so are tokens of the base. */
   | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
-  /** Words that stand behind a space in a sentence, where the base's merges take other tokens. */
+  /** Words that follow a space in a sentence, where the base's merges produce other tokens. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
-  /** Under HF's rule: documents end at special tokens, of which its trainer learns the text. */
+  /** With HF's rule: documents end at special tokens, whose text HF's trainer learns. */
   | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
-  /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
+  /** A note of a tokenizer's files, the cache or the inputs of languages, as a sentence. */
   | { readonly kind: "note"; readonly message: string };
 
-/** The sentence of a warning. */
+/** Formats a warning as a sentence. */
 export function wordsOf(warning: Warning): string {
   switch (warning.kind) {
     case "invalid bytes":
@@ -118,7 +119,7 @@ export function countedInvalidBytes(
   return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
 }
 
-/** Of a text in one piece there are several documents only where special tokens cut it. */
+/** A text in one piece has several documents only if special tokens divide it. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],
@@ -130,7 +131,7 @@ export function foundSpecialTokens(
 export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
   usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
 
-/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
+/** The classes of transformers 4 and 5 that follow tokenizer.json. */
 const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
 
 export const earlyStop = (madeCount: number, wantedCount: number, noun: string): Warning[] =>
@@ -146,14 +147,14 @@ export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
   });
 }
 
-/** Of the first stream. */
+/** Warns about the first stream. */
 export const streamBesideCache = (inputs: readonly Input[]): Warning[] =>
   inputs
     .filter(({ isStream }) => isStream)
     .slice(0, 1)
     .map(({ path }) => ({ kind: "stream beside a cache", path }));
 
-/** Text of so many times the bytes is not the same text in another language. */
+/** With this ratio of bytes, it is hardly the same text in another language. */
 const unevenFactor = 2;
 
 export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {

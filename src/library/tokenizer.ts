@@ -19,7 +19,7 @@ import { checkIdFileName, idTypeFor } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
 import { engineRefusal, UserError, usageError } from "#runtime";
-import { checkOutputFile, placeOfFile, takeLockNow, unguarded, WrittenPlaces, writeStaged } from "#store";
+import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
 import { type SpecialTokenOption, specialTokenId } from "#tokenizer";
 import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
 import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
@@ -146,7 +146,7 @@ export class Tokenizer extends TextTokenizer {
         trained: path === "" ? undefined : readRecordedReading([path]),
         binary: asked.binary,
       });
-      new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).keepFrom(inputs);
+      new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).refuseOverlap(inputs);
       const encoding = {
         inputs,
         parts: { ...this.parts, specialTokensAsText: asked.specialTokensAsText ?? false },
@@ -158,7 +158,7 @@ export class Tokenizer extends TextTokenizer {
           onProgress?.(bytesDone, bytesTotal);
         },
       };
-      return (await writeStaged(output, unguarded, (file) => encodeInto(output, file, encoding))).idCount;
+      return (await writeStaged(output, noGuard, (file) => encodeInto(output, file, encoding))).idCount;
     } finally {
       lock?.release();
     }

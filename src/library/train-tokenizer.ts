@@ -8,10 +8,10 @@ import { usageError } from "#runtime";
 import {
   checkOutputDirectory,
   type Lock,
+  noGuard,
   placeOf,
   placesToWrite,
   takeLockNow,
-  unguarded,
   WrittenPlaces,
   writeStaged,
 } from "#store";
@@ -85,7 +85,7 @@ function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): Traini
       signal?.throwIfAborted();
       onProgress?.(progress);
     },
-    guard: unguarded,
+    guard: noGuard,
     async lock(directory, files) {
       const locks: Lock[] = [];
       const unlock = () => {
@@ -101,12 +101,12 @@ function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): Traini
     },
     find(names, reading) {
       const found = findCorpus(names, reading);
-      written.keepFrom(found.inputs);
+      written.refuseOverlap(found.inputs);
       for (const { path, reason } of found.skipped) warn({ kind: "skipped file", path, reason });
       return found;
     },
     writeFile: (path, chunks) =>
-      writeStaged(path, unguarded, async (out) => {
+      writeStaged(path, noGuard, async (out) => {
         for (const chunk of chunks) out.write(chunk);
       }),
     onLearned: () => signal?.throwIfAborted(),
@@ -145,11 +145,11 @@ function writtenPlaces(asked: AskedTraining): WrittenPlaces {
         : [{ name: `${nameInLibrary(key, option)} "${path}"`, path, kind: option.writes }];
     }),
   );
-  places.keepApart();
+  places.refuseNesting();
   const tokenizers = [asked.like, asked.extend].flatMap((path) =>
     path === undefined ? [] : pathsReadAt(path),
   );
-  places.keepFrom([...countsPaths(asked), ...tokenizers].map((path) => ({ path })));
+  places.refuseOverlap([...countsPaths(asked), ...tokenizers].map((path) => ({ path })));
   return places;
 }
 

@@ -3,7 +3,7 @@ import { filesMatching, includeFilter } from "#corpus";
 import { findTokenizer, pathsReadAt } from "#formats";
 import type { PathRead } from "#options";
 import { globMatcher, isDirectory, statOf, withForwardSlashes } from "#runtime";
-import { isWithin, MisplacedOutput, type Read, realPathOf, type Written, WrittenPlaces } from "#store";
+import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
 /** A path that was typed, what it is for, and what messages call it. */
@@ -24,8 +24,8 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
 }
 
 /** All that it writes, standard output included. */
-function typedWrites(command: CommandSpec, { options }: Invocation): Written[] {
-  const written = command.options.flatMap(({ name, writes: kind }): Written[] => {
+function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[] {
+  const written = command.options.flatMap(({ name, writes: kind }): RunOutput[] => {
     const path = options.text(name);
     const isFile =
       kind !== undefined && path !== undefined && path !== "" && !(name === "output" && path === "-");
@@ -35,7 +35,7 @@ function typedWrites(command: CommandSpec, { options }: Invocation): Written[] {
   return writesStdout ? [...written, standardOutput] : written;
 }
 
-const standardOutput: Written = { name: "standard output", path: 1, kind: "file" };
+const standardOutput: RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
  * All that the command line writes. Refuses what is also read, as far as names show it: what a directory, a glob or a plan
@@ -44,14 +44,14 @@ const standardOutput: Written = { name: "standard output", path: 1, kind: "file"
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): WrittenPlaces {
   const places = new WrittenPlaces(typedWrites(command, invocation));
   const reads = typedReads(command, invocation);
-  places.keepApart();
-  places.keepFrom(reads.flatMap(pathsOfRead));
+  places.refuseNesting();
+  places.refuseOverlap(reads.flatMap(pathsOfRead));
   const log = invocation.options.text("log-file");
   if (log !== undefined) keepLogFromCorpus(log, reads, invocation);
   return places;
 }
 
-function pathsOfRead({ path, reads, name }: TypedRead): Read[] {
+function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
   const named = { path, name };
   if (path === "-") return [{ path }];
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
@@ -101,8 +101,8 @@ export function maySpoil(path: string, typed: readonly string[]): boolean {
     return true;
   const written = new WrittenPlaces([{ name: "--log-file", path, kind: "log" }, standardOutput]);
   try {
-    written.keepApart();
-    written.keepFrom(
+    written.refuseNesting();
+    written.refuseOverlap(
       ["-", ...paths].flatMap((path) => pathsOfRead({ path, reads: "tokenizer", name: path })),
     );
     return false;

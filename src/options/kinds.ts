@@ -7,42 +7,54 @@ import { nearest, UserError, usageError, withRegularFile } from "#runtime";
 import { readNormalization } from "#text";
 import { chatTemplates, type SpecialTokenOption } from "#tokenizer";
 
-// Kinds of values. A kind reads what is typed, checks what a caller of the library gives, and knows the types of its values in
-// TypeScript, Python and JSON. A wrong value is a usage error that names the option.
+// Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and has the types
+// of its values in TypeScript, Python and JSON. A wrong value is a usage error that names the option.
 
 export type JsonSchema = { readonly [name: string]: unknown };
 
 export type Kind<T> = Typed & {
-  /** The value of the texts typed for an option, one for each time; of a flag there is none. `name` is as typed: `--pad-to`. */
+  /**
+   * Parses the texts typed for an option, one for each occurrence; a flag has none. `name` is as typed:
+   * `--pad-to`.
+   */
   readonly read: (typed: readonly string[], name: string) => T;
-  /** What a value of the library has to be, as in "it must be a path". */
+  /** What the library requires, as in "it must be a path". */
   readonly wanted: string;
-  /** The value of the library as commands have it; undefined if it says nothing, `wrong` if it is not of this kind. */
+  /**
+   * Converts the library's value to the form that commands use; undefined if it has no effect, `wrong` if it
+   * is not of this kind.
+   */
   readonly take: (value: unknown, place: string) => T | undefined | typeof wrong;
   /** The type of that value. */
   readonly type: string;
-  /** Of the value in a record. */
+  /** Its schema in a record. */
   readonly schema: JsonSchema;
-  /** The type of a parameter in Python, what it is if left out, and the function of `_training.py` that prints it. */
+  /** The parameter's type in Python, its default, and the function of `_training.py` that prints it. */
   readonly python: { readonly type: string; readonly none: string; readonly print: string };
 };
 
-/** What help and completions say of a value. */
+/** The facts about a value in help and completions. */
 export type Typed = {
-  /** What it is called in help; an option without one is a flag. */
+  /** Its name in help; an option without one is a flag. */
   readonly value?: string;
-  /** The words that it may be; of a `LIST`, any of them, with commas between. */
+  /** The allowed words; a `LIST` has any of them, separated by commas. */
   readonly words?: readonly string[];
-  /** The least that a number, or a `SIZE` in bytes, may be; 0 unless said. */
+  /** The smallest number, or `SIZE` in bytes; defaults to 0. */
   readonly least?: number;
   readonly repeatable?: boolean;
-  /** Arguments behind its value are more values of it, up to the next option; `--name=value` takes no more. */
+  /**
+   * Whether arguments after its value are more values of it, up to the next option; `--name=value` takes no
+   * more.
+   */
   readonly many?: boolean;
 };
 
 export const wrong = Symbol("wrong");
 
-/** The value of the library, or a usage error. `place` is what the caller knows it by: `trainTokenizer: padTo`. */
+/**
+ * Returns the library's value, or throws a usage error. `place` names it for the caller: `trainTokenizer:
+ * padTo`.
+ */
 export function taken<T>(kind: Kind<T>, value: unknown, place: string): T | undefined {
   const found = kind.take(value, place);
   if (found !== wrong) return found as T | undefined;
@@ -54,7 +66,7 @@ const inPython = (type: string, print = "value") => ({ type: union(type), none: 
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isPath = (value: unknown) => isText(value) && value !== "";
-/** The strings of an array, in one that the caller does not have; undefined if it is none, or has something else. */
+/** Copies an array of strings; undefined for anything else. */
 function textsOf(value: unknown): string[] | undefined {
   const texts = Array.isArray(value) ? Array.from<unknown>(value) : undefined;
   return texts?.every(isText) ? texts : undefined;
@@ -63,14 +75,14 @@ function textsOf(value: unknown): string[] | undefined {
 export const flag: Kind<boolean> = {
   read: () => true,
   wanted: "true or false",
-  // One that is not set is as one that is left out.
+  // False is the same as leaving it out.
   take: (value) => (typeof value === "boolean" ? value || undefined : wrong),
   type: "boolean",
   schema: { const: true },
   python: { type: "bool", none: "False", print: "flag" },
 };
 
-/** A flag that has an opposite, as `--ledger` has `--no-ledger`. */
+/** A flag with an opposite, as `--ledger` has `--no-ledger`. */
 export const decision: Kind<boolean> = {
   ...flag,
   take: (value) => (typeof value === "boolean" ? value : wrong),
@@ -109,7 +121,7 @@ export const text = (value = "TEXT"): Kind<string> => ({
   python: inPython("str"),
 });
 
-/** A path. The library takes none that is empty; the command line only with `hint`, which says what to do. */
+/** A path. The library accepts no empty one; nor does the command line if `hint`, the remedy, is given. */
 export const path = (value = "FILE", hint?: string): Kind<string> => ({
   ...text(value),
   read([text], name) {
@@ -133,7 +145,7 @@ export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   python: { type: "t.Sequence[str]", none: "()", print: "texts" },
 });
 
-/** A kind of values that are only typed. */
+/** A kind of values that exist only on the command line. */
 export const typedOnly = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T> => ({
   ...text(),
   ...typed,
@@ -141,7 +153,7 @@ export const typedOnly = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T> => ({
   take: () => wrong,
 });
 
-/** The file that gets what a command makes; none is standard output, which `-` is, too. */
+/** The file for a command's output; undefined is standard output, like `-`. */
 export const outputFile = typedOnly<string | undefined>({ value: "FILE" }, ([path]) =>
   path === "-" ? undefined : path,
 );
@@ -173,7 +185,7 @@ export const word = <const Word extends string>(
   python: inPython("str"),
 });
 
-/** Some of the words, with commas between. The library does not know those of `besides`. */
+/** Some of the words, separated by commas. The library does not accept those of `besides`. */
 export const words = <const Word extends string>(
   all: readonly Word[],
   besides: readonly Word[] = [],
@@ -191,7 +203,7 @@ export const words = <const Word extends string>(
   python: inPython("t.Sequence[str]", "listed"),
 });
 
-/** Fields that stay beside the ids of their record: `id,score:double`. */
+/** Fields to keep next to the ids of their record: `id,score:double`. */
 export const keptFields: Kind<readonly KeptField[]> = {
   value: "LIST",
   read: ([text], name) => text!.split(",").map((field) => readKeptField(name, field)),
@@ -210,7 +222,7 @@ function readKeptField(option: string, typed: string): KeptField {
   return { name, kind };
 }
 
-/** Steps, with commas between. */
+/** Normalization steps, separated by commas. */
 export const normalization = (steps: readonly string[]): Kind<string> => ({
   value: "LIST",
   words: steps,
@@ -225,7 +237,7 @@ export const normalization = (steps: readonly string[]): Kind<string> => ({
   python: inPython("str, t.Sequence[str]", "listed"),
 });
 
-/** Sizes of vocabularies, each of all tokens, or of so many more than there are already: `+8k`. */
+/** Requested sizes of vocabularies: of all tokens, or of additional ones: `+8k`. */
 export type AskedSize = { readonly isMore: boolean; readonly count: number };
 
 export const sizes: Kind<readonly AskedSize[]> = {
@@ -244,7 +256,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
   python: { type: union("int, str, t.Sequence[int]"), none: "None", print: "sizes" },
 };
 
-/** One of them. */
+/** A single size. */
 export const oneSize = typedOnly({ value: "N" }, ([text], name) => readSize(name, text!));
 
 function readSize(name: string, text: string): AskedSize {
@@ -253,15 +265,15 @@ function readSize(name: string, text: string): AskedSize {
 }
 
 /**
- * The sizes in a list with commas between. `32,000` is one: its groups of three digits cannot all be sizes, which have 256
- * bytes at least. `300,400` are two.
+ * Splits a list of sizes at commas. `32,000` is one: not all of its groups of three digits can be sizes,
+ * which are at least 256. `300,400` are two.
  */
 export function splitSizes(text: string): string[] {
   const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
   return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
 }
 
-/** Numbers with a point, of some separator. */
+/** Decimal numbers with the given separator. */
 export const decimals = (value: string, separator: string): Kind<readonly number[]> => ({
   value,
   read: ([text], name) =>
@@ -277,7 +289,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
 });
 
-/** A number for each of these names, in their order: `N:FACTOR`. `example` is for errors. */
+/** A number for each of these names, in order: `N:FACTOR`. `example` is for errors. */
 export function fields<const Name extends string>(
   value: string,
   names: readonly Name[],
@@ -311,7 +323,7 @@ export function fields<const Name extends string>(
   };
 }
 
-/** How often the words of some inputs count: `[NAME=]GLOB:WEIGHT`. */
+/** The weights of words from some inputs: `[NAME=]GLOB:WEIGHT`. */
 export const weights: Kind<readonly InputWeight[]> = {
   value: "[NAME=]GLOB:WEIGHT",
   repeatable: true,
@@ -361,7 +373,10 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
 /** A file, and the language of its text. */
 export type NamedFile = { readonly language: string; readonly file: string };
 
-/** Files of languages: `NAME=FILE`; a file without a name is of the language before it. The library has `key` for them. */
+/**
+ * Files of languages: `NAME=FILE`; a file without a name belongs to the preceding language. The library has
+ * them as `key`.
+ */
 export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
   value: "NAME=FILE...",
   repeatable: true,
@@ -411,20 +426,20 @@ export const chatTemplate: Kind<string> = {
   },
 };
 
-/** The text of a small file that an option names. */
+/** Reads a small text file that an option names. */
 export function readTextFile(option: string, path: string): string {
   const bytes = withRegularFile(path, (fd) => readFileSync(fd));
   if (!isUtf8(bytes)) throw new UserError(`${option} "${path}" is not valid UTF-8`);
   return new TextDecoder().decode(bytes);
 }
 
-/** Files, each with the name that stands before it: `[NAME=]FILE`. */
+/** Files with optional names: `[NAME=]FILE`. */
 export const namedFiles = typedOnly<readonly Named[]>(
   { value: "[NAME=]FILE...", repeatable: true, many: true },
   (typed, name) => typed.map((one) => readNamed(name, one)),
 );
 
-/** Special tokens with their ids, where one is typed. A text may hold `=` itself, so the last one counts, before a number. */
+/** Special tokens with optional ids. A text may contain `=`, so the last one before a number separates the id. */
 export const specialTokens = typedOnly<readonly SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
@@ -439,10 +454,10 @@ export const specialTokens = typedOnly<readonly SpecialTokenOption[]>(
   },
 );
 
-/** A path, and the name that stands before it: `[NAME=]PATH`. */
+/** A path with an optional name: `[NAME=]PATH`. */
 export type Named = { readonly name: string | null; readonly path: string };
 
-/** Reads `[NAME=]PATH`. What exists as it is typed is a path; a NAME holds no slash. */
+/** Parses `[NAME=]PATH`. If the typed text exists as a path, it is a path; a NAME has no slash. */
 export function readNamed(what: string, typed: string): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
@@ -452,7 +467,7 @@ export function readNamed(what: string, typed: string): Named {
   return { name, path };
 }
 
-// Numbers, sizes and words as they are typed.
+// Numbers, sizes and words as typed.
 
 const multipliers = { "": 1, k: 1024, m: 1024 ** 2 };
 
@@ -464,8 +479,8 @@ const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])
 const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
 
 /**
- * A whole number of at least `least`: in digits, with `k` for 1,024 times and `m` for 1,024 times that, so `32k` is 32768.
- * Case does not matter.
+ * Parses a whole number of at least `least`: digits, optionally with `k` for 1,024 times and `m` for
+ * 1,048,576 times, so `32k` is 32768. Case does not matter.
  */
 export function wholeNumber(option: string, text: string, least: number): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
@@ -479,7 +494,7 @@ export function wholeNumber(option: string, text: string, least: number): number
   return value;
 }
 
-/** One of the words listed. */
+/** Returns the text if it is one of the words. */
 export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
   if ((words as readonly string[]).includes(text)) return text as Word;
   const near = nearest(text, words);
@@ -493,8 +508,8 @@ export function oneOf<const Word extends string>(option: string, text: string, w
 const prefixes = ["", "k", "m", "g", "t", "p"];
 
 /**
- * A size as people type it, in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
- * MiB, … powers of 1024; case does not matter. `64k` might be either, and is refused: as a number it is 65,536.
+ * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
+ * MiB, … powers of 1024; case does not matter. `64k` is ambiguous and refused: as a number it is 65,536.
  */
 export function sizeBytes(option: string, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
@@ -510,7 +525,7 @@ export function sizeBytes(option: string, text: string, leastBytes: number): num
   }
   const value = times(binary ? 1024 : 1000);
   if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
-  // Nobody limits anything to so few bytes. None is a limit.
+  // So small a limit is surely a mistake; 0 is a valid one.
   if (!unit && value > 0 && value < 1000)
     throw usageError(`${option}: ${text} is ${value} bytes`, `did you mean ${digits}GB or ${digits}MB?`);
   if (value < leastBytes) {

@@ -1,9 +1,9 @@
 import { checkArgument, objectArgument } from "#bytes";
 import { nearest, usageError } from "#runtime";
-import type { Written } from "#store";
+import type { RunOutput } from "#store";
 import { type JsonSchema, type Kind, taken } from "./kinds.ts";
 
-/** What the pages of help are about, in their order. */
+/** The topics of help, in order. */
 export const topics = {
   input: { title: "Input", about: "what is read, and how" },
   tokens: { title: "Tokens", about: "how text is cut, and what becomes a token" },
@@ -17,81 +17,84 @@ export const topics = {
 export type Topic = keyof typeof topics;
 
 /**
- * An option: help, completions and the manual page are made of it; the library and Python have it, too, unless it says that
- * they do not.
+ * An option: the source of help, completions and the manual page; the library and Python have it, too, unless
+ * it says otherwise.
  */
 // biome-ignore lint/suspicious/noExplicitAny: tables have options of all kinds
 export type Option<T = any> = {
   readonly name: string;
   readonly short?: string;
   readonly kind: Kind<T>;
-  /** Of a value that is a path: what is read there. No output may be what the run reads (run-paths.ts). */
+  /** What is read at the path, if the value is one. No output may be an input of the run (run-paths.ts). */
   readonly reads?: PathRead;
-  /** What is written there. */
-  readonly writes?: Written["kind"];
+  /** What is written at the path. */
+  readonly writes?: RunOutput["kind"];
   /** The page of help that describes it. */
   readonly topic: Topic;
-  /** Whether the command cannot do without it. */
+  /** Whether the command requires it. */
   readonly required?: boolean;
-  /** With this option it can. */
+  /** The option that makes it optional. */
   readonly optionalWith?: string;
-  /** What it cannot be combined with. */
+  /** The options that it excludes. */
   readonly excludes?: readonly Exclusion[];
-  /** What it says nothing without. */
+  /** The option that it requires. */
   readonly needs?: Need;
-  /** Seldom needed: the first page of help only names it. */
+  /** Rarely needed: the first page of help only names it. */
   readonly rare?: boolean;
   /** A short phrase, without what the other fields say. */
   readonly description: string;
-  /** The sentences behind it, for the page of its topic. */
+  /** More sentences, for the page of its topic. */
   readonly details?: string;
   readonly default?: string;
-  /** A value for examples; of a flag "". */
+  /** A value for examples; "" for a flag. */
   readonly sample?: string;
-  /** Its name in the library, if not that in the table, with that of the object it is in: `model.addsBos`; null: there is none. */
+  /**
+   * Its name in the library if it differs from the table's, with the name of its object: `model.addsBos`;
+   * null: not in the library.
+   */
   readonly library?: string | null;
   /** The parameter in Python, likewise. */
   readonly python?: string | null;
-  /** What the library and Python say of it, if not what the command line does. */
+  /** The description in the library and Python, if it differs. */
   readonly inCode?: string;
-  /** Of a setting that a record has by the name of the table: what it is there, if not what its kind says. */
+  /** For a setting that a record has under the table's name: its schema there, if it differs from its kind's. */
   readonly recorded?: true | JsonSchema;
 };
 
-/** A corpus is files, directories and globs. Of a tokenizer several files may be read. */
+/** A corpus is files, directories and globs. A tokenizer may be read from several files. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
-/** `other` is an option; or what only the library has: `texts`. */
+/** `other` is an option, or a setting of the library alone: `texts`. */
 export type Need = { readonly other: string; readonly hint?: string };
 
 export type Exclusion = Need & {
   readonly why?: string;
-  /** The value that does go with it. */
+  /** The value that is compatible. */
   readonly unless?: string;
 };
 
-/** Options by the names that code has for them. */
+/** Options by their names in code. */
 export type Options = Readonly<Record<string, Option>>;
 
 type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? T : never;
 
-/** What is asked for, by the names of a table. */
+/** The requested values, by the names of a table. */
 export type Asked<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
-/** A table of options. */
+/** Types a table of options. */
 export const tableOf = <const Table extends Options>(table: Table) =>
   table as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
 
-/** What the library calls the option of a table. */
+/** Returns the library's name of a table's option. */
 export const nameInLibrary = (key: string, { library = key }: Option): string | null => library;
 
-/** What was given: whether an option was, and as which text. */
+/** Tells whether an option was given, and with which text. */
 export type Given = {
   readonly has: (option: string) => boolean;
   readonly text: (option: string) => string | undefined;
 };
 
-/** Refuses options that do not go together, and those that lack what they need; the table of options says which. */
+/** Refuses incompatible options, and options without their required companion, as stated in their table. */
 export function checkTogether(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
@@ -111,7 +114,7 @@ export function checkTogether(options: readonly Option[], given: Given): void {
   }
 }
 
-/** Reads what was typed for the options of a table. */
+/** Parses what was typed for the options of a table. */
 export function readTyped<Table extends Options>(
   table: Table,
   typed: ReadonlyMap<string, readonly string[]>,
@@ -123,7 +126,10 @@ export function readTyped<Table extends Options>(
   return Object.fromEntries(read) as Asked<Table>;
 }
 
-/** Checks what a caller of the library gives. Options that are undefined are left out; an unknown one is a usage error. */
+/**
+ * Checks the options that a caller of the library passes. Undefined ones are left out; an unknown one is a
+ * usage error.
+ */
 export function checkGiven<Table extends Options>(table: Table, given: unknown, call: string): Asked<Table> {
   checkArgument(`${call}: options`, given, objectArgument);
   const known = Object.entries(table).flatMap(([key, option]) => {
@@ -140,10 +146,10 @@ export function checkGiven<Table extends Options>(table: Table, given: unknown, 
   return asked as Asked<Table>;
 }
 
-/** `languages: dev` is a part of what `languages` gives. */
+/** `languages: dev` is a part of `languages`. */
 const pathOf = (library: string) => library.split(":")[0]!;
 
-/** The values given, by their names; those of `model: { roles: { … } }` by `model.roles.bos`. */
+/** Yields the given values by name; those of `model: { roles: { … } }` by `model.roles.bos`. */
 function* leaves(
   given: object,
   prefix: string,

@@ -9,7 +9,7 @@ import {
 import { tableOf } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
-// Options that several commands have besides bpe train.
+// Options of several commands other than bpe train.
 
 const { workers, memoryLimit, specialTokensFile, textField, include, inputFormat, binary } = trainingOptions;
 const { wait, logFile, progress, quiet, help } = trainingOptions;
@@ -65,7 +65,7 @@ export const shared = tableOf({
   },
 });
 
-/** What some tokenizers' files do not say. */
+/** Settings that the files of some tokenizers lack. */
 export const besideTokenizer = tableOf({
   pattern: {
     name: "pattern",

@@ -23,9 +23,9 @@ import {
 } from "./kinds.ts";
 import { type Asked, type Exclusion, type Need, tableOf } from "./option.ts";
 
-// Every option of a training, once: the command line, the library and Python have theirs from here.
+// Every option of a training, defined once for the command line, the library and Python.
 
-/** The base says it, and its files are written with the new tokens put in. */
+/** The base determines it, and its files are rewritten with the new tokens. */
 const asBaseHasIt: Exclusion = { other: "extend", hint: "it stays as it is in the base" };
 export const notExtending: Exclusion = { other: "extend" };
 export const onlyTyped = { library: null, python: null } as const;
@@ -669,5 +669,5 @@ export const trainingOptions = tableOf({
   },
 });
 
-/** What is asked of a training. What is left out has a default. */
+/** The requested settings of a training. Those left out have defaults. */
 export type AskedTraining = Asked<typeof trainingOptions>;

@@ -32,20 +32,20 @@ import {
   followLinks,
   isOpenToAll,
   isTrusted,
-  openFound,
-  readFound,
+  openTrusted,
+  readTrusted,
   Untrusted,
 } from "./trusted-files.ts";
 
 /**
  * The names of a cache's files. Files of other names are neither read nor removed.
  *
- *   bpe-index                          which file has which content (content-hash.ts)
+ *   bpe-index                          maps files to contents (content-hash.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
- *   bpe-OPTIONS-ID.sum                 the words of many entries together (cache-entries.ts)
- *   bpe-OUTPUT.result                  what an output was made of (`MadeOf`)
+ *   bpe-OPTIONS-ID.sum                 the added words of many entries (cache-entries.ts)
+ *   bpe-OUTPUT.result                  the sources of an output (`ResultSources`)
  *
- * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. Files being written stand in a hidden directory of their process.
+ * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. Files being written are in a hidden directory of their process.
  */
 export const indexName = "bpe-index";
 export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;
@@ -64,20 +64,20 @@ export function entryIdOf(name: string): EntryId | undefined {
   return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
 }
 
-/** An id without the SHA-256. It tells whether a content of this size may be known at all. */
+/** An id without the SHA-256, to look up whether any content of this size is known. */
 export const idStart = (optionsHash: string, sizeBytes: number) => `${optionsHash}-${sizeBytes}`;
 export const idStartOf = (id: EntryId) => id.slice(0, id.lastIndexOf("-"));
 
 export const isSumOf = (group: string, name: string) =>
   name.startsWith(`bpe-${group}-`) && /^bpe-[0-9a-f]{16}-[0-9a-f]{16}\.sum$/.test(name);
 
-/** Whether a file may be removed when the cache is too large. */
+/** Whether a file may be removed to shrink the cache. */
 export const isCacheFile = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
- * Raise it when a change of the code gives other words for the same bytes and options, and the pattern's tables stay the
- * same. The commit is no substitute: a program that is being worked on has none of its own.
+ * Increment it when a code change gives other words for the same bytes and options but leaves the pattern
+ * tables unchanged. The commit is no substitute: uncommitted code has none of its own.
  */
 export const wordsVersion = 3;
 
@@ -102,25 +102,28 @@ export function shortHash(text: string): string {
   return createSha256().update(text).digest("hex").slice(0, 16);
 }
 
-export class Damaged extends Error {
+export class DamagedFile extends Error {
   constructor(readonly path: string) {
     super(`${path} is damaged`);
   }
 }
 
-/** Parses JSON and checks it; throws `Damaged`. A checksum that fits does not say who wrote the file. */
+/**
+ * Parses and checks JSON; throws `Damaged`. The check is needed even with a valid checksum, which anyone can
+ * compute.
+ */
 export function parseChecked<T>(path: string, json: string, check: Check<T>): T {
   try {
     return check(JSON.parse(json), "");
   } catch (error) {
-    if (error instanceof Mismatch || error instanceof SyntaxError) throw new Damaged(path);
+    if (error instanceof Mismatch || error instanceof SyntaxError) throw new DamagedFile(path);
     throw error;
   }
 }
 
-/** Opens a file for `read` and closes it. Adds the path to errors of the system, which those of reading lack. */
+/** Opens a file for `read` and closes it. Adds the path to system errors of reading, which lack it. */
 export function withFile<T>(path: string, read: (fd: number) => T): T {
-  const fd = openFound(path);
+  const fd = openTrusted(path);
   try {
     return read(fd);
   } catch (error) {
@@ -134,7 +137,7 @@ export function withPath(path: string, error: unknown): unknown {
   return error instanceof Error && "code" in error ? Object.assign(error, { path }) : error;
 }
 
-/** `RangeStatistics` as the files of a cache hold them. */
+/** `RangeStatistics` in the files of a cache. */
 export const statisticsCheck = fieldsOf({
   textBytes: wholeNumber(),
   documentCount: wholeNumber(),
@@ -142,28 +145,30 @@ export const statisticsCheck = fieldsOf({
   firstInvalidByte: wholeNumber(-1),
 });
 
-/** Where it is, or will be. A link in its place is followed as one in the place of an output file is. */
+/** Returns the real path, whether it exists or not. A link there is followed like one at an output file. */
 function realPathOfCache(path: string): string {
   try {
     return pathOf(placeOf(followLinks(path.replace(/(?<=.)[/\\]+$/, ""))));
   } catch (error) {
     if (error instanceof Untrusted) throw error;
-    // The call that makes it says what is wrong.
+    // The call that creates it reports the error.
     return path;
   }
 }
 
 /**
- * The directory of a cache. Several runs may use it at once without a lock: every file is written elsewhere, in the
- * directory of its run, and renamed to a name that says what is in it. So a name never stands for anything else, and two
- * runs that write the same name write the same file. Only the index is overwritten; what it loses is hashed again.
+ * The directory of a cache. Several runs may use it at once without a lock: every file is written in the
+ * directory of its run, then renamed to a name derived from its content. So a name always means the same
+ * content, and two runs that write the same name write equal files. Only the index is overwritten; lost
+ * entries are hashed again.
  *
- * Nothing is flushed to the device. What a power failure leaves half written is found by its checksums, and counted again.
+ * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums,
+ * and counted again.
  */
 export class CacheDirectory {
-  /** False where files can only be read: then nothing is kept. */
+  /** False if files can only be read: then nothing is kept. */
   isWritable = true;
-  /** Files that this run needs: `shrinkTo` does not remove them. */
+  /** Files that this run needs, which `shrinkTo` must not remove. */
   private readonly used = new Set<string>();
   private readonly stats: Stats;
   private hasWarnedOfOthers = false;
@@ -186,12 +191,12 @@ export class CacheDirectory {
     try {
       accessSync(path, constants.W_OK | constants.X_OK);
     } catch (error) {
-      this.giveUp(error);
+      this.stopKeeping(error);
     }
   }
 
-  /** Keeps nothing from now on, and warns once. */
-  giveUp(error: unknown): void {
+  /** Stops keeping anything, and warns once. */
+  stopKeeping(error: unknown): void {
     if (userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
     this.isWritable = false;
@@ -202,7 +207,10 @@ export class CacheDirectory {
     return join(this.path, name);
   }
 
-  /** The names in it. Where everybody may write, files of ours by untrusted users are left out, with one warning. */
+  /**
+   * Lists the names. If everybody may write, our files that belong to untrusted users are left out, with one
+   * warning.
+   */
   names(): string[] {
     const names = readdirSync(this.path);
     const { stats } = this;
@@ -221,10 +229,10 @@ export class CacheDirectory {
     return trusted;
   }
 
-  /** The content of a small file; empty if it is missing, or not trusted, which is a warning once. */
+  /** Returns the content of a small file; empty if it is missing, or untrusted (with one warning). */
   read(name: string): Buffer {
     try {
-      return readFound(this.pathOf(name));
+      return readTrusted(this.pathOf(name));
     } catch (error) {
       if (error instanceof Untrusted && !this.untrusted.has(name)) {
         this.untrusted.add(name);
@@ -239,7 +247,7 @@ export class CacheDirectory {
     this.remove(name);
   }
 
-  /** Writes a whole file. A full disk or the like is no error: nothing is kept from then on. */
+  /** Writes a whole file. On a full disk or the like, nothing more is kept; this is not an error. */
   write(name: string, temporaryPath: string, partsOf: () => readonly Uint8Array[]): void {
     this.attempt(() => {
       const fd = openSync(temporaryPath, "w");
@@ -259,17 +267,17 @@ export class CacheDirectory {
     try {
       change();
     } catch (error) {
-      this.giveUp(error);
+      this.stopKeeping(error);
     }
   }
 
-  need(name: string): void {
+  markNeeded(name: string): void {
     this.used.add(name);
   }
 
-  /** The same for a file that was there already, and sets its time of last use. */
+  /** Marks an existing file as needed, and updates its time of last use. */
   touch(name: string): void {
-    this.need(name);
+    this.markNeeded(name);
     if (!this.isWritable) return;
     const now = Date.now() / 1000;
     try {
@@ -277,7 +285,7 @@ export class CacheDirectory {
     } catch {}
   }
 
-  /** Removes a file, if possible: nothing depends on it. */
+  /** Removes a file if possible; nothing depends on it. */
   remove(name: string): void {
     if (!this.isWritable) return;
     try {
@@ -285,7 +293,7 @@ export class CacheDirectory {
     } catch {}
   }
 
-  /** The regular files among these, the last used first. */
+  /** Returns the regular files among these, most recently used first. */
   filesOf(names: readonly string[]): CachedFile[] {
     const files = names.flatMap((name): CachedFile[] => {
       const stats = lstatOrUndefined(this.pathOf(name));
@@ -294,7 +302,10 @@ export class CacheDirectory {
     return files.sort((a, b) => b.usedMs - a.usedMs);
   }
 
-  /** Removes the files used longest ago until the cache has at most `limitBytes`, or only files that this run needs. */
+  /**
+   * Removes the least recently used files until the cache has at most `limitBytes`, or only files that this
+   * run needs.
+   */
   shrinkTo(limitBytes: number): void {
     if (!this.isWritable) return;
     const files = this.filesOf(this.names().filter(isCacheFile));
@@ -324,13 +335,13 @@ function lstatOrUndefined(path: string): Stats | undefined {
 }
 
 /**
- * What an output was made of, noted in the cache by the output's path: a line with the xxHash64 of the rest, then JSON. A
- * run with the same note, which finds the files as they were written, has nothing to do.
+ * The sources of an output, stored in the cache by the output's path: a line with the xxHash64 of the rest,
+ * then JSON. A run with equal sources that finds the files unchanged has nothing to do.
  */
-export type MadeOf = {
+export type ResultSources = {
   readonly version: string;
   readonly bunVersion: string;
-  /** Which code made it (runtime/version.ts, `codeIdentity`). */
+  /** The code that made it (runtime/version.ts, `codeIdentity`). */
   readonly code: string;
   /** Every option that changes the bytes of the result, or the order of its ids. */
   readonly settings: object;
@@ -338,16 +349,16 @@ export type MadeOf = {
   readonly counts: readonly (readonly [path: string, sha256: string])[];
 };
 
-export type Result = { readonly madeOf: MadeOf; readonly files: Files };
+export type Result = { readonly madeOf: ResultSources; readonly files: Files };
 type Files = readonly (readonly [path: string, sha256: string])[];
 
-/** Notes the files of an output as they are now, and what they were made of. */
+/** Stores the current files of an output with their sources. */
 export function keepResult(
   cache: CacheDirectory,
   temporaryPath: string,
   place: string,
   otherFiles: readonly string[],
-  madeOf: MadeOf,
+  madeOf: ResultSources,
 ): void {
   const files = filesOf(place, otherFiles);
   if (files === undefined) return;
@@ -355,7 +366,7 @@ export function keepResult(
   cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
 }
 
-/** The note of an output; undefined if there is none, or a damaged one, which is a warning. */
+/** Reads the stored result of an output; undefined if it is missing, or damaged, which is a warning. */
 export function readResult(cache: CacheDirectory, place: string): Result | undefined {
   const name = resultName(place);
   const content = cache.read(name).toString();
@@ -363,12 +374,12 @@ export function readResult(cache: CacheDirectory, place: string): Result | undef
   const lineEnd = content.indexOf("\n");
   const json = content.slice(lineEnd + 1);
   try {
-    if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new Damaged(name);
+    if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new DamagedFile(name);
     parseChecked(name, json, resultFields);
-    // Parsed anew, because the fields keep their order: notes are compared as text.
+    // Parsed again to keep the order of fields: results are compared as text.
     return JSON.parse(json) as Result;
   } catch (error) {
-    if (!(error instanceof Damaged)) throw error;
+    if (!(error instanceof DamagedFile)) throw error;
     cache.setAside(name, "the output is made again");
     return undefined;
   }
@@ -391,7 +402,7 @@ export function isUpToDate(
   result: Result,
   place: string,
   otherFiles: readonly string[],
-  madeOf: MadeOf,
+  madeOf: ResultSources,
 ): boolean {
   if (JSON.stringify(result.madeOf) !== JSON.stringify(madeOf)) return false;
   return JSON.stringify(filesOf(place, otherFiles)) === JSON.stringify(result.files);
@@ -401,12 +412,15 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 
 const checksumOf = (json: string) => xxHash64(json).toString(16);
 
-/** The files of an output. Undefined if one is not a regular file in a plain directory, or may be another user's. */
+/**
+ * Lists the files of an output. Undefined if one is not a regular file in a plain directory, or may be
+ * another user's.
+ */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
     const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
-    return paths.map((path) => [path, createSha256().update(readFound(path)).digest("hex")]);
+    return paths.map((path) => [path, createSha256().update(readTrusted(path)).digest("hex")]);
   } catch {
     return undefined;
   }

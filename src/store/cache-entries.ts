@@ -17,7 +17,7 @@ import {
   wordTableOfSum,
 } from "#words";
 import {
-  Damaged,
+  DamagedFile,
   type EntryId,
   entryIdCheck,
   parseChecked,
@@ -25,10 +25,10 @@ import {
   withFile,
   withPath,
 } from "./cache-directory.ts";
-import { openFound, settlePermissions } from "./trusted-files.ts";
+import { openTrusted, settlePermissions } from "./trusted-files.ts";
 
 /**
- * An entry: the words of one content as a counts file (words/counts-format.ts), and behind them its statistics.
+ * An entry: the words of one content as a counts file (words/counts-format.ts), followed by its statistics.
  *
  *   PART       SIZE          MEANING
  *   counts     countsBytes   a counts file
@@ -37,14 +37,17 @@ import { openFound, settlePermissions } from "./trusted-files.ts";
  *   checksum   8             xxHash64 of `about`
  *   magic      4             "bpee"
  *
- * The statistics are last because they are known last: words are written while their input is counted.
+ * The statistics come last because words are written while their input is counted.
  */
 type About = Checked<typeof aboutFields>;
 const aboutFields = fieldsOf({
   id: entryIdCheck,
   findings: statisticsCheck,
   countsBytes: wholeNumber(),
-  /** Of the counts: xxHash64 of blocks of 1 MB, each with the hash of the block before as its seed; hexadecimal. */
+  /**
+   * The checksum of the counts, hexadecimal: xxHash64 of 1 MB blocks, each seeded with the hash of the
+   * previous block.
+   */
   checksum: text,
 });
 
@@ -82,19 +85,19 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
   rename(countsPath, path);
 }
 
-/** The statistics of an entry. Reads the whole file: `Damaged` if anything differs from what was written. */
+/** Reads the whole entry and returns its statistics; throws `Damaged` for any difference from what was written. */
 export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   return withFile(path, (fd) => {
     const about = readAbout(path, fd);
     if (about.id !== id || checksumOf(path, fd, about.countsBytes) !== about.checksum)
-      throw new Damaged(path);
+      throw new DamagedFile(path);
     return about.findings;
   });
 }
 
-/** Opens an entry to read its words; `close` closes it. Throws, as the reader does, `Damaged` or a CountsFileError. */
+/** Opens an entry to read its words; `close` closes it. Like the reader, throws `Damaged` or a CountsFileError. */
 function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
-  const fd = openFound(path);
+  const fd = openTrusted(path);
   try {
     const { countsBytes } = readAbout(path, fd);
     let pos = 0;
@@ -108,7 +111,7 @@ function openEntry(path: string, options: CountsOptions): { reader: CountsReader
       }
     };
     const reader = new CountsReader(path, read, countsBytes);
-    if (!hasOptions(reader.header, options) || tableOverflows(reader.totals)) throw new Damaged(path);
+    if (!hasOptions(reader.header, options) || tableOverflows(reader.totals)) throw new DamagedFile(path);
     return { reader, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
@@ -118,16 +121,16 @@ function openEntry(path: string, options: CountsOptions): { reader: CountsReader
 
 function readAbout(path: string, fd: number): About {
   const { size: fileBytes } = fstatSync(fd);
-  if (fileBytes < tailBytes) throw new Damaged(path);
+  if (fileBytes < tailBytes) throw new DamagedFile(path);
   const tail = fill(path, fd, new Uint8Array(tailBytes), fileBytes - tailBytes);
   const view = new DataView(tail.buffer);
   const size = view.getUint32(0, true);
   const isEntry = entryMagic.every((byte, i) => tail[12 + i] === byte);
-  if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new Damaged(path);
+  if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new DamagedFile(path);
   const payload = fill(path, fd, new Uint8Array(size), fileBytes - tailBytes - size);
-  if (xxHash64(payload) !== view.getBigUint64(4, true)) throw new Damaged(path);
+  if (xxHash64(payload) !== view.getBigUint64(4, true)) throw new DamagedFile(path);
   const about = parseChecked(path, new TextDecoder().decode(payload), aboutFields);
-  if (about.countsBytes !== fileBytes - tailBytes - size) throw new Damaged(path);
+  if (about.countsBytes !== fileBytes - tailBytes - size) throw new DamagedFile(path);
   return about;
 }
 
@@ -143,8 +146,8 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
 }
 
 /**
- * A sum: the words of many entries together. It is a word table as it lies in memory, in ascending order of the words'
- * bytes, so reading it is copying. Numbers are little-endian.
+ * A sum: the added words of many entries. It is a word table in its memory layout, sorted by the words' bytes, so
+ * reading it is a copy. Numbers are little-endian.
  *
  *   PART       SIZE                   MEANING
  *   magic      8                      "bpesum", 0, version
@@ -159,7 +162,7 @@ type SumHeader = Checked<typeof headerFields>;
 
 type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
-/** An entry in a sum, how often it was added, and its statistics. */
+/** An entry in a sum, the number of times it was added, and its statistics. */
 export type SumTerm = readonly [id: EntryId, times: number, statistics: RangeStatistics];
 
 const headerFields = fieldsOf({
@@ -208,12 +211,12 @@ export function readSumHeader(path: string): SumHeader {
   return withFile(path, (fd) => readHeader(path, fd).header);
 }
 
-/** The words of a sum. */
+/** Reads the words of a sum. */
 export function readSum(path: string): WordTable {
   return withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);
     const { wordCount, byteCount, checksums } = header;
-    if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new Damaged(path);
+    if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new DamagedFile(path);
     const counts = new Float64Array(wordCount);
     const starts = new Uint32Array(wordCount + 1);
     const bytes = new Uint8Array(byteCount);
@@ -221,10 +224,10 @@ export function readSum(path: string): WordTable {
     for (const [i, array] of [counts, starts, bytes].entries()) {
       fill(path, fd, bytesOf(array), offsetByte);
       offsetByte += array.byteLength;
-      if (hexOf(array) !== checksums[i]) throw new Damaged(path);
+      if (hexOf(array) !== checksums[i]) throw new DamagedFile(path);
     }
     const table = { wordCount, bytes, starts, counts };
-    if (!isSound(table)) throw new Damaged(path);
+    if (!isSound(table)) throw new DamagedFile(path);
     return table;
   });
 }
@@ -233,34 +236,35 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   const head = fill(path, fd, new Uint8Array(headBytes), 0);
   const view = new DataView(head.buffer);
   const size = Number(view.getBigUint64(8, true));
-  if (!sumMagic.every((byte, i) => head[i] === byte) || size > headerBytesMax) throw new Damaged(path);
-  if (headBytes + size > fstatSync(fd).size) throw new Damaged(path);
+  if (!sumMagic.every((byte, i) => head[i] === byte) || size > headerBytesMax) throw new DamagedFile(path);
+  if (headBytes + size > fstatSync(fd).size) throw new DamagedFile(path);
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
-  if (xxHash64(payload) !== view.getBigUint64(16, true)) throw new Damaged(path);
+  if (xxHash64(payload) !== view.getBigUint64(16, true)) throw new DamagedFile(path);
   const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
   // A content may be listed only once.
-  if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new Damaged(path);
+  if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new DamagedFile(path);
   return { header, endByte: headBytes + size };
 }
 
 function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): Uint8Array {
   for (let done = 0; done < into.length; ) {
     const size = readSync(fd, into, done, Math.min(into.length - done, 1 << 30), offsetByte + done);
-    if (size === 0) throw new Damaged(path);
+    if (size === 0) throw new DamagedFile(path);
     done += size;
   }
   return into;
 }
 
-/** Entries added up in one pass, each an open file with a frame in memory. Above 8 the number hardly matters. */
+/** Entries added in one pass, each an open file with a frame in memory. Above 8 the number hardly matters. */
 const entriesAtOnce = scaled(64, 1);
 
-/** The sum of entries, in ascending order of its words' bytes. Yields between slices of some milliseconds. */
+/** Adds up entries, sorted by the words' bytes. Yields between slices of some milliseconds. */
 export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // Tables of falling size. Two of one size are added up at once, so each word is copied only log2(table count) times.
+  // Tables of decreasing size. Two of equal size are merged at once, so each word is copied only log2(table
+  // count) times.
   const tables: WordTable[] = [];
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));

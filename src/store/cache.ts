@@ -17,7 +17,7 @@ import {
 } from "#words";
 import type { CacheDirectory, EntryId } from "./cache-directory.ts";
 import * as names from "./cache-directory.ts";
-import { Damaged } from "./cache-directory.ts";
+import { DamagedFile } from "./cache-directory.ts";
 import {
   makeEntry,
   readSum,
@@ -31,22 +31,22 @@ import { FileIndex, type FileState, hashInput, stateOf } from "./content-hash.ts
 import { Untrusted } from "./trusted-files.ts";
 
 /**
- * How to build a word table from the cache: take a sum, add entries, subtract entries, and count the rest. An entry is
- * listed as often as it is added.
+ * How to build a word table from the cache: start with a sum, add entries, subtract entries, and count the
+ * rest. An entry is listed once for each time it is added.
  */
 export type Plan = {
   readonly sumIndex: number | undefined;
   readonly added: readonly EntryId[];
-  /** Each once, with how often it is subtracted. */
+  /** Each once, with the number of times it is subtracted. */
   readonly removed: readonly (readonly [id: EntryId, times: number])[];
-  /** Contents that the cache does not have, each once. */
+  /** Contents that the cache lacks, each once. */
   readonly missing: ReadonlySet<EntryId>;
 };
 
 /**
- * The plan with the least to count, and then the fewest files to read.
- * @param wanted the contents of the inputs, and how often each occurs
- * @param hasEntry whether there is an entry of a content
+ * Returns the plan with the least to count, and among these the fewest files to read.
+ * @param wanted the contents of the inputs, with their numbers of occurrences
+ * @param hasEntry whether the cache has an entry for a content
  */
 export function makePlan(
   wanted: ReadonlyMap<EntryId, number>,
@@ -94,18 +94,18 @@ function planWith(
 
 type CacheSettings = {
   readonly countsOptions: CountsOptions;
-  /** Covers all that cuts words: program, runtime, and the tables of the pattern. */
+  /** Identifies everything that affects cutting: program, runtime, and the tables of the pattern. */
   readonly version: string;
   readonly warn: (message: string) => void;
   readonly nowMs: () => number;
-  /** A directory of this run, on the file system of the cache. */
+  /** A directory of this run, on the cache's file system. */
   readonly scratchPath: () => string;
 };
 
-/** Sums kept for one set of options: the last one, and the one before. */
+/** Sums kept for each set of options: the current one and its predecessor. */
 const sumsKept = 2;
 
-type Known = {
+type KnownInput = {
   readonly state: FileState;
   readonly optionsHash: string;
   sha256: string | undefined;
@@ -115,15 +115,15 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** For each input; undefined for one that is not cached. */
-  private known: (Known | undefined)[] = [];
+  /** By input; undefined for an input that is not cached. */
+  private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
   /** Statistics of the contents whose words are in the cache. */
   private readonly statistics = new Map<names.EntryId, RangeStatistics>();
-  /** Sums whose headers were read, by name. A name never stands for another sum. */
+  /** Sums whose headers were read, by name. A name always means the same sum. */
   private readonly readSums = new Map<string, Sum>();
-  private readonly useless = new Set<string>();
+  private readonly unusableFiles = new Set<string>();
   private writtenCount = 0;
   private planned: { readonly plan: Plan; readonly sum: Sum | undefined } | undefined;
 
@@ -139,14 +139,14 @@ export class Cache {
   }
 
   /**
-   * Identifies the content of each input that may have been seen before: in the cache, or among `others`. Yields how many
-   * bytes were hashed since the last yield.
+   * Hashes each input whose content may have been seen before: in the cache, or among `others`. Yields the
+   * bytes hashed since the last yield.
    */
   *identify(inputs: readonly Input[], others: readonly names.EntryId[] = []): Generator<number, void> {
-    // Parts of a corpus are counted one after the other.
+    // Called again for each part of a corpus.
     if (this.inputs === inputs && others.length === 0) return;
     this.inputs = inputs;
-    this.known = inputs.map((input) => this.look(input));
+    this.known = inputs.map((input) => this.examine(input));
     const ids = [
       ...this.entries(),
       ...this.sums().flatMap(({ terms }) => terms.map(([id]) => id)),
@@ -155,15 +155,16 @@ export class Cache {
     const starts = new Set(ids.map(names.idStartOf));
     for (const [inputIndex, known] of this.known.entries()) {
       if (known === undefined || known.sha256 !== undefined) continue;
-      // A file is hashed only if it has the size of a content that was seen.
+      // A file is hashed only if a content of its size was seen before.
       if (!starts.has(names.idStart(known.optionsHash, inputs[inputIndex]!.sizeBytes))) continue;
       yield* this.hash(inputIndex, known);
     }
   }
 
   /**
-   * Plans how to get the words of the inputs, except those in `had`, which are counted already or not wanted. Afterwards
-   * `statisticsOf` says which inputs' words are in the cache. Yields between slices of work.
+   * Plans how to get the words of the inputs, except those in `had`, which are already counted or not wanted.
+   * Afterwards `statisticsOf` returns statistics for the inputs whose words are in the cache. Yields between
+   * slices of work.
    */
   *plan(had: ReadonlySet<number>): Generator<undefined, void> {
     for (;;) {
@@ -191,8 +192,8 @@ export class Cache {
   }
 
   /**
-   * Adds up the words of the plan, in ascending order. Undefined if a file turned out to be of no use: then `plan` has to be
-   * called again. Yields between slices of work.
+   * Adds up the words of the plan, sorted. Returns undefined if a file turned out to be unusable: then call
+   * `plan` again. Yields between slices of work.
    */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
@@ -210,7 +211,7 @@ export class Cache {
       return addTable(addTable(table, added), yield* sumOf(removed), -1);
     } catch (error) {
       const isSumWrong = error instanceof NegativeSumError;
-      this.setAside(isSumWrong ? new Damaged(this.directory.pathOf(sum!.name)) : error);
+      this.setAside(isSumWrong ? new DamagedFile(this.directory.pathOf(sum!.name)) : error);
       return undefined;
     }
   }
@@ -235,10 +236,10 @@ export class Cache {
   }
 
   /**
-   * Keeps the words of the inputs that were counted, which are in `runs`, and their statistics. Yields between slices of
+   * Keeps the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of
    * some milliseconds.
    *
-   * @param statistics by input; undefined for those of other parts of the corpus
+   * @param statistics by input; undefined for inputs of other parts of the corpus
    * @param inHaste whether to keep only words that are on disk already
    */
   *keep(
@@ -256,7 +257,7 @@ export class Cache {
     }
   }
 
-  /** Keeps an input, if the file is certainly still what was hashed. */
+  /** Keeps an input, but only if the file is certainly the one that was hashed. */
   private *keepInput(
     inputIndex: number,
     runs: readonly SortedRun[],
@@ -266,28 +267,28 @@ export class Cache {
     const known = this.known[inputIndex]!;
     const id = this.idOf(inputIndex);
     const failure = runs.find((run) => run.failure !== null)?.failure;
-    if (failure !== undefined) return directory.giveUp(new UserError(failure!));
+    if (failure !== undefined) return directory.stopKeeping(new UserError(failure!));
     if (id === undefined || !(yield* this.isAsHashed(inputIndex, known))) return;
     try {
-      const written: SortedRun[] = [];
-      for (const run of runs) written.push(yield* this.written(run));
-      const countsPath = written.length === 1 ? written[0]!.path : yield* this.joined(written);
+      const writeRun: SortedRun[] = [];
+      for (const run of runs) writeRun.push(yield* this.written(run));
+      const countsPath = writeRun.length === 1 ? writeRun[0]!.path : yield* this.joinRuns(writeRun);
       makeEntry(countsPath, directory.pathOf(names.entryName(id)), id, statistics);
     } catch (error) {
-      return directory.giveUp(error);
+      return directory.stopKeeping(error);
     }
     this.statistics.set(id, statistics);
-    directory.need(names.entryName(id));
+    directory.markNeeded(names.entryName(id));
     yield;
   }
 
-  /** Whether a file is still what was hashed. If not, its words are used all the same, but not kept. */
-  private *isAsHashed(inputIndex: number, known: Known): Generator<undefined, boolean> {
+  /** Whether a file is still the one that was hashed. If not, its words are used, but not kept. */
+  private *isAsHashed(inputIndex: number, known: KnownInput): Generator<undefined, boolean> {
     try {
       const { path } = this.inputs[inputIndex]!;
       if (stateOf(path, this.settings.nowMs()).key !== known.state.key) return false;
       if (known.state.isSettled) return true;
-      // It was written to just before the run, and perhaps again within the grain of the clock.
+      // It was written just before the run, so a later write may have the same timestamp.
       const { sha256 } = known;
       for (const _ of this.hash(inputIndex, known)) yield;
       return known.sha256 === sha256;
@@ -307,8 +308,8 @@ export class Cache {
     return writeSortedRun(words, `entry-${this.writtenCount++}`, null, options);
   }
 
-  /** Joins runs, or none, to one counts file. Returns its path. */
-  private *joined(runs: readonly SortedRun[]): Generator<undefined, string> {
+  /** Merges runs, possibly none, into one counts file. Returns its path. */
+  private *joinRuns(runs: readonly SortedRun[]): Generator<undefined, string> {
     const readers: CountsFileReader[] = [];
     try {
       for (const { path } of runs) readers.push(CountsFileReader.open(path));
@@ -319,8 +320,8 @@ export class Cache {
   }
 
   /**
-   * Keeps the sum of the inputs' contents, if all are known, and the index. `partCount` is how many parts of the corpus have
-   * sums of their own.
+   * Keeps the index, and the sum of the inputs' contents if all are known. `partCount` is the number of parts
+   * of the corpus with sums of their own.
    */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
@@ -346,14 +347,14 @@ export class Cache {
 
   private readonly indexContent = () => this.directory.read(names.indexName).toString("latin1");
 
-  /** The content of each input, where it is identified. The content of a stream is not known before it is read. */
+  /** Returns the content of each input, where identified. A stream's content is unknown before it is read. */
   contents(): (names.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
       sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
     );
   }
 
-  /** The same when all is counted: only contents that were certainly the ones counted. */
+  /** Likewise after counting: only contents that are certainly the ones counted. */
   countedContents(): (names.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
@@ -364,7 +365,7 @@ export class Cache {
     }
   }
 
-  private look(input: Input): Known | undefined {
+  private examine(input: Input): KnownInput | undefined {
     const { isStream, path, sizeBytes, device, inode } = input;
     if (isStream || sizeBytes === 0) return undefined;
     try {
@@ -377,17 +378,17 @@ export class Cache {
         sha256: this.index.find(state),
       };
     } catch {
-      // The error is reported when it is read.
+      // The error is reported when the input is read.
       return undefined;
     }
   }
 
-  private *hash(inputIndex: number, known: Known): Generator<number, void> {
+  private *hash(inputIndex: number, known: KnownInput): Generator<number, void> {
     known.sha256 = yield* hashInput(this.inputs[inputIndex]!);
     this.index.add(known.state, known.sha256);
   }
 
-  /** Checks the entries of a plan, and notes the statistics of all its contents. Throws `Damaged`. */
+  /** Verifies the entries of a plan, and records the statistics of its contents. Throws `Damaged`. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {
@@ -397,14 +398,14 @@ export class Cache {
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
-  /** Stops using a file that is damaged, gone or unreadable, with a warning. Throws all other errors again. */
+  /** Stops using a file that is damaged, missing or unreadable, with a warning. Rethrows any other error. */
   private setAside(error: unknown): void {
-    const isDamaged = error instanceof Damaged || error instanceof CountsFileError;
+    const isDamaged = error instanceof DamagedFile || error instanceof CountsFileError;
     const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;
     if (path === undefined) throw error;
     const name = basename(path);
-    if (!names.isCacheFile(name) || this.useless.has(name)) throw error;
-    this.useless.add(name);
+    if (!names.isCacheFile(name) || this.unusableFiles.has(name)) throw error;
+    this.unusableFiles.add(name);
     if (codeOf(error) === "ENOENT") return;
     const reason = isDamaged
       ? "is damaged"
@@ -413,7 +414,7 @@ export class Cache {
         : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
     this.settings.warn(`"${path}" ${reason}: what was in it is ${remedy} again`);
-    // A file of another user stays: that user has to remove it.
+    // Another user's file stays: that user has to remove it.
     if (!(error instanceof Untrusted)) this.directory.remove(name);
   }
 
@@ -433,7 +434,7 @@ export class Cache {
   }
 
   private entries(): Set<names.EntryId> {
-    const usable = this.directory.names().filter((name) => !this.useless.has(name));
+    const usable = this.directory.names().filter((name) => !this.unusableFiles.has(name));
     return new Set(usable.flatMap((name) => names.entryIdOf(name) ?? []));
   }
 
@@ -443,7 +444,7 @@ export class Cache {
 
   private sums(): Sum[] {
     return this.sumNames().flatMap((name) => {
-      if (this.useless.has(name)) return [];
+      if (this.unusableFiles.has(name)) return [];
       const read = this.readSums.get(name);
       if (read !== undefined) return [read];
       try {
@@ -457,7 +458,7 @@ export class Cache {
     });
   }
 
-  /** The terms of the sum of some inputs; none if one of them is not known. */
+  /** Returns the terms of the sum of some inputs; empty if the content of one is unknown. */
   private terms(isMeant: (inputIndex: number) => boolean): SumTerm[] {
     const isWhole = this.inputs.every(
       ({ sizeBytes, isStream }, i) =>
@@ -468,7 +469,7 @@ export class Cache {
   }
 }
 
-/** A text that is the same for the same terms in any order. */
+/** Equal for equal terms in any order. */
 const keyOf = (terms: readonly SumTerm[]) =>
   terms
     .map(([id, times]) => `${id} ${times}`)

@@ -3,12 +3,12 @@ import { type Input, openInput, shrunk } from "#corpus";
 import type { CountsRecord } from "#formats";
 import { createSha256, runSliced, scaled, xxHash64 } from "#runtime";
 
-/** Bytes read at a time. They stay in the second cache, and the memory is the same for all files. */
+/** Bytes read at a time, which fit the L2 cache. The buffer is shared by all files. */
 const block = new Uint8Array(scaled(1 << 18, 64));
-/** Bytes hashed between two yields: a millisecond. */
+/** Bytes hashed between two yields: about a millisecond. */
 const sliceBytes = scaled(1 << 20, 128);
 
-/** SHA-256 of a file as it was when the run began. Yields how many bytes were hashed since the last yield. */
+/** SHA-256 of a file with the size that it had when the run began. Yields the bytes hashed since the last yield. */
 export function* hashInput(input: Input): Generator<number, string> {
   const fd = openInput(input);
   try {
@@ -20,7 +20,10 @@ export function* hashInput(input: Input): Generator<number, string> {
   }
 }
 
-/** Files of word counts as the record of a training names them. A pipe can be read only once: its checksum is null. */
+/**
+ * Describes files of word counts for the record of a training. A pipe can be read only once: its checksum is
+ * null.
+ */
 export async function describeCounts(paths: readonly string[]): Promise<CountsRecord[]> {
   const records: CountsRecord[] = [];
   for (const path of paths) {
@@ -40,7 +43,10 @@ async function hashPath(path: string): Promise<string> {
   }
 }
 
-/** SHA-256 of the first `sizeBytesMax` bytes of an open file, and how many bytes there were. Yields as `hashInput`. */
+/**
+ * SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. Yields like
+ * `hashInput`.
+ */
 function* hashFile(fd: number, sizeBytesMax: number) {
   const hasher = createSha256();
   let done = 0;
@@ -57,20 +63,19 @@ function* hashFile(fd: number, sizeBytesMax: number) {
 }
 
 /**
- * Which file has which content, so that an unchanged file need not be read. A file is taken for unchanged if it has the
- * same device, inode, size, time of modification and time of change.
+ * Maps files to their contents, so that an unchanged file need not be read. A file counts as unchanged if it has the
+ * same device, inode, size, time of modification (mtime) and time of change (ctime).
  *
  *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
- *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line a file, times in nanoseconds, the last used last
+ *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line a file, times in nanoseconds, most recently used last
  *
- * Why this is safe: a state is noted only if both of its times were at least two seconds in the past when it was looked
- * at, and the file was read after that. A later write sets the time of change to a later moment, by more than the grain of
- * any clock, so the state differs. Programs can set the time of modification as they like, but that sets the time of
- * change to now.
+ * Why this is safe: a state is recorded only if both times were at least two seconds in the past when the file was
+ * examined, and the file was read after that. A later write sets ctime to a later moment, by more than the resolution
+ * of any clock, so the state differs. Programs can set mtime as they like, but doing so sets ctime to now.
  */
 export class FileIndex {
   private readonly hashes: Map<string, string>;
-  /** Whether the content given is no valid index. Then the index starts empty. */
+  /** Whether the given content is not a valid index. Then the index starts empty. */
   readonly isDamaged: boolean;
   private isChanged = false;
 
@@ -96,7 +101,10 @@ export class FileIndex {
     this.isChanged = true;
   }
 
-  /** The new content of the index. `content` is the present one, perhaps of another run. Null if nothing is to be written. */
+  /**
+   * Returns the new content of the index, merged with `content`, the present one, which another run may have
+   * written. Null if there is nothing to write.
+   */
   contentOver(content: string): string | null {
     if (!this.isChanged) return null;
     const lines = parse(content) ?? new Map<string, string>();
@@ -113,10 +121,10 @@ export class FileIndex {
 const linesMax = 100_000;
 const settledMs = 2000;
 
-/** A file as it is found, before it is read. */
+/** The state of a file before it is read. */
 export type FileState = {
   readonly key: string;
-  /** Whether it was left alone for so long that a change from now on shows in its times. */
+  /** Whether its times are old enough that any change from now on gives it another time. */
   readonly isSettled: boolean;
 };
 
@@ -133,7 +141,7 @@ const head = "bpe-index 1 ";
 const checksumOf = (lines: string) => xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
-/** Undefined for an invalid index. A hash becomes part of a file name, so each line is checked. */
+/** Undefined for an invalid index. Each line is checked, because a hash becomes part of a file name. */
 function parse(content: string): Map<string, string> | undefined {
   const lines = content.slice(head.length + 17);
   if (sealed(lines) !== content) return undefined;

@@ -4,16 +4,16 @@ import { recordName } from "#formats";
 import { isMissing, isWindows, refusal, rename, UserError, xxHash64 } from "#runtime";
 import { imageMagic, imageName } from "#tokenizer";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
-import { isTrusted, openFound, readFound } from "./trusted-files.ts";
+import { isTrusted, openTrusted, readTrusted } from "./trusted-files.ts";
 
-type Standing =
+type ExistingOutput =
   | { readonly kind: "absent" }
   | { readonly kind: "empty"; readonly stats: Stats }
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
- * The files in a directory and in those directories in it that hold files of ours, by their paths from there, sorted.
- * Anything else in it is there by its name, too.
+ * Returns the relative paths of all files in a directory, sorted; it descends only into directories that hold
+ * files of ours. Anything else is listed by its own name.
  */
 export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
@@ -21,20 +21,20 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
       const inner = join(path, name);
       const isSearched = holdsOurs(name) && lstatOrNull(inner)?.isDirectory() === true;
       const names = isSearched ? readdirSync(inner) : [];
-      // An empty directory stands there by its own name.
+      // An empty directory is listed by its own name.
       return names.length === 0 ? [name] : names.map((each) => `${name}/${each}`);
     })
     .sort();
 }
 
 /**
- * Looks at a place without touching it. A UserError for anything that is not ours. Looks again if another run replaces or
- * removes it meanwhile.
+ * Examines a place without changing it. Throws a UserError for anything that is not ours. Tries again if
+ * another run replaces or removes it meanwhile.
  */
-export function inspectOutput(place: Place): Standing {
+export function inspectOutput(place: Place): ExistingOutput {
   for (let attempt = 1; ; attempt++) {
     try {
-      return lookOnce(place);
+      return inspectOnce(place);
     } catch (error) {
       if (error instanceof UserError) throw error;
       if (!isMissing(error) || attempt === attemptsMax) throw refusal(`"${place.typed}"`, error);
@@ -44,38 +44,45 @@ export function inspectOutput(place: Place): Standing {
 
 const attemptsMax = 100;
 
-/** Also with an ending: Windows gives what is written there to the device. */
+/** Also with a suffix: Windows sends whatever is written there to the device. */
 const deviceName = /^(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?$/i;
 
-function lookOnce(place: Place): Standing {
+function inspectOnce(place: Place): ExistingOutput {
   const path = pathOf(place);
   if (isWindows && deviceName.test(place.name))
-    throw refused(place, "Windows keeps this name for a device", "choose another name");
+    throw refusedError(place, "Windows keeps this name for a device", "choose another name");
   const stats = lstatOrNull(path);
   if (stats === null) return { kind: "absent" };
   if (stats.isSymbolicLink())
-    throw refused(place, "it is a symbolic link", "name the directory that it leads to");
-  if (!stats.isDirectory()) throw refused(place, "it is not a directory", "choose another name");
+    throw refusedError(place, "it is a symbolic link", "name the directory that it leads to");
+  if (!stats.isDirectory()) throw refusedError(place, "it is not a directory", "choose another name");
   if (isMountPoint(place))
-    throw refused(place, "it is a mount point", `name a directory in it, e.g. "${join(path, "tokenizer")}"`);
+    throw refusedError(
+      place,
+      "it is a mount point",
+      `name a directory in it, e.g. "${join(path, "tokenizer")}"`,
+    );
   const listed = listedNames(path);
   const directories = new Set([...listed].map((name) => name.split("/")[0]!));
   const names = namesBelow(path, (name) => directories.has(name));
   const isForeign = (name: string) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false;
   const foreign = names.filter(isForeign);
-  // Another run may have published meanwhile: then we saw halves of two results.
+  // Another run may have published meanwhile: then the names mix two results.
   if (lstatOrNull(path)?.ino !== stats.ino) return inspectOutput(place);
   if (names.length === 0) return { kind: "empty", stats };
   if (foreign.length === 0) return { kind: "result", stats, names };
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
-  throw refused(
+  throw refusedError(
     place,
     `it holds "${foreign[0]}"${more}, which no earlier training wrote`,
     "choose a directory that is new, empty, or the result of an earlier training",
   );
 }
 
-/** The record in a directory and the files that it lists; none without a record. The record may be forged, so no path may lead out. */
+/**
+ * Returns the record in a directory and the files that it lists; empty without a record. The record may be
+ * forged, so no path may lead outside.
+ */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {
@@ -90,10 +97,10 @@ function listedNames(path: string): Set<string> {
   return new Set([...files, recordName, ...[...images].filter((name) => isImage(join(path, name)))]);
 }
 
-/** An image that was made of the result, or of one of its sizes, lies beside it: it goes with it. */
+/** Whether the file is an image of the result, or of one of its sizes; it belongs to the result. */
 function isImage(path: string): boolean {
   try {
-    const fd = openFound(path);
+    const fd = openTrusted(path);
     try {
       const head = Buffer.alloc(imageMagic.length);
       return readSync(fd, head, 0, head.length, 0) === head.length && head.toString("latin1") === imageMagic;
@@ -106,7 +113,7 @@ function isImage(path: string): boolean {
 }
 
 function readRecord(path: string): string {
-  const fd = openFound(path);
+  const fd = openTrusted(path);
   try {
     return fstatSync(fd).size > recordBytesMax ? "" : readFileSync(fd, "utf8");
   } finally {
@@ -124,7 +131,10 @@ function isListedName(name: unknown): boolean {
 
 const isPlainName = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0]/.test(name);
 
-/** A mount point cannot be renamed. One of the same device appears only in the system's list. */
+/**
+ * Whether the place is a mount point, which cannot be renamed. One of the same device appears only in the
+ * system's list.
+ */
 function isMountPoint(place: Place): boolean {
   const path = pathOf(place);
   if (statSync(path).dev !== statSync(place.parent).dev) return true;
@@ -136,50 +146,50 @@ function isMountPoint(place: Place): boolean {
   }
 }
 
-/** The list writes space, tab, newline and backslash as three octal digits. */
+/** Unescapes a path of the list, which encodes space, tab, newline and backslash as three octal digits. */
 function unescapeMount(path: string): string {
   return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }
 
-function refused(place: Place, reason: string, hint: string): UserError {
+function refusedError(place: Place, reason: string, hint: string): UserError {
   return new UserError(`"${place.typed}" is not replaced: ${reason}`, { hint });
 }
 
 /**
- * Former results that `--keep N` leaves beside their place, each named by the start of the run that made it. The name tells
- * which is older:
+ * Former results that `--keep N` leaves next to their place, named by the start time of the run that made them. The
+ * name gives their order:
  *
- *   NAME.20261120T020000Z      and, of another that began in the same second, NAME.20261120T020000Z-2
+ *   NAME.20261120T020000Z      and, for another that began in the same second, NAME.20261120T020000Z-2
  */
 const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 
-/** Moves a former result to its name among the kept ones. Returns its new path. */
+/** Moves a former result to its kept name. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const stamp = stampOf(path);
-  // Behind all others of its second, also where the first of them were removed.
+  // Numbered after all others of its second, even if the first of them were removed.
   const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
   const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);
   return kept;
 }
 
-/** What is called as a kept result is. */
+/** Lists the names in the form of a kept result. */
 const keptNames = (place: Place) =>
   namesIn(place.parent).flatMap((name) => {
     const [, stamp, n = 1] = keptName.exec(name.slice(place.name.length)) ?? [];
     return stamp !== undefined && name.startsWith(`${place.name}.`) ? [{ name, stamp, n: Number(n) }] : [];
   });
 
-/** The places of all kept results, the latest first. Whatever is no result of ours is left out. */
-export function keptPlaces(place: Place): Place[] {
+/** Returns the places of all kept results, latest first. Anything that is not our result is left out. */
+export function findKeptPlaces(place: Place): Place[] {
   const found: { place: Place; stamp: string; n: number }[] = [];
   const parent = statOrNull(place.parent);
   for (const { name, stamp, n } of keptNames(place)) {
     const kept = { ...place, name };
     const stats = lstatOrNull(pathOf(kept));
-    // Results of another user would count, and push ours out.
+    // Results of another user would count, and displace ours.
     if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
     found.push({ place: kept, stamp, n });
   }
@@ -195,9 +205,9 @@ export function isResult(place: Place): boolean {
   }
 }
 
-/** When the run of a result started, to the second; if its record does not say it, when the record was written. */
+/** The start time of a result's run, to the second; if the record lacks it, the time when the record was written. */
 function stampOf(path: string): string {
-  const fd = openFound(join(path, recordName));
+  const fd = openTrusted(join(path, recordName));
   try {
     const record = JSON.parse(readFileSync(fd, "utf8")) as { readonly startedAt?: unknown } | null;
     const startedAt = record?.startedAt;
@@ -212,11 +222,11 @@ const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
 /**
- * The mark in a hidden name (output-lock.ts), made from the result's record. It tells a former result from the one that
- * replaces it. No two records are equal: each has its times.
+ * The mark in a hidden name (output-lock.ts), a hash of the result's record. It distinguishes a former result
+ * from its replacement. No two records are equal: each has its times.
  */
 export function recordMark(path: string): string {
-  const bytes = readFound(join(path, recordName));
+  const bytes = readTrusted(join(path, recordName));
   return xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 

@@ -2,20 +2,20 @@ import { readSync } from "node:fs";
 import { zlib } from "#corpus";
 import { type ByteSink, scaled } from "#runtime";
 
-/** Heads that are overwritten at the end of writing are shorter. */
+/** Heads that are overwritten at the end of writing are shorter than this. */
 const headBytesMax = 4096;
 
 /**
- * Finds damage of a file, not malice: the CRC-32 of all bytes from 4,096 on, continued with those before. So a head can be
- * overwritten when the rest is written. CRC-32 takes less than any other hash of the runtime, and its value does not depend on
- * how the bytes are cut.
+ * Detects accidental damage, not tampering: the CRC-32 of all bytes from 4,096 on, continued with the first
+ * 4,096. So a head can be overwritten after the rest is written. CRC-32 is the runtime's cheapest hash, and
+ * its value does not depend on how the bytes are split.
  */
 export class FileChecksum {
   private readonly head = new Uint8Array(headBytesMax);
   private headBytes = 0;
   private crc = 0;
 
-  /** Takes the next bytes of the file. */
+  /** Adds the next bytes of the file. */
   add(chunk: Uint8Array): void {
     let from = 0;
     if (this.headBytes < headBytesMax) {
@@ -27,19 +27,19 @@ export class FileChecksum {
     if (from < chunk.length) this.crc = zlib().crc32(chunk.subarray(from), this.crc);
   }
 
-  /** Bytes that were taken are overwritten. They lie in the head. */
+  /** Replaces bytes that were added, which must be in the head. */
   overwrite(chunk: Uint8Array, pos: number): void {
     this.head.set(chunk, pos);
   }
 
-  /** Eight hexadecimal digits. */
+  /** The checksum as eight hexadecimal digits. */
   get value(): string {
     const crc = zlib().crc32(this.head.subarray(0, this.headBytes), this.crc);
     return crc.toString(16).padStart(8, "0");
   }
 }
 
-/** Writes to a file, and takes its checksum meanwhile. */
+/** Writes to a file and computes its checksum. */
 export class ChecksummedFile implements ByteSink {
   readonly checksum = new FileChecksum();
 
@@ -60,7 +60,7 @@ export class ChecksummedFile implements ByteSink {
 const block = new Uint8Array(scaled(1 << 18, 16));
 const sliceBytes = scaled(1 << 22, 64);
 
-/** The checksum of a file that is open. Yields how many bytes were read since the last yield. */
+/** Computes the checksum of an open file. Yields the bytes read since the last yield. */
 export function* checksumOf(fd: number): Generator<number, string> {
   const checksum = new FileChecksum();
   let pending = 0;

@@ -7,7 +7,7 @@ export {
   type EntryId,
   isUpToDate,
   keepResult,
-  type MadeOf,
+  type ResultSources,
   readResult,
   wordsVersion,
 } from "./cache-directory.ts";
@@ -34,11 +34,17 @@ export {
 export {
   checkOutputFile,
   type Guard,
+  noGuard,
   placeOfFile,
   stageFile,
-  unguarded,
   withStaged,
   writeStaged,
 } from "./staged-file.ts";
-export { followLinks, openFound, openToAppend, removeFound, Untrusted } from "./trusted-files.ts";
-export { MisplacedOutput, type Read, realPathOf, type Written, WrittenPlaces } from "./written-places.ts";
+export { followLinks, openToAppend, openTrusted, removeTrusted, Untrusted } from "./trusted-files.ts";
+export {
+  MisplacedOutput,
+  type RunInput,
+  type RunOutput,
+  realPathOf,
+  WrittenPlaces,
+} from "./written-places.ts";

@@ -26,65 +26,66 @@ import {
 } from "#runtime";
 import { isMarked, isResult, keepResult } from "./existing-output.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
-import { isOwn, openFound } from "./trusted-files.ts";
+import { isOwn, openTrusted } from "./trusted-files.ts";
 
 /**
- * Hidden names beside an output while it is written:
+ * Hidden names next to an output while it is written:
  *
- *   .NAME.bpe-HOST-RUN.new    the output that is being written; after an exchange, the old one that is being removed
- *   .NAME.bpe-HOST-RUN.old    the old one, set aside where the file system has no exchange
+ *   .NAME.bpe-HOST-RUN.new    the output being written; after an exchange, the old one being removed
+ *   .NAME.bpe-HOST-RUN.old    the old one, set aside if the file system has no exchange
  *   .NAME.bpe-HOST-RUN.keep-MARK
  *                             if the old one is to be kept: the new one, complete, until it takes its place; then the
- *                             old one. MARK is made from the old one's record and tells which of the two it is.
+ *                             old one. MARK is a hash of the old one's record and tells which of the two it is.
  *
  * HOST is a hash of the host's name, RUN a random number of this process. Like MARK they have 8 hexadecimal digits. The
- * name does not say whether its run lives, but the lock of the place does: its holder knows that all other runs of this
- * host are dead. Of a run with another host's name it knows that on a file system of this machine, which all of its
- * containers lock together. Some file servers keep locks per host: there such a run is dead if what it left has not
- * changed for a day.
+ * name does not say whether its run is alive, but the lock of the place does: its holder knows that all other runs of
+ * this host are dead. On a file system of this machine, whose locks all its containers share, the same holds for a
+ * run with another host's name. Some file servers keep locks per host: there such a run counts as dead if its files
+ * have not changed for a day.
  */
-export type Kind = "new" | "old" | `keep-${string}`;
+export type HiddenKind = "new" | "old" | `keep-${string}`;
 
-const longestKind: Kind = "keep-00000000";
+const longestKind: HiddenKind = "keep-00000000";
 
 const hash8 = (text: string) => xxHash32(text).toString(16).padStart(8, "0");
-const host = hash8(hostname());
-const run = hash8(crypto.randomUUID());
+const hostHash = hash8(hostname());
+const runHash = hash8(crypto.randomUUID());
 
-const hiddenName = (place: Place, kind: Kind, ofRun = run, ofHost = host) =>
+const hiddenName = (place: Place, kind: HiddenKind, ofRun = runHash, ofHost = hostHash) =>
   `.${place.name}.bpe-${ofHost}-${ofRun}.${kind}`;
-const hiddenPath = (place: Place, kind: Kind) => join(place.parent, hiddenName(place, kind));
+const hiddenPath = (place: Place, kind: HiddenKind) => join(place.parent, hiddenName(place, kind));
 
-/** How much longer than NAME a hidden name is, in bytes. */
+/** The length of a hidden name beyond NAME, in bytes. */
 const hiddenNameBytes = hiddenName({ typed: "", parent: "", name: "" }, longestKind).length;
 
-const live = new Set<string>();
+const reservedPaths = new Set<string>();
 
-export function reserve(place: Place, kind: Kind): string {
+export function reserve(place: Place, kind: HiddenKind): string {
   const path = hiddenPath(place, kind);
-  if (live.has(path)) throw writtenTwice(place);
-  live.add(path);
+  if (reservedPaths.has(path)) throw writtenTwiceError(place);
+  reservedPaths.add(path);
   return path;
 }
 
 export function release(path: string): void {
-  live.delete(path);
+  reservedPaths.delete(path);
 }
 
-const writtenTwice = (place: Place) => new UserError(`"${place.typed}" would be written twice by one run`);
+const writtenTwiceError = (place: Place) =>
+  new UserError(`"${place.typed}" would be written twice by one run`);
 
 export class HiddenPath {
   path: string;
 
   constructor(
     private readonly place: Place,
-    kind: Kind,
+    kind: HiddenKind,
   ) {
     this.path = reserve(place, kind);
   }
 
-  /** Renames it. The name tells a later run what this one was about to do, should it die. */
-  moveTo(kind: Kind): void {
+  /** Renames it. If this run dies, the name tells a later run what it was about to do. */
+  moveTo(kind: HiddenKind): void {
     const path = hiddenPath(this.place, kind);
     if (path === this.path) return;
     reserve(this.place, kind);
@@ -99,35 +100,36 @@ export class HiddenPath {
 }
 
 /** Places whose lock this process holds. */
-const locked = new Set<string>();
-export const isLockedHere = (place: Place) => locked.has(pathOf(place));
+const lockedPaths = new Set<string>();
+export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
 
 /**
- * Mends what dead runs of this user left beside the place. If a run died between moving the old output aside and putting
- * the new one in its place, nothing is at the path: the old one is put back, which harms no run that lives. The rest needs
- * the lock of the place, except for what this run left itself: an old output that was to be kept gets its name, and
- * everything else is removed. Tests say that a file system is a server's.
+ * Recovers what dead runs of this user left next to the place. If a run died after moving the old output
+ * aside and before publishing the new one, nothing is at the path: the old one is moved back, which cannot
+ * harm a live run. The rest needs the lock of the place, except for this run's own files: an old output that
+ * was to be kept gets its name, and everything else is removed. Tests pass `isLocal` to simulate a file
+ * server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
-    const [, ofHost, ofRun, kind] = leftOver.exec(name) ?? [];
-    if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun, ofHost)) continue;
+    const [, ofHost, ofRun, kind] = hiddenNamePattern.exec(name) ?? [];
+    if (ofRun === undefined || name !== hiddenName(place, kind as HiddenKind, ofRun, ofHost)) continue;
     const path = join(place.parent, name);
     const stats = lstatOrNull(path);
-    if (live.has(path) || stats === null || !isOwn(stats)) continue;
+    if (reservedPaths.has(path) || stats === null || !isOwn(stats)) continue;
     const isFormer = kind === "old" || (kind !== "new" && isMarked(path));
     if (isFormer && lstatOrNull(pathOf(place)) === null && isResult({ ...place, name })) {
       rename(path, pathOf(place));
-    } else if (ofRun !== run && !isLockedHere(place)) continue;
-    else if (ofHost !== host && !isLocal(place.parent) && !isOld(path, place)) continue;
+    } else if (ofRun !== runHash && !isLockedHere(place)) continue;
+    else if (ofHost !== hostHash && !isLocal(place.parent) && !isOld(path, place)) continue;
     else if (isFormer && kind !== "old") keepResult(path, place);
     else removeQuietly(path);
   }
 }
 
-const leftOver = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
+const hiddenNamePattern = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
 
-/** Whether nothing in it has changed for a day. The clock is that of the file system, which set the time of our lock. */
+/** Whether nothing in it has changed for a day, by the file system's clock, which set the time of our lock. */
 function isOld(path: string, place: Place): boolean {
   const lock = lstatOrNull(lockPath(place));
   return lock !== null && lock.mtimeMs - lastChangeMs(path) > oldMs;
@@ -141,7 +143,7 @@ function lastChangeMs(path: string): number {
   return Math.max(stats?.mtimeMs ?? Number.POSITIVE_INFINITY, ...inside);
 }
 
-/** Makes the parents that a place lacks. The function returned removes those of them that are still empty. */
+/** Creates the missing parents of a place. Returns a function that removes those that are still empty. */
 export function makeParents(place: Place): () => void {
   const outermost = mkdirSync(place.parent, { recursive: true });
   if (outermost === undefined) return () => {};
@@ -149,16 +151,17 @@ export function makeParents(place: Place): () => void {
     try {
       for (let path = place.parent; path.length >= outermost.length; path = dirname(path)) rmdirSync(path);
     } catch {
-      // Something else is in it.
+      // It is not empty.
     }
   };
 }
 
 /**
- * Checks before hours of work that the parent can take a new entry. It makes one, with the longest name that will be
- * needed, and removes it: permissions alone do not tell of quotas, read-only mounts and names that are too long.
+ * Checks, before hours of work, that an entry can be created in the parent. It creates one with the longest
+ * name that will be needed, and removes it: permissions alone do not reveal quotas, read-only mounts and
+ * names that are too long.
  *
- * The caller holds the lock of the place. Without it another run would take the entry for a dead run's.
+ * The caller holds the lock of the place. Otherwise another run would take the entry for a dead run's.
  */
 function checkParent(place: Place): void {
   const probe = reserve(place, longestKind);
@@ -172,13 +175,16 @@ function checkParent(place: Place): void {
   }
 }
 
-/** An error of the system as a UserError that names the place and its parent; other errors as they are. */
+/**
+ * Converts a system error to a UserError that names the place and its parent; other errors are returned
+ * unchanged.
+ */
 function notWritable(place: Place, error: unknown): unknown {
   const hint =
     codeOf(error) === "ENAMETOOLONG"
       ? `choose a shorter one: a hidden name with ${hiddenNameBytes} bytes more stands beside it while it is written`
       : "an output is written beside its place and then renamed, so its parent directory must be writable";
-  // A file system of the kernel's says so where it takes nothing new.
+  // Virtual file systems such as /proc report this when they accept no new file.
   if (codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
     return new UserError(`"${place.typed}" cannot be written: no file can be created in "${place.parent}"`, {
       hint,
@@ -187,7 +193,7 @@ function notWritable(place: Place, error: unknown): unknown {
   return refusal(`"${place.typed}" cannot be written: "${place.parent}"`, error, hint);
 }
 
-/** Runs `write`. An error of the system becomes a UserError that names the path and the reason. */
+/** Runs `write`. A system error becomes a UserError that names the path and the reason. */
 export function tryWrite<T>(path: string, write: () => T): T {
   try {
     return write();
@@ -197,21 +203,21 @@ export function tryWrite<T>(path: string, write: () => T): T {
 }
 
 /**
- * One run at a time writes an output. While it works, a hidden file stands beside the place and is locked by it:
+ * One run at a time writes an output. It holds a lock on a hidden file next to the place:
  *
  *   .NAME.bpe-lock     {"host":"web1","pid":4711,"since":"2026-11-20T02:00:00.000Z"}
  *
- * Only the system's lock on the file (flock) matters, not that the file exists. A run that was killed holds no lock, and
- * the next one takes over its file. The text in the file is only for messages.
+ * Only the system's lock on the file (flock) matters, not the file's existence. A killed run holds no lock, and the
+ * next one takes over its file. The file's content is only for messages.
  */
 export type Lock = {
-  /** False where the file system has no locks: then nothing keeps a second run away. */
+  /** False if the file system has no locks: then a second run is not excluded. */
   readonly isHeld: boolean;
-  /** Frees the place. May be called at any moment, and more than once. */
+  /** Releases the place. May be called at any moment, and more than once. */
   release(): void;
 };
 
-/** The process that holds a lock. Fields that cannot be read are undefined. */
+/** The process that holds a lock. Unreadable fields are undefined. */
 export type Holder = {
   readonly host?: string;
   readonly pid?: number;
@@ -221,8 +227,8 @@ export type Holder = {
 export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
 /**
- * Takes the lock of a place, or returns its holder. Then it removes what dead runs left beside the place, and checks that
- * the output can be written there.
+ * Takes the lock of a place, or returns its holder. With the lock, it removes what dead runs left next to the
+ * place, and checks that the output can be written there.
  */
 export function takeLock(place: Place): Lock | Holder {
   const path = lockPath(place);
@@ -233,13 +239,13 @@ export function takeLock(place: Place): Lock | Holder {
   const release = () => {
     if (isReleased) return;
     isReleased = true;
-    locked.delete(pathOf(place));
-    // While it is still locked: a run that opened the file meanwhile finds the name gone, and begins anew.
+    lockedPaths.delete(pathOf(place));
+    // While it is still locked: a run that opened the file meanwhile finds the name removed, and starts over.
     removeName(path);
     if (fd !== null) closeSync(fd);
     removeParents();
   };
-  if (fd !== null) locked.add(pathOf(place));
+  if (fd !== null) lockedPaths.add(pathOf(place));
   try {
     tryWrite(place.typed, () => recoverStaleOutputs(place));
     checkParent(place);
@@ -250,7 +256,7 @@ export function takeLock(place: Place): Lock | Holder {
   return { isHeld: fd !== null, release };
 }
 
-/** The same. If another process holds the lock, throws a UserError that names it. */
+/** Likewise, but throws a UserError that names the holder if another process has the lock. */
 export function takeLockNow(place: Place): Lock {
   const got = takeLock(place);
   if (isLock(got)) return got;
@@ -260,7 +266,7 @@ export function takeLockNow(place: Place): Lock {
 const lockPath = (place: Place) => join(place.parent, `.${place.name}.bpe-lock`);
 
 export function heldError(place: Place, holder: Holder): UserError {
-  if (isLockedHere(place)) return writtenTwice(place);
+  if (isLockedHere(place)) return writtenTwiceError(place);
   return new UserError(`"${place.typed}" is being written by ${describeHolder(holder)}`, {
     hint: "wait for its end with --wait, or choose another output",
   });
@@ -290,7 +296,7 @@ function takeLockFile(place: Place): LockFile | Holder {
   }
 }
 
-/** An attempt fails only if another run ends in between. So many in a row are no accident. */
+/** An attempt fails only if another run ends in between, so this many failures in a row are no coincidence. */
 const attemptsMax = 1000;
 
 function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
@@ -307,7 +313,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
-      // Another user's, whose run is dead. A user who may not remove it may not replace the output either.
+      // A dead run of another user left it. A user who may not remove it may not replace the output either.
       unlinkSync(path);
       return "changed";
     }
@@ -319,7 +325,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   }
 }
 
-/** Opens the lock file. It is reusable only if it is this user's alone; otherwise it is never written to. */
+/** Opens the lock file. It is reusable only if it belongs to this user alone; otherwise it is never written to. */
 function openLockFile(path: string): { fd: number; isReusable: boolean } | "changed" {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   try {
@@ -337,13 +343,13 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   }
 }
 
-/** For writing, where that is allowed: file servers require it for a lock. */
+/** Opens it for writing if allowed: file servers require this for a lock. */
 function openForLocking(path: string): number {
   try {
-    return openFound(path, constants.O_RDWR);
+    return openTrusted(path, constants.O_RDWR);
   } catch (error) {
     if (codeOf(error) !== "EACCES") throw error;
-    return openFound(path);
+    return openTrusted(path);
   }
 }
 
@@ -354,7 +360,7 @@ function writeHolder(fd: number): void {
     // Subtle: never truncated to 0. ext4 flushes such a file when it is closed, 1.2 ms at the end of a run.
     ftruncateSync(fd, sizeBytes);
   } catch {
-    // The disk is full. The lock holds, but its holder cannot be named.
+    // The disk is full. The lock is held, but messages cannot name its holder.
   }
 }
 
@@ -371,7 +377,7 @@ function readHolder(fd: number): Holder {
   return {};
 }
 
-/** Takes only what a holder writes: the text may be anyone's. */
+/** Accepts only what a holder writes, because anyone may have written the text. */
 function holderOf(content: unknown): Holder {
   const { host, pid, since } = Object(content) as Record<string, unknown>;
   return {

@@ -13,20 +13,20 @@ import {
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { codeOf, isWindows, refusal, UserError } from "#runtime";
 
-/** Where an output goes: its name in its parent, with links resolved, and the path as it was typed, for messages. */
+/** Where an output is written: its name in its parent, with links resolved, and the typed path, for messages. */
 export type Place = {
   readonly typed: string;
   readonly parent: string;
   readonly name: string;
 };
 
-/** Whether a path, as it was typed, is the directory or lies in it. Links are not followed. */
+/** Whether a typed path is the directory or is inside it. Links are not followed. */
 export const isWithin = (path: string, directory: string) =>
   `${resolve(path)}${sep}`.startsWith(`${resolve(directory)}${sep}`);
 
 export const pathOf = (place: Place) => join(place.parent, place.name);
 
-/** The place that a path names. Its parent need not exist. */
+/** Returns the place of a path. Its parent need not exist. */
 export function placeOf(typed: string): Place {
   const plain = typed.replace(/(?<=.)\/+$/, "");
   const isName = ![".", "..", "/", ""].includes(basename(plain));
@@ -34,7 +34,7 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/** Looks again if another run makes or removes a part of the path meanwhile. */
+/** Tries again if another run creates or removes a part of the path meanwhile. */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -72,7 +72,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The entry itself, a link not followed; null if there is none. */
+/** The entry itself, without following a link; null if there is none. */
 export function lstatOrNull(path: string): Stats | null {
   return orNull(path, lstatSync);
 }
@@ -90,14 +90,14 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
   }
 }
 
-/** The first of NAME.new, NAME.new-2, … that names nothing. */
+/** Returns the first of NAME.new, NAME.new-2, … that does not exist. */
 export function freePath(place: Place, ending: string): string {
   const path = `${pathOf(place)}.${ending}`;
   if (lstatOrNull(path) === null) return path;
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
-/** The names in a directory. None if it can be written but not listed: then stale files stay. */
+/** Lists the names in a directory. Empty if it can be written but not listed: then stale files stay. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -107,9 +107,9 @@ export function namesIn(path: string): string[] {
 }
 
 /**
- * Removes a file or directory of ours, with its content. Never throws: the caller has another error to report, or a
- * signal to obey, and the next run removes what is left. No link is followed. The content of a directory is removed by the
- * directory's descriptor, so nobody can put another directory in its way.
+ * Removes our file or directory with its content. Never throws: the caller has another error to report or a
+ * signal to handle, and the next run removes what is left. No link is followed. A directory is emptied
+ * through its descriptor, so nobody can substitute another directory.
  */
 export function removeQuietly(path: string): void {
   try {
@@ -132,13 +132,13 @@ function remove(path: string): void {
   rmdirSync(path);
 }
 
-/** A path to an open directory, whatever has its name by now. */
+/** A path to an open directory that stays valid if the directory is renamed. */
 export const insideOf = (fd: number, path: string) =>
   process.platform === "linux" ? `/proc/self/fd/${fd}` : path;
 
 /** Opens a directory; null for anything else. */
 export function openDirectory(path: string): number | null {
-  // Windows cannot be asked for a directory and nothing else, so there it is looked at before.
+  // Windows has no flag for directories only, so it is checked first.
   if (isWindows && !lstatSync(path).isDirectory()) return null;
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -17,29 +17,29 @@ import { isOwn } from "./trusted-files.ts";
 type Problem = { readonly message: string; readonly hint: string };
 
 /**
- * Temporary files of a run lie in one hidden directory under the parent given, else under $TMPDIR, else under /tmp:
+ * A run's temporary files are in one hidden directory under the given parent, else under $TMPDIR, else under /tmp:
  *
  *   .bpe-XXXXXX/lock     locked by the run (flock) as long as it lives
  *   .bpe-XXXXXX/…        its files
  *
- * A later run that gets the lock removes the directory. Only the lock tells whether a run lives: it may be in another
- * container or on another machine. Where the file system has no locks, the files of a dead run stay; where this process
- * cannot lock, they are in .bpe-unlocked-XXXXXX, which nobody removes but their own run.
+ * A later run that gets the lock removes the directory. Only the lock tells whether a run is alive: it may be in another
+ * container or on another machine. If the file system has no locks, the files of a dead run stay. If this process
+ * cannot lock, they are in .bpe-unlocked-XXXXXX, which only their own run removes.
  *
- * The directory is made when it is first needed. `remove` may be called at any moment.
+ * The directory is created on first use. `remove` may be called at any moment.
  */
 export class ScratchDirectory {
   readonly parent: string;
-  private made: Made | null = null;
+  private created: Created | null = null;
   private isRemoved = false;
 
   /** Removes the directories of dead runs under the parent. */
   constructor(parent = tmpdir()) {
     this.parent = parent;
-    removeLeftOvers(parent);
+    removeStaleDirectories(parent);
   }
 
-  /** The path, or why there is none. For callers that may never need it. */
+  /** Returns the path, or the reason why there is none, for callers that may never need it. */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -52,8 +52,8 @@ export class ScratchDirectory {
   get path(): string {
     if (this.isRemoved) throw new Error("a scratch directory is used after its removal");
     try {
-      this.made ??= make(this.parent);
-      return this.made.path;
+      this.created ??= createDirectory(this.parent);
+      return this.created.path;
     } catch (error) {
       const what = `no directory for temporary files can be made in "${this.parent}"`;
       throw refusal(what, error, "set TMPDIR to a writable directory with free space");
@@ -61,14 +61,14 @@ export class ScratchDirectory {
   }
 
   /**
-   * Subtle: the directory is renamed before it is emptied. Workers may still be writing, and can make no new file under
-   * the old name.
+   * Subtle: the directory is renamed before it is emptied. Workers may still be writing, but can create no
+   * new file under the old name.
    */
   remove(): void {
     this.isRemoved = true;
-    if (this.made === null) return;
-    const { path, fd } = this.made;
-    this.made = null;
+    if (this.created === null) return;
+    const { path, fd } = this.created;
+    this.created = null;
     if (!canRenameOpen) {
       removeLocked(path, fd);
       return;
@@ -84,14 +84,14 @@ export class ScratchDirectory {
   }
 }
 
-type Made = { readonly path: string; readonly fd: number };
+type Created = { readonly path: string; readonly fd: number };
 
 const lockName = "lock";
-const names = /^\.bpe-\w{6}(-gone)?$/;
+const namePattern = /^\.bpe-\w{6}(-gone)?$/;
 
-function make(parent: string): Made {
+function createDirectory(parent: string): Created {
   for (let attempt = 1; ; attempt++) {
-    // A run that can lock would take a directory that nobody has locked for a dead run's.
+    // Other runs would take an unlocked directory for a dead run's.
     const path = mkdtempSync(join(parent, canLock() ? ".bpe-" : ".bpe-unlocked-"));
     try {
       const fd = lockIn(path);
@@ -120,10 +120,10 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   return null;
 }
 
-/** Removes the directories of this user whose lock nobody holds. */
-function removeLeftOvers(parent: string): void {
+/** Removes this user's directories whose lock nobody holds. */
+function removeStaleDirectories(parent: string): void {
   for (const name of namesIn(parent)) {
-    if (!names.test(name)) continue;
+    if (!namePattern.test(name)) continue;
     const path = join(parent, name);
     try {
       const stats = lstatOrNull(path);
@@ -137,12 +137,12 @@ function removeLeftOvers(parent: string): void {
   }
 }
 
-/** Removes a scratch directory whose lock, open as `fd`, is ours. */
+/** Removes a scratch directory whose lock this run holds, open as `fd`. */
 function removeLocked(path: string, fd: number): void {
   removeQuietly(path);
   closeSync(fd);
   if (canRenameOpen) return;
-  // On Windows the lock had its name until it was closed, and so had the directory.
+  // On Windows the lock file, and so the directory, kept its name until it was closed.
   try {
     rmdirSync(path);
   } catch {}

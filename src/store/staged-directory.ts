@@ -25,10 +25,10 @@ import {
   UserError,
   writeAll,
 } from "#runtime";
-import { inspectOutput, keepResult, keptPlaces, recordMark } from "./existing-output.ts";
+import { findKeptPlaces, inspectOutput, keepResult, recordMark } from "./existing-output.ts";
 import {
+  type HiddenKind,
   HiddenPath,
-  type Kind,
   makeParents,
   recoverStaleOutputs,
   release,
@@ -45,15 +45,18 @@ import {
   removeQuietly,
 } from "./output-place.ts";
 import { checkOutputFile, placeOfFile } from "./staged-file.ts";
-import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
+import { formerToInherit, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
-/** Errors of a rename whose place has changed since it was looked at. */
-const hasChanged = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
-/** An attempt fails only if another process publishes in between. So many in a row are no accident. */
+/** Errors of a rename whose target has changed since it was examined. */
+const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
+/**
+ * An attempt fails only if another process publishes in between, so this many failures in a row are no
+ * coincidence.
+ */
 const attemptsMax = 100;
 
 /** For file systems without an exchange: between two renames, nothing is at the path. */
-function replaceInTwoSteps(staged: string, place: Place, formerKind: Kind): string {
+function replaceInTwoSteps(staged: string, place: Place, formerKind: HiddenKind): string {
   const path = pathOf(place);
   const aside = reserve(place, formerKind);
   try {
@@ -71,22 +74,26 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: Kind): stri
 }
 
 export type FormerResults = {
-  /** The replaced result, if someone wrote into it meanwhile. */
+  /** The replaced result, if someone added files to it meanwhile. */
   readonly leftPath: string | null;
   /** The replaced result, if it was to be kept. */
   readonly keptPath: string | null;
 };
 
-/** Removes or keeps the replaced result, and removes the oldest kept ones. Without `keepCount` these stay. */
+/**
+ * Removes or keeps the replaced result, and removes the oldest kept ones. Without `keepCount`, kept results
+ * stay.
+ */
 function settleFormer(former: string | null, place: Place, keepCount: number | undefined): FormerResults {
   const isKept = former !== null && keepCount !== undefined && keepCount > 0;
   const keptPath = isKept ? keepResult(former, place) : null;
   const leftPath = isKept || former === null ? null : removeFormer(former, place);
-  if (keepCount !== undefined) for (const old of keptPlaces(place).slice(keepCount)) removeKept(old, place);
+  if (keepCount !== undefined)
+    for (const old of findKeptPlaces(place).slice(keepCount)) removeKept(old, place);
   return { leftPath, keptPath };
 }
 
-/** Hides it first. If the run dies now, the next one removes it, and nobody sees half a kept result. */
+/** Hides it first. If the run dies, the next one removes it, and nobody sees an incomplete kept result. */
 function removeKept(old: Place, place: Place): void {
   const hidden = reserve(place, "new");
   try {
@@ -98,8 +105,8 @@ function removeKept(old: Place, place: Place): void {
 }
 
 /**
- * Removes a former result, file by file. If someone put a file into it meanwhile, it is left beside the place instead.
- * Returns its path then, else null.
+ * Removes a former result, file by file. If someone added a file meanwhile, the result is left next to the
+ * place, and its path is returned; otherwise null.
  */
 function removeFormer(former: string, place: Place): string | null {
   try {
@@ -134,8 +141,9 @@ function removeFiles(directory: string, names: readonly string[]): void {
 }
 
 /**
- * Checks before any work, and touching nothing, that a result may replace what is at the path: nothing, an empty
- * directory, or only files that its own record lists. Whether the parent can be written is checked with the lock.
+ * Checks before any work, without changing anything, that a result may replace what is at the path: nothing,
+ * an empty directory, or only files that its own record lists. Write permission in the parent is checked with
+ * the lock.
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
@@ -143,7 +151,7 @@ export function checkOutputDirectory(path: string): void {
   if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
 }
 
-/** The places of a directory and of files, which are checked likewise. A device or a pipe has none. */
+/** Returns the places of a directory and of files, after checking each. A device or a pipe has none. */
 export function placesToWrite(directory: string | undefined, files: readonly string[]): Place[] {
   if (directory !== undefined) checkOutputDirectory(directory);
   for (const file of files) checkOutputFile(file);
@@ -153,7 +161,7 @@ export function placesToWrite(directory: string | undefined, files: readonly str
 
 const stickyBit = 0o1000;
 
-/** To replace a directory one has to be able to empty it, and in a sticky parent such as /tmp, to own it. */
+/** Replacing a directory requires permission to empty it, and in a sticky parent such as /tmp, ownership. */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;
@@ -168,7 +176,7 @@ function checkReplaceable(place: Place, { uid }: Stats): void {
   }
 }
 
-/** Begins a result beside its place. Makes the parents that are missing. */
+/** Begins a result next to its place. Creates missing parents. */
 export function stageDirectory(path: string): StagedDirectory {
   return new StagedDirectory(placeOf(path));
 }
@@ -179,9 +187,9 @@ type PublishOptions = {
 };
 
 /**
- * A result that is being written beside its place, on the same file system. `publish` puts the complete result at its
- * path; `discard` leaves the path as it was. Every call is synchronous, so a signal is served before or after it, and
- * `discard` may follow any call.
+ * A result being written next to its place, on the same file system. `publish` moves the complete result to
+ * its path; `discard` leaves the path untouched. Every call is synchronous, so signals are handled between
+ * calls, and `discard` may follow any call.
  */
 class StagedDirectory {
   private readonly place: Place;
@@ -190,12 +198,13 @@ class StagedDirectory {
   private fd: number | null = null;
   private readonly openFiles = new Map<string, number>();
   private readonly openDirectories = new Map<string, number>();
-  /** Whether what is at `staged` is still to be removed by `discard`. */
+  /** Whether `discard` still has to remove `staged`. */
   private isStaged = true;
 
   constructor(place: Place) {
     this.place = place;
-    // Before this result takes its hidden name: one that this process failed to publish may still have that name.
+    // Before this result takes its hidden name, because one that this process failed to publish may still
+    // have it.
     tryWrite(place.typed, () => recoverStaleOutputs(place));
     this.removeParents = tryWrite(place.typed, () => makeParents(place));
     this.staged = new HiddenPath(place, "new");
@@ -208,7 +217,7 @@ class StagedDirectory {
     }
   }
 
-  /** Where the result is until it is published, for whoever checks what was written. */
+  /** The path of the result until it is published, for checks of what was written. */
   get stagedPath(): string {
     return this.staged.path;
   }
@@ -219,7 +228,7 @@ class StagedDirectory {
     while (!steps.next().done);
   }
 
-  /** The same. Yields after each chunk, so that the caller can serve signals. */
+  /** Likewise. Yields after each chunk, so that the caller can handle signals. */
   *writeInSteps(name: string, chunks: Iterable<Uint8Array>): Generator<undefined, void> {
     const parts = name.split("/");
     assert(parts.length <= 2 && !this.openFiles.has(name), `"${name}" is one level deep, written once`);
@@ -231,17 +240,17 @@ class StagedDirectory {
       tryWrite(typed, () => writeAll(fd, chunk));
       yield;
     }
-    // The device writes while the next files are made.
+    // Starts flushing, so that the device writes while the next files are created.
     tryWrite(typed, () => beginFlush(fd));
   }
 
   /**
-   * Flushes the result to the device and puts it in its place, in one step. If the place is refused, or something else
-   * is there by now, the result is left beside it and the error says where.
+   * Flushes the result to the device and moves it to its place, in one step. If the place is refused, or
+   * something else is there by now, the result is left next to it and the error says where.
    *
-   * `keepCount` former results are kept beside it, its predecessor among them. Without `keepCount` the predecessor is
-   * removed, and results that were kept before are left alone. Tests give an exchange that refuses, as some file systems
-   * do.
+   * Keeps `keepCount` former results next to it, including its predecessor. Without `keepCount` the
+   * predecessor is removed, and results that were kept before stay. Tests pass an exchange that refuses, as
+   * on some file systems.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     tryWrite(this.place.typed, () => this.flushFiles());
@@ -250,7 +259,7 @@ class StagedDirectory {
     this.isStaged = false;
     this.closeFiles();
     return tryWrite(this.place.typed, () => {
-      // The new result is in its place, on the device, before anything of the old one is removed.
+      // The new result is in place and on the device before anything of the old one is removed.
       flushDirectory(this.place.parent);
       this.staged.release();
       return settleFormer(former, this.place, keepCount);
@@ -281,10 +290,10 @@ class StagedDirectory {
   }
 
   private settlePermissions(former: Stats | null): void {
-    // Closed already on Windows, which has no such permissions.
+    // Already closed on Windows, which has no such permissions.
     if (this.fd === null) return;
     const innerFds = [...this.openDirectories.values(), ...this.openFiles.values()];
-    settlePermissions(this.fd, 0o777, inherited(former, this.place.parent), innerFds);
+    settlePermissions(this.fd, 0o777, formerToInherit(former, this.place.parent), innerFds);
   }
 
   private closeFiles(): void {
@@ -309,9 +318,9 @@ class StagedDirectory {
   }
 
   /**
-   * Moves the result to its place. Returns where the former result is now, or null if there was none. If that is to be
-   * kept, a later run has to find it, should this run die before. Others may publish at the same time; each of them leaves
-   * a complete result, so the loop looks again.
+   * Moves the result to its place. Returns the path of the former result, or null if there was none. If the
+   * former result is to be kept, a later run must be able to find it in case this run dies. Others may
+   * publish at the same time, each a complete result, so the loop tries again.
    */
   private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     const { staged, place } = this;
@@ -321,18 +330,18 @@ class StagedDirectory {
         const standing = inspectOutput(place);
         this.settlePermissions(standing.kind === "absent" ? null : standing.stats);
         if (standing.kind === "result") {
-          const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";
+          const formerKind: HiddenKind = keepsFormer ? `keep-${recordMark(path)}` : "old";
           if (keepsFormer) staged.moveTo(formerKind);
           if (exchangePaths(staged.path, path)) return staged.path;
           staged.moveTo("new");
           return replaceInTwoSteps(staged.path, place, formerKind);
         }
         if (standing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
-        // Atomic if nothing or an empty directory is there. Refused if anything else came meanwhile.
+        // Atomic if nothing or an empty directory is there. Refused if anything else appeared meanwhile.
         rename(staged.path, path);
         return null;
       } catch (error) {
-        if (attempt === attemptsMax || !hasChanged.has(codeOf(error))) throw error;
+        if (attempt === attemptsMax || !changedTargetCodes.has(codeOf(error))) throw error;
       }
     }
   }
@@ -343,7 +352,7 @@ class StagedDirectory {
       rename(this.staged.path, keptPath);
       return `"${keptPath}"`;
     } catch {
-      // The parent takes no new name, not even this one.
+      // No new name can be created in the parent, not even this one.
       this.isStaged = false;
       this.staged.release();
       return `"${this.staged.path}", until the next run to this output removes it`;

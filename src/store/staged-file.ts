@@ -15,16 +15,22 @@ import {
 } from "#runtime";
 import { recoverStaleOutputs, release, reserve, tryWrite } from "./output-lock.ts";
 import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
-import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
+import {
+  checkOwner,
+  followLinks,
+  formerToInherit,
+  settlePermissions,
+  stagedFileMode,
+} from "./trusted-files.ts";
 
 const flushAfterBytes = scaled(2 ** 24, 128);
 
 /**
- * Checks before any work, and touching nothing, that a file may be written at the path. Whether its directory can be
- * written is checked with the lock.
+ * Checks before any work, without changing anything, that a file may be written at the path. Write permission
+ * in its directory is checked with the lock.
  */
 export function checkOutputFile(path: string): void {
-  const { place, former } = lookAt(path);
+  const { place, former } = inspectTarget(path);
   if (former !== null && !former.isFile()) return;
   const parent = statOrNull(place.parent);
   if (parent === null) {
@@ -34,17 +40,20 @@ export function checkOutputFile(path: string): void {
   }
 }
 
-/** The place of a file that is written beside it first; null for a device or a pipe, which is written directly. */
+/** The place of a file that is staged next to it; null for a device or a pipe, which is written directly. */
 export function placeOfFile(path: string): Place | null {
-  const { place, former } = lookAt(path);
+  const { place, former } = inspectTarget(path);
   return former === null || former.isFile() ? place : null;
 }
 
-/** Registers what undoes a step that is half done, to run if the process stops; returns a function that unregisters it. */
+/**
+ * Registers a function that undoes a half-done step if the process stops; returns a function that unregisters
+ * it.
+ */
 export type Guard = (undo: () => void) => () => void;
-export const unguarded: Guard = () => () => {};
+export const noGuard: Guard = () => () => {};
 
-/** Runs `write`, which ends by publishing what is staged. An error, or the end of the process, discards it. */
+/** Runs `write`, which ends by publishing the staged output. An error, or the end of the process, discards it. */
 export async function withStaged<Staged extends { discard(): void }, Made>(
   staged: Staged,
   guard: Guard,
@@ -61,7 +70,7 @@ export async function withStaged<Staged extends { discard(): void }, Made>(
   }
 }
 
-/** Writes a file, which appears under its name when it is whole. */
+/** Writes a file that appears under its name only when it is complete. */
 export const writeStaged = <Made>(
   path: string,
   guard: Guard,
@@ -74,7 +83,7 @@ export const writeStaged = <Made>(
     return made;
   });
 
-/** Begins a file beside its place. `publish` flushes it and renames it. `discard` may be called at any moment. */
+/** Begins a file next to its place. `publish` flushes and renames it. `discard` may be called at any moment. */
 export function stageFile(path: string): StagedFile {
   checkOutputFile(path);
   return new StagedFile(path);
@@ -83,16 +92,16 @@ export function stageFile(path: string): StagedFile {
 class StagedFile implements ByteSink {
   private readonly typed: string;
   private readonly place: Place;
-  /** What is replaced: its permissions are kept. Null for nothing. */
+  /** The replaced file, whose permissions are kept; null if there is none. */
   private readonly former: Stats | null;
-  /** Where the bytes go; null for a device or a pipe, which is written directly. */
+  /** Where the bytes are staged; null for a device or a pipe, which is written directly. */
   private readonly path: string | null;
   private fd: number | null = null;
   private unflushedBytes = 0;
   private flushing: Promise<Error | null> | null = null;
 
   constructor(typed: string) {
-    const { place, former } = lookAt(typed);
+    const { place, former } = inspectTarget(typed);
     this.typed = typed;
     this.place = place;
     this.former = former;
@@ -125,14 +134,14 @@ class StagedFile implements ByteSink {
     });
   }
 
-  /** Waits for the flush in the background. To be called before `publish`. */
+  /** Waits for the background flush. Call it before `publish`. */
   async settle(): Promise<void> {
     const error = await this.flushing;
-    // Subtle: the system reports a failed flush only once, so the last flush would not know of it.
+    // Subtle: the system reports a failed flush only once, so the last flush would not report it.
     if (error) tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
-  /** Overwrites bytes, for a header that is known at the end. An error for a device or a pipe. */
+  /** Overwrites bytes, for a header that is known at the end. Throws an error for a device or a pipe. */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
@@ -150,7 +159,7 @@ class StagedFile implements ByteSink {
     tryWrite(this.typed, () => {
       if (this.path === null) return this.close();
       flush(this.fd!);
-      settlePermissions(this.fd!, 0o666, inherited(this.former, this.place.parent));
+      settlePermissions(this.fd!, 0o666, formerToInherit(this.former, this.place.parent));
       this.close();
       this.takePlace(this.path);
       release(this.path);
@@ -158,7 +167,7 @@ class StagedFile implements ByteSink {
     });
   }
 
-  /** Where Windows does not replace it, the file is left beside it and the error says where. */
+  /** If Windows refuses to replace the target, the file is left next to it and the error says where. */
   private takePlace(path: string): void {
     try {
       rename(path, pathOf(this.place));
@@ -172,7 +181,7 @@ class StagedFile implements ByteSink {
     }
   }
 
-  /** Removes what was written beside the path, and never touches the path. Does nothing after `publish`. */
+  /** Removes the staged file, and never touches the path. Does nothing after `publish`. */
   discard(): void {
     this.close();
     if (this.path === null) return;
@@ -186,8 +195,8 @@ class StagedFile implements ByteSink {
   }
 }
 
-/** Follows links as a shell's `>` does: what a link leads to is replaced, not the link. */
-function lookAt(path: string): { place: Place; former: Stats | null } {
+/** Follows links as a shell's `>` does: the link's target is replaced, not the link. */
+function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
   const named = statOrNull(pathOf(place));
@@ -196,7 +205,7 @@ function lookAt(path: string): { place: Place; former: Stats | null } {
   if (former?.isDirectory() || isForDirectory) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
-  // It would be written directly, and read by the user who made it.
+  // It would be written directly, and read by the user who created it.
   if (named !== null && !named.isFile()) checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
 }

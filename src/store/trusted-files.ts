@@ -18,12 +18,13 @@ import { codeOf, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
 /**
- * Files in directories that others may write to. A file with a name of ours may be anyone's there: a pipe that blocks
- * whoever opens it, a link to a file that an attacker wants to destroy, a file with false content. So everything beside
- * outputs and in caches is opened by the functions here: they follow no link, do not wait, and check the open descriptor.
+ * Files in directories that others may write to. A file with one of our names may be anyone's there: a pipe
+ * that blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. So
+ * everything next to outputs and in caches is opened by the functions here: they follow no link, do not
+ * block, and check the open descriptor.
  *
- * Trusted in a directory are this user, root and the directory's owner; also the users whom the owner lets write to it,
- * such as the members of a group, unless that is everybody.
+ * Trusted in a directory are this user, root and the directory's owner; also users to whom the owner gave
+ * write permission, such as the members of a group, unless that is everybody.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
@@ -34,10 +35,10 @@ const isOwnOrRoots = (stats: Stats) => isOwn(stats) || stats.uid === 0;
 
 export const isOwn = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 
-/** Whether only this user and root can have put something there. */
+/** Whether only this user and root can have created its entries. */
 const isClosed = (directory: Stats) => isOwnOrRoots(directory) && (directory.mode & 0o022) === 0;
 
-/** Thrown for a file with a name of ours that is not used. The message names it and the reason. */
+/** Thrown for a file with one of our names that is not used. The message names the file and the reason. */
 export class Untrusted extends UserError {
   constructor(
     readonly path: string,
@@ -49,11 +50,11 @@ export class Untrusted extends UserError {
   }
 }
 
-/** Opens a file with a name of ours. Throws `Untrusted` unless it is a trusted, regular file. */
-export function openFound(path: string, access = constants.O_RDONLY): number {
+/** Opens a file with one of our names. Throws `Untrusted` unless it is a trusted, regular file. */
+export function openTrusted(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {
-    checkFound(path, fstatSync(fd));
+    checkTrusted(path, fstatSync(fd));
     return fd;
   } catch (error) {
     closeSync(fd);
@@ -65,32 +66,32 @@ function openWithoutLink(path: string, access: number): number {
   try {
     return openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const reason = notOpened[codeOf(error)];
+    const reason = untrustedByCode[codeOf(error)];
     throw reason === undefined ? error : new Untrusted(path, reason);
   }
 }
 
-/** The system's errors for a link, a directory that is to be written, and a socket. */
-const notOpened: Readonly<Record<string, string>> = {
+/** The system's errors for a link, for opening a directory to write, and for a socket. */
+const untrustedByCode: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",
   ENXIO: "it is not a regular file",
 };
 
-function checkFound(path: string, stats: Stats): void {
+function checkTrusted(path: string, stats: Stats): void {
   if (stats.isDirectory()) throw new Untrusted(path, "it is a directory");
   if (!stats.isFile()) throw new Untrusted(path, "it is not a regular file");
   checkOwner(path, stats);
 }
 
-/** Throws `Untrusted` for a file that another user put into a directory to which everybody may write. */
+/** Throws `Untrusted` for a file that another user put into a world-writable directory. */
 export function checkOwner(path: string, stats: Stats): void {
   if (isTrusted(stats, statSync(dirname(path)))) return;
   throw new Untrusted(path, `it is another user's (${stats.uid}), and everybody may write to its directory`);
 }
 
-export function readFound(path: string): Buffer {
-  const fd = openFound(path);
+export function readTrusted(path: string): Buffer {
+  const fd = openTrusted(path);
   try {
     return readFileSync(fd);
   } finally {
@@ -98,8 +99,11 @@ export function readFound(path: string): Buffer {
   }
 }
 
-/** Removes a file with a name of ours, if it is there; a link itself. Throws `Untrusted` for another user's. */
-export function removeFound(path: string): void {
+/**
+ * Removes a file with one of our names, if it exists; of a link, the link itself. Throws `Untrusted` for
+ * another user's.
+ */
+export function removeTrusted(path: string): void {
   const stats = lstatOrNull(path);
   if (stats === null) return;
   checkOwner(path, stats);
@@ -107,8 +111,8 @@ export function removeFound(path: string): void {
 }
 
 /**
- * Follows the links of a path that is to be written; its end need not exist. Whoever made a link decides which file is
- * written, so a link is followed only if nobody but this user and root can have put it there.
+ * Follows the links of a path to be written; its end need not exist. A link's creator decides which file is
+ * written, so a link is followed only if nobody but this user and root can have created it.
  */
 export function followLinks(path: string): string {
   let found = path;
@@ -116,7 +120,7 @@ export function followLinks(path: string): string {
     const stats = lstatOrNull(found);
     if (!stats?.isSymbolicLink()) break;
     const parent = realpathSync(dirname(found));
-    // Others can make a second name (a hard link) of a link, too.
+    // Others can create a second name (a hard link) of a link, too.
     const isTrustedLink = isOwnOrRoots(stats) && stats.nlink === 1;
     if (!isTrustedLink && !isClosed(statSync(parent))) {
       throw new Untrusted(found, "it is a symbolic link that another user may have put there");
@@ -127,12 +131,12 @@ export function followLinks(path: string): string {
   return found;
 }
 
-/** As many as the system follows. */
+/** The system's own limit. */
 const linksMax = 40;
 
 /**
- * Opens a file that the user named for appending, and makes it if it is missing. It may be a pipe or a device, and is not
- * waited for. Throws `Untrusted` for a file that another user may have put there.
+ * Opens a file that the user named for appending, and creates it if it is missing. It may be a pipe or a
+ * device, and opening does not block. Throws `Untrusted` for a file that another user may have created.
  */
 export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
@@ -157,7 +161,7 @@ function checkAppended(path: string, stats: Stats): void {
   }
 }
 
-/** What is staged is private to its writer until it takes its place. */
+/** A staged output is private to its writer until it is published. */
 export const stagedFileMode = 0o600;
 export const stagedDirectoryMode = 0o700;
 
@@ -165,12 +169,12 @@ export const stagedDirectoryMode = 0o700;
 const plainBits = 0o777;
 
 /**
- * Gives what is staged, open as `fd`, the permissions of what it replaces. If it replaces nothing (null), it gets what
- * the umask leaves of `fullMode` (0o666 for files, 0o777 for directories).
+ * Gives the staged output, open as `fd`, the permissions of what it replaces. If it replaces nothing (null),
+ * it gets `fullMode` (0o666 for files, 0o777 for directories) masked by the umask.
  *
- * Owner and group are restored as far as the system allows it, also those of the files inside (`innerFds`). Permissions
- * that another user gave are limited by the umask. If the group cannot be restored, the new group gets the permissions
- * of others. Nothing happens on a file system without permissions.
+ * Owner and group are restored as far as the system allows, also those of the files inside (`innerFds`).
+ * Permissions set by another user are limited by the umask. If the group cannot be restored, the new group
+ * gets the permissions of others. Nothing happens on a file system without permissions.
  */
 export function settlePermissions(
   fd: number,
@@ -193,8 +197,8 @@ export function settlePermissions(
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
 }
 
-/** What is replaced, if its permissions are taken over: not if an untrusted user may have put it there. */
-export function inherited(former: Stats | null, parent: string): Stats | null {
+/** The replaced file if its permissions are inherited: not if an untrusted user may have created it. */
+export function formerToInherit(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }
 

@@ -5,45 +5,48 @@ import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
 import { followLinks } from "./trusted-files.ts";
 
-/** Something that a run writes. */
-export type Written = {
-  /** What messages call it, e.g. `--output "tokenizer"`. */
+/** An output of a run. */
+export type RunOutput = {
+  /** Its name in messages, e.g. `--output "tokenizer"`. */
   readonly name: string;
-  /** A number is an open descriptor. */
+  /** A path, or an open descriptor as a number. */
   readonly path: string | number;
-  /** A file is replaced; a directory too, with all that is in it. A log is appended to. In a cache only this program writes. */
+  /**
+   * A file is replaced; a directory too, with everything in it. A log is appended to. Only this program
+   * writes into a cache.
+   */
   readonly kind: "file" | "directory" | "log" | "cache";
 };
 
-/** Something that a run reads. */
-export type Read = {
+/** An input of a run. */
+export type RunInput = {
   /** `-` is standard input. */
   readonly path: string;
-  /** What messages call it; without one, its path says it. */
+  /** Its name in messages, if it is not the path. */
   readonly name?: string;
-  // Of an input that was looked at already.
+  // Known for inputs that were already examined.
   readonly isStream?: boolean;
   readonly device?: number;
   readonly inode?: number;
 };
 
-/** What is written, as it was before the run wrote anything. */
-type Place = Written & {
-  /** Where it is, or will be, with links resolved. */
+/** An output, as it was before the run wrote anything. */
+type Place = RunOutput & {
+  /** Its present or future path, with links resolved. */
   readonly real: string;
-  /** The file or directory, and what is in a directory that is replaced. */
+  /** The file or directory, and the entries of a directory that is replaced. */
   readonly ids: ReadonlySet<string>;
-  /** The same, as inputs have it: a number of a file may have lost digits there. */
+  /** The same with inode numbers as inputs have them, which may have lost digits. */
   readonly looseIds: ReadonlySet<string>;
-  /** Standard output does no harm unless it goes behind the text of a file. */
+  /** Whether writing harms nothing: standard output, unless it appends to a text file. */
   readonly isHarmless: boolean;
 };
 
-/** Thrown where an output is what the run reads, or lies in another output. */
+/** Thrown if an output is an input of the run, or is inside another output. */
 export class MisplacedOutput extends UserError {
   constructor(
     message: string,
-    /** Whether the log may not be written. */
+    /** Whether the log must not be written. */
     readonly isOfLog: boolean,
     hint = "name another place",
   ) {
@@ -52,33 +55,33 @@ export class MisplacedOutput extends UserError {
 }
 
 /**
- * All that a run writes, looked at before it writes anything. No part of it may be what the same run reads, by whatever name:
- * files are compared by their numbers, so links, hard links and mounts make no difference.
+ * All outputs of a run, examined before it writes anything. None may be an input of the same run, under any
+ * name: files are compared by inode, so links, hard links and mounts make no difference.
  */
 export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
-  /** The directory of this run that a folder is, or lies in. Most inputs share a few folders. */
+  /** The output directory that contains a folder, by folder. Most inputs share a few folders. */
   private readonly directoriesOfFolders = new Map<string, Place | undefined>();
 
-  constructor(written: readonly Written[]) {
-    this.places = written.map(look);
+  constructor(written: readonly RunOutput[]) {
+    this.places = written.map(examine);
     this.directories = this.places.filter(isDirectory);
   }
 
   /** Refuses outputs that would replace, or be written into, something that the run reads. */
-  keepFrom(read: readonly Read[]): void {
+  refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
     for (const one of read) {
-      const around = this.around(one);
-      if (around !== undefined) throw isIn(around, one);
+      const findDirectoryAround = this.around(one);
+      if (findDirectoryAround !== undefined) throw isIn(findDirectoryAround, one);
       const same = this.places.find((place) => !place.isHarmless && isSame(place, one));
-      if (same !== undefined) throw spoils(same, one);
+      if (same !== undefined) throw conflictOf(same, one);
     }
   }
 
-  /** Refuses outputs in a directory that is replaced or is a cache, and a log that is another output. */
-  keepApart(): void {
+  /** Refuses outputs inside a directory that is replaced or is a cache, and a log that is another output. */
+  refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {
       const { name, path, real, kind } = place;
       const [others, directories] = [this.places, this.directories].map((some) =>
@@ -90,13 +93,13 @@ export class WrittenPlaces {
       if (around !== undefined) throw isIn(around, own, kind === "log");
       if (kind !== "log") continue;
       const same = others!.find((other) => isSame(other, own));
-      if (same !== undefined) throw spoils(place, { name: same.name, path: "" });
+      if (same !== undefined) throw conflictOf(place, { name: same.name, path: "" });
     }
   }
 
-  private around({ path, device }: Read): Place | undefined {
+  private around({ path, device }: RunInput): Place | undefined {
     if (path === "-" || this.directories.length === 0) return undefined;
-    // An input is in the folder where it was found; a path that was typed may lead anywhere.
+    // An input is in the folder where it was found; a typed path may lead anywhere.
     const folder = dirname(device === undefined ? realPathOf(path) : path);
     const known = this.directoriesOfFolders;
     if (!known.has(folder)) known.set(folder, directoryAround(folder, this.directories));
@@ -104,10 +107,10 @@ export class WrittenPlaces {
   }
 }
 
-const isDirectory = ({ kind }: Written) => kind === "directory" || kind === "cache";
-const nameOfRead = ({ name, path }: Read) => name ?? nameOf(path);
+const isDirectory = ({ kind }: RunOutput) => kind === "directory" || kind === "cache";
+const nameOfRead = ({ name, path }: RunInput) => name ?? nameOf(path);
 
-function spoils(place: Place, read: Read): MisplacedOutput {
+function conflictOf(place: Place, read: RunInput): MisplacedOutput {
   if (place.kind === "cache") return isIn(place, read);
   const [what, isLog] = [nameOfRead(read), place.kind === "log"];
   if (isLog || typeof place.path === "number")
@@ -115,7 +118,7 @@ function spoils(place: Place, read: Read): MisplacedOutput {
   return new MisplacedOutput(`${place.name} would replace ${what}, which this run reads`, isLog);
 }
 
-const isIn = (place: Place, read: Read, isOfLog = false) =>
+const isIn = (place: Place, read: RunInput, isOfLog = false) =>
   new MisplacedOutput(
     `${nameOfRead(read)} is in ${place.name}, which this run writes`,
     isOfLog,
@@ -124,12 +127,12 @@ const isIn = (place: Place, read: Read, isOfLog = false) =>
       : "choose an output outside the corpus, or select files with --include",
   );
 
-/** Where a file that a path names is, or will be. */
+/** Returns the present or future real path of a file. */
 export function realPathOf(path: string): string {
   try {
     return pathOf(placeOf(followLinks(path)));
   } catch {
-    // Whoever opens it says what is wrong.
+    // Opening it reports the error.
     return resolve(path);
   }
 }
@@ -142,13 +145,13 @@ function statsOf(path: string | number): BigIntStats | null {
   }
 }
 
-/** Null for what nothing can spoil (a terminal, /dev/null), and where the file system does not number its files. */
+/** Null for what writing cannot harm (a terminal, /dev/null), and for file systems without inode numbers. */
 const idOf = (stats: BigIntStats | null) =>
   stats === null || stats.isCharacterDevice() || stats.ino === 0n ? null : `${stats.dev} ${stats.ino}`;
 
 const looseIdOf = ({ dev, ino }: BigIntStats) => `${Number(dev)} ${Number(ino)}`;
 
-function look(written: Written): Place {
+function examine(written: RunOutput): Place {
   const { path, kind } = written;
   const isOpen = typeof path === "number";
   const stats = statsOf(path);
@@ -163,7 +166,7 @@ function look(written: Written): Place {
   };
 }
 
-/** The files and directories of a result that stands there. Nothing else would be replaced. */
+/** Lists the files and directories of the result at this place. Nothing else would be replaced. */
 function namesOfResult(path: string): string[] {
   try {
     const standing = inspectOutput(placeOf(path));
@@ -175,7 +178,7 @@ function namesOfResult(path: string): string[] {
   }
 }
 
-function isSame({ ids, looseIds, real }: Place, { path, isStream, device, inode }: Read): boolean {
+function isSame({ ids, looseIds, real }: Place, { path, isStream, device, inode }: RunInput): boolean {
   if (!isStream && device !== undefined && !looseIds.has(`${device} ${inode}`)) return false;
   const stats = statsOf(path === "-" ? 0 : path);
   const id = idOf(stats);
@@ -183,7 +186,10 @@ function isSame({ ids, looseIds, real }: Place, { path, isStream, device, inode 
   return path !== "-" && !stats?.isCharacterDevice() && real === realPathOf(path);
 }
 
-/** The directory that a folder is, or lies in. A mount gives a directory a second path, so the numbers are compared, too. */
+/**
+ * Returns the output directory that is the folder or contains it. A mount gives a directory a second path, so
+ * inodes are compared, too.
+ */
 function directoryAround(folder: string, directories: readonly Place[]): Place | undefined {
   let at = realFolder(folder);
   const named = directories.find(({ real }) => isWithin(at, real));

@@ -4,7 +4,14 @@ import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
 import { type EncodeProgress, type StageProgress, type Warning, wordsOf } from "#jobs";
 import { trainingOptions } from "#options";
 import { exitCode, openLibc, reasonOf, refusal, shorten, UserError, userErrorOf, writeAll } from "#runtime";
-import { describeHolder, type Holder, openToAppend, type Read, Untrusted, type WrittenPlaces } from "#store";
+import {
+  describeHolder,
+  type Holder,
+  openToAppend,
+  type RunInput,
+  Untrusted,
+  type WrittenPlaces,
+} from "#store";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 import { usualColumns } from "./summary-rows.ts";
 
@@ -60,8 +67,8 @@ export class Output {
   }
 
   /** Refuses to write what is read: a directory, a glob or a plan may have led to it. */
-  keepOutputsFrom(read: readonly Read[]): void {
-    this.options.written?.keepFrom(read);
+  keepOutputsFrom(read: readonly RunInput[]): void {
+    this.options.written?.refuseOverlap(read);
   }
 
   /** Nothing is written into the log any more: it is a file of something else. */

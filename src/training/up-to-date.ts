@@ -2,7 +2,7 @@ import type { Report } from "#jobs";
 import type { AskedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, codeIdentity } from "#runtime";
-import { contentsOf, isUpToDate, keepResult, type MadeOf, pathOf, placeOf, readResult } from "#store";
+import { contentsOf, isUpToDate, keepResult, pathOf, placeOf, type ResultSources, readResult } from "#store";
 import type { OpenCache } from "./count-memory.ts";
 import { identify } from "./count-words.ts";
 import type { Corpus } from "./learn-merges.ts";
@@ -53,7 +53,7 @@ export class FormerRun {
   }
 
   /** Undefined if what was read cannot be read again, or if other code may have the same version. */
-  private madeOf(contents: readonly (string | undefined)[]): MadeOf | undefined {
+  private madeOf(contents: readonly (string | undefined)[]): ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
     const code = codeIdentity();
     if (code === undefined || hasGivenWords) return undefined;

@@ -17,7 +17,7 @@ import {
 import type { AskedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
-import { type FormerResults, type Guard, stageDirectory, unguarded, withStaged } from "#store";
+import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import { imageName, reservedOf, type TokenizerParts, tokenCountFacts, type Vocabulary } from "#tokenizer";
 import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
@@ -68,7 +68,7 @@ export async function writeProduct<Fields extends object>(
   path: string,
   product: Product<Fields>,
   run: Run,
-  guard: Guard = unguarded,
+  guard: Guard = noGuard,
 ) {
   const writeStartMs = performance.now();
   const recordOf = (names: readonly string[], index: number, sizes?: readonly number[]) => ({

@@ -22,7 +22,7 @@ import {
   contentsOf,
   isUpToDate,
   keepResult,
-  type MadeOf,
+  type ResultSources,
   readResult,
 } from "../../src/store/cache-directory.ts";
 import { allAddedTokens } from "../../src/tokenizer/tokenizer-parts.ts";
@@ -217,7 +217,7 @@ test("a mutated .result of a cache is no result that is up to date, and is set a
   const path = join(mutants, "cache.result");
   const warnings: string[] = [];
   const cache = new CacheDirectory(path, (warning) => warnings.push(warning));
-  const madeOf: MadeOf = {
+  const madeOf: ResultSources = {
     version: "1",
     bunVersion: "2",
     code: "3",

@@ -14,9 +14,9 @@ import { UserError } from "../../../src/runtime/errors.ts";
 import { takeLockNow } from "../../../src/store/output-lock.ts";
 import {
   checkOutputFile,
+  noGuard,
   placeOfFile,
   stageFile,
-  unguarded,
   writeStaged,
 } from "../../../src/store/staged-file.ts";
 import { eachInNewHome } from "../../homes.ts";
@@ -31,7 +31,7 @@ eachInNewHome((made) => {
 
 /** Writes chunks as a run does that nothing stops. */
 const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
-  writeStaged(path, unguarded, async (file) => {
+  writeStaged(path, noGuard, async (file) => {
     for (const chunk of chunks) file.write(chunk);
   });
 

@@ -13,10 +13,10 @@ import {
 import { join } from "node:path";
 import {
   followLinks,
-  openFound,
   openToAppend,
-  readFound,
-  removeFound,
+  openTrusted,
+  readTrusted,
+  removeTrusted,
   Untrusted,
 } from "../../../src/store/trusted-files.ts";
 import { eachInNewHome } from "../../homes.ts";
@@ -41,25 +41,25 @@ test("a pipe, a link and a directory are refused at once, by name", () => {
   symlinkSync("file", join(home, "link"));
   mkdirSync(join(home, "directory"));
   makePipe(join(home, "pipe"));
-  expect(refusal(() => openFound(join(home, "pipe")))).toBe(
+  expect(refusal(() => openTrusted(join(home, "pipe")))).toBe(
     `"${join(home, "pipe")}" is not used: it is not a regular file`,
   );
-  expect(refusal(() => openFound(join(home, "link")))).toEndWith("it is a symbolic link");
-  expect(refusal(() => openFound(join(home, "directory")))).toEndWith("it is a directory");
-  expect(readFound(file).toString()).toBe("content");
+  expect(refusal(() => openTrusted(join(home, "link")))).toEndWith("it is a symbolic link");
+  expect(refusal(() => openTrusted(join(home, "directory")))).toEndWith("it is a directory");
+  expect(readTrusted(file).toString()).toBe("content");
 });
 
 test("what is removed is not another user's where everybody may write, and a link itself", () => {
-  removeFound(join(home, "nothing"));
+  removeTrusted(join(home, "nothing"));
   symlinkSync("file", join(home, "link"));
-  removeFound(join(home, "link"));
+  removeTrusted(join(home, "link"));
   expect(readFileSync(file, "utf8")).toBe("content");
   if (!canPlayOthers()) return;
   giveAway(file);
   chmodSync(home, 0o1777);
-  expect(refusal(() => removeFound(file))).toContain("it is another user's (65534)");
+  expect(refusal(() => removeTrusted(file))).toContain("it is another user's (65534)");
   chmodSync(home, 0o775);
-  removeFound(file);
+  removeTrusted(file);
   expect(existsSync(file)).toBe(false);
 });
 
@@ -68,22 +68,22 @@ test("another user's file is refused where everybody may write, and taken where 
   giveAway(file);
   for (const mode of [0o777, 0o1777]) {
     chmodSync(home, mode);
-    expect(refusal(() => openFound(file))).toContain("it is another user's (65534)");
+    expect(refusal(() => openTrusted(file))).toContain("it is another user's (65534)");
   }
   for (const mode of [0o755, 0o775, 0o2770]) {
     chmodSync(home, mode);
-    expect(readFound(file).toString()).toBe("content");
+    expect(readTrusted(file).toString()).toBe("content");
   }
   // The directory is his own.
   chmodSync(home, 0o777);
   giveAway(home);
-  expect(readFound(file).toString()).toBe("content");
+  expect(readTrusted(file).toString()).toBe("content");
 });
 
 test("root's file is taken by everybody", () => {
   if (!canPlayOthers()) return;
   chmodSync(home, 0o1777);
-  expect(asOther(home, () => readFound(file).toString())).toBe("content");
+  expect(asOther(home, () => readTrusted(file).toString())).toBe("content");
 });
 
 test("a link is followed to write if only this user or root can have put it there", () => {
