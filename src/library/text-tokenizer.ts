@@ -11,7 +11,7 @@ import {
   unchangingBytes,
   wordOf,
 } from "#bytes";
-import { UserError, usageError, withEngineErrors } from "#runtime";
+import { UserError, usageError } from "#runtime";
 import {
   allAddedTokens,
   bytesOf,
@@ -23,9 +23,8 @@ import {
   positionOf,
   StreamDecoder,
   TextCuts,
-  TextEncoding,
+  type TextEncoding,
   TextNotes,
-  TokenDecoder,
   type TokenizerParts,
   textPieces,
   tokenBytesOf,
@@ -40,6 +39,7 @@ import {
   specialIdsOf,
   withIdsAround,
 } from "./special-ids.ts";
+import { TokenizerMemory } from "./tokenizer-memory.ts";
 
 /** How a text is encoded. */
 export type EncodeOptions = {
@@ -101,10 +101,9 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
  * A byte-level BPE tokenizer: text to ids and back. It needs no files.
  */
 export class TextTokenizer {
-  private encoding: TextEncoding | undefined;
+  private readonly memory: TokenizerMemory;
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
-  private decoderMade: TokenDecoder | undefined;
   private specialIdsMade: ReadonlySet<number> | undefined;
 
   /** @internal */
@@ -112,7 +111,10 @@ export class TextTokenizer {
     /** @internal */
     readonly parts: TokenizerParts,
   ) {
-    if (typeof parts?.model === "object") return;
+    if (typeof parts?.model === "object") {
+      this.memory = new TokenizerMemory(parts);
+      return;
+    }
     throw usageError(
       "a Tokenizer cannot be made with new",
       "Tokenizer.from reads a tokenizer.json, Tokenizer.load reads files, and trainTokenizer trains one",
@@ -339,7 +341,7 @@ export class TextTokenizer {
     const given = idsGiven(call, ids);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
-    const { bytes, unknownIndex } = this.decoder.decode(kept);
+    const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
     if (unknownIndex < 0) return bytes;
     // Special tokens are known, so the first unknown id is the same without them.
     throw unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
@@ -348,11 +350,6 @@ export class TextTokenizer {
   private get specialIds(): ReadonlySet<number> {
     this.specialIdsMade ??= specialIdsOf(this.parts);
     return this.specialIdsMade;
-  }
-
-  private get decoder(): TokenDecoder {
-    this.decoderMade ??= new TokenDecoder(this.parts.tokens);
-    return this.decoderMade;
   }
 
   /** Decodes ids as they come, to text that never ends within a character. */
@@ -364,7 +361,7 @@ export class TextTokenizer {
       special === undefined && !asked.skipUnknownIds
         ? undefined
         : (id: number) => !special?.has(id) && (!asked.skipUnknownIds || hasToken(id));
-    const decoder = new StreamDecoder(this.decoder, this.idLimit, isKept);
+    const decoder = new StreamDecoder(this.memory.decoder, this.idLimit, isKept);
     if (asked.ids !== undefined) decoder.push(asked.ids);
     return decoder;
   }
@@ -373,6 +370,14 @@ export class TextTokenizer {
   tokenBytes(id: number): Uint8Array<ArrayBuffer> {
     checkArgument("tokenBytes: id", id, numberArgument);
     return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
+  }
+
+  /**
+   * Releases the memory that it holds. Later calls that encode or decode are errors; decoders of `stream` work on. The collector
+   * does the same for a tokenizer that nobody has.
+   */
+  dispose(): void {
+    this.memory.dispose();
   }
 
   /** What it is, in short: consoles show this. Its content is in its files. */
@@ -393,25 +398,16 @@ export class TextTokenizer {
   }
 
   private useEncoding<T>(options: EncodeOptions, work: (encoding: TextEncoding) => T): T {
-    const encoding = this.encodingFor(this.readsSpecialTokensAsText(options));
+    const encoding = this.memory.encodingFor(this.readsSpecialTokensAsText(options));
     try {
       return work(encoding);
     } catch (error) {
       // What it holds of this text must not begin the next one.
-      if (!(error instanceof NoCut)) this.encoding = undefined;
+      if (!(error instanceof NoCut)) this.memory.dropEncoding();
       throw error;
     } finally {
       encoding.out.shrink();
     }
-  }
-
-  /** A tokenizer has one memory: an engine has only some hundred. */
-  private encodingFor(specialTokensAsText: boolean): TextEncoding {
-    withEngineErrors(() => {
-      this.encoding ??= new TextEncoding({ ...this.parts, specialTokensAsText });
-      this.encoding.open(specialTokensAsText);
-    });
-    return this.encoding!;
   }
 
   private readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {
