@@ -169,7 +169,7 @@ class CodeOps implements Ops<Value> {
     return {
       first: { ...leads(first), isWhole: true, isAscii: true },
       inside: { ...leads(inside), isWhole: true, isAscii: true },
-      behind: leads(behind),
+      after: leads(behind),
     };
   };
 

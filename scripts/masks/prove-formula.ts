@@ -331,7 +331,7 @@ export class BitOps implements Ops<boolean> {
     if (left === refuted) this.isRefuted = true;
     if (claim >= oneLetter) this.mayEnd = false;
     this.keep(claim);
-    return { first: letterCount > 0, inside: ahead > 1, behind: isBehind };
+    return { first: letterCount > 0, inside: ahead > 1, after: isBehind };
   };
 }
 

@@ -101,7 +101,7 @@ export function writeNamedMasks(): void {
   for (const { sources } of Object.values<NamedPattern>(patterns)) {
     for (const lineWise of [false, true]) {
       const compiled = compilePattern(sources, { lineWise });
-      for (const tables of compiled.automata.filter(({ shadow }) => shadow === undefined)) {
+      for (const tables of compiled.automata.filter(({ annotation }) => annotation === undefined)) {
         const masks = buildMaskTables(tables);
         if (masks !== undefined) entries.set(automatonDigest(tables), Buffer.from(masks).toString("base64"));
       }

@@ -1,5 +1,5 @@
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
-import { formattedIdsAt, idTypeFor, readDocuments, readSequences } from "#ids";
+import { idTypeFor, openFormattedIds, readDocuments, readSequences } from "#ids";
 import { readTyped } from "#options";
 import { UserError, yieldToEventLoop } from "#runtime";
 import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, writeLines } from "#terminal";
@@ -36,7 +36,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   for (const { path } of inputs) {
     const documents = new CheckedDocuments(parts, endId, path, counts, places);
     const type = { asked: asked.idType, needed: idTypeFor(parts) };
-    const formatted = formattedIdsAt(path, asked.idType ?? type.needed);
+    const formatted = openFormattedIds(path, asked.idType ?? type.needed);
     const { idLimit } = parts.tokens;
     const reading = formatted
       ? readDocuments(path, formatted.read(), documents, idLimit)

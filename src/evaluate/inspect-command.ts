@@ -11,7 +11,7 @@ import {
   roleTokensAt,
 } from "#formats";
 import { readTyped } from "#options";
-import { alsoCalled, describeLlamaCpp, type PatternName, patterns } from "#pattern";
+import { describeAliases, describeLlamaCpp, type PatternName, patterns } from "#pattern";
 import { takeReportPlace, writtenLine } from "#reports";
 import { runSliced, shellLine } from "#runtime";
 import {
@@ -117,7 +117,7 @@ function tokenizerRows(
 ): Row[] {
   const { description, tokens, model, normalization, addsPrefixSpace } = parts;
   const { patternName, patternSources, decoder, postProcessor } = description;
-  const called = alsoCalled(patterns[patternName as PatternName] ?? {});
+  const called = describeAliases(patterns[patternName as PatternName] ?? {});
   const { chatTemplate, modelMaxLength, tokenizerClass } = facts;
   const specials = specialRows(parts, roles);
   const nameOf = tokenNamer(parts);

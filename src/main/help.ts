@@ -1,5 +1,5 @@
 import { type Option, type Topic, topics } from "#options";
-import { alsoCalled, type NamedPattern } from "#pattern";
+import { describeAliases, type NamedPattern } from "#pattern";
 import { nearest, usageError } from "#runtime";
 import {
   type CommandSpec,
@@ -294,7 +294,7 @@ export function describePatterns(
   page: Page = ownPage(),
 ): string {
   const rows = Object.entries(patterns).map(([label, pattern]) => {
-    const also = alsoCalled(pattern);
+    const also = describeAliases(pattern);
     return { label, text: `${pattern.origin}${also === undefined ? "" : ` (${also})`}`, ...pattern };
   });
   if (names.length === 0) return joinLines([...table(rows, page), "", ...wrap(aboutPatterns, page)]);

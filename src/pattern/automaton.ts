@@ -1,18 +1,18 @@
 import { type CodePointSet, lastCodePoint } from "./unicode.ts";
 
 /**
- * The streaming automaton of a sequence of splits: reads symbols one by one and never goes back. What it knows of
- * boundaries it writes into slots: slot 0 is the end of the first pretoken that is not settled, slot 1 of the one
- * behind it, and so on. A transition on the symbol at offset i
+ * The streaming automaton of a sequence of splits, which reads symbols one by one and never backtracks. It keeps pending
+ * boundaries in slots: slot 0 has the end of the first pretoken that is not settled, slot 1 that of the next one, and so on. A
+ * transition on the symbol at offset i
  *   1. writes i into slots (or moves a slot), then
  *   2. commits: the first `commitCount` slots are settled, and slot commitCount becomes slot 0.
  *
  *   ARRAY         LENGTH                     MEANING
- *   nextStates    stateCount * symbolCount   state after (state, symbol); -1: the symbol never comes there
- *   actions       stateCount * symbolCount   what is done on the way, a number of `actionList`
+ *   nextStates    stateCount * symbolCount   state after (state, symbol); -1: the symbol is impossible there
+ *   actions       stateCount * symbolCount   the action of the transition, an index of `actionList`
  *
  * Symbols: the character classes, then INVALID (one byte that is not part of valid UTF-8), then END. A document begins
- * in state 0; END leads there.
+ * in state 0, and END leads back there.
  */
 export type Automaton = {
   readonly classes: CharacterClasses;
@@ -24,7 +24,7 @@ export type Automaton = {
 };
 
 export type Action = { readonly commitCount: number; readonly writes: readonly SlotWrite[] };
-/** `from` is `here` or the slot moved; slots are numbered as they were before the commits. */
+/** `from` is `here`, or the slot that is moved. Slots are numbered as before the commits. */
 export type SlotWrite = { readonly slot: number; readonly from: number };
 export const here = -1;
 
@@ -33,7 +33,7 @@ function actionKey({ commitCount, writes }: Action): string {
   return `${commitCount} ${writes.map(({ slot, from }) => `${slot}=${from}`).join()}`;
 }
 
-/** Gives equal things equal numbers, counted up from 0. */
+/** Numbers distinct items from 0; items with equal keys get the same id. */
 export class Numbering<T> {
   readonly items: T[] = [];
   private readonly ids = new Map<string, number>();
@@ -55,8 +55,8 @@ export class Numbering<T> {
 }
 
 /**
- * Thrown where a pattern is right but asks for more than an automaton can do. `part` is what asks for it, as the pattern
- * writes it; the message calls it "it".
+ * Thrown if a pattern is valid but beyond an automaton. `part` is the part of the pattern that is the reason; the message
+ * calls it "it".
  */
 export class BeyondAutomaton extends Error {
   constructor(
@@ -71,7 +71,7 @@ export class BeyondAutomaton extends Error {
 /** This many steps take some seconds. Named patterns take at most 4 % of them. */
 const stepCountMax = 1 << 26;
 
-/** The steps that compiling all splits of a pattern takes, those that came to nothing included. */
+/** Counts the steps of compiling all splits of a pattern, including those of failed attempts. */
 export class CompileSteps {
   count = 0;
 
@@ -82,12 +82,12 @@ export class CompileSteps {
   }
 }
 
-/** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
+/** Thrown if a pattern cannot cut a text: it can match the empty string, or it never matches. */
 export class Unusable extends Error {}
 
 /**
- * Character classes: the coarsest division of all code points that every set of a pattern is a union of. The
- * automaton reads classes, so its size depends on what the pattern tells apart and not on Unicode.
+ * Character classes: the coarsest partition of all code points such that every set of a pattern is a union of classes. The
+ * automaton reads classes, so its size depends on the distinctions that the pattern makes, and not on Unicode.
  *
  *   FIELD        MEANING
  *   classCount   classes are 0 .. classCount - 1
@@ -102,22 +102,22 @@ export type CharacterClasses = {
   readonly runClasses: readonly number[];
 };
 
-/** A byte names a class, ASCII or one of two symbols (scan-tables.ts). */
+/** A byte numbers the classes, ASCII and two other symbols (scan-tables.ts). */
 export const classCountMax = 126;
 
 const edgeSetBits = 2 ** 20;
 const maskBits = 31;
 
 /**
- * The classes of some sets; and for each set, which classes it holds (`membership[set][class]`, 0 or 1). Throws
- * BeyondAutomaton where there are too many.
+ * The classes for some sets, and the classes in each set (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there
+ * are too many.
  */
 export function divideIntoClasses(
   sets: readonly CodePointSet[],
   steps = new CompileSteps(),
 ): { classes: CharacterClasses; membership: Uint8Array[] } {
   const edges = edgesOf(sets);
-  // One bit a set: whether the code point at hand is inside.
+  // One bit per set: whether the current code point is in it.
   const inside = new Int32Array(Math.ceil(sets.length / maskBits) || 1);
   const classOf = new Map<number | string, number>();
   const insideOfClass: Int32Array[] = [];
@@ -152,7 +152,7 @@ export function divideIntoClasses(
   return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/** Where code points enter or leave a set, ascending: code point * edgeSetBits + set, to be sorted as plain numbers. */
+/** The positions where code points enter or leave a set, ascending, as code point * edgeSetBits + set. */
 function edgesOf(sets: readonly CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
@@ -168,13 +168,14 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 const stateCountMax = 4000;
 /** The cost of one symbol from one situation, in short steps. */
 const situationSteps = 32;
-/** The next state behind a symbol that never comes. */
-const never = -1;
-const nothing: Action = { commitCount: 0, writes: [] };
+/** The next state after an impossible symbol. */
+const impossible = -1;
+const noAction: Action = { commitCount: 0, writes: [] };
 
 /**
- * The automaton of all situations that can arise, from the start of a document on: follows every symbol from each. Situations
- * of equal keys are equal. A symbol that never comes leads to none. Throws BeyondAutomaton where there are too many.
+ * Builds the automaton of all situations that are reachable from the start of a document, by following every symbol from each.
+ * Situations with equal keys are equal. `step` returns undefined for an impossible symbol. Throws BeyondAutomaton if there
+ * are too many states.
  */
 export function exploreSituations<Situation>(
   classes: CharacterClasses,
@@ -196,11 +197,11 @@ export function exploreSituations<Situation>(
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       const stepped = step(situations.items[state]!, symbol);
       const next = symbol === symbolCount - 1 ? start : stepped?.next;
-      nextStates.push(stepped === undefined ? never : situations.idOf(next!));
-      actionIds.push(actions.idOf(stepped?.action ?? nothing));
+      nextStates.push(stepped === undefined ? impossible : situations.idOf(next!));
+      actionIds.push(actions.idOf(stepped?.action ?? noAction));
     }
   }
-  // With fewer states: first without writes that nobody commits, then with equal states joined.
+  // Reduces the states: drops writes that are never committed, then joins equal states.
   const whole = {
     classes,
     symbolCount,
@@ -212,7 +213,7 @@ export function exploreSituations<Situation>(
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
-/** For each state the slots, as a bit mask, that some way on commits before it writes them: they are live. */
+/** The live slots of each state, as a bit mask: those that some continuation commits before it writes them. */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
@@ -244,13 +245,13 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/** Slots that are committed by the entry, or live behind it; numbered as before the commits. */
+/** The slots that the entry commits, or that are live after it, numbered as before the commits. */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,
   entry: number,
 ): number {
-  if (nextStates[entry] === never) return 0;
+  if (nextStates[entry] === impossible) return 0;
   const { commitCount } = actionList[actions[entry]!]!;
   return ((1 << commitCount) - 1) | (liveSlots[nextStates[entry]!]! << commitCount);
 }
@@ -262,7 +263,7 @@ function usedBefore(usedAfter: number, { writes }: Action): number {
   return used;
 }
 
-/** Moore's algorithm: states are apart as long as some symbol does different things or leads to states apart. */
+/** Moore's algorithm: splits blocks of states until no symbol has different actions or next blocks within a block. */
 function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
   const { stateCount, symbolCount, nextStates, actions } = automaton;
   let blockOf = new Int32Array(stateCount);
@@ -298,7 +299,7 @@ function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       const from = state * symbolCount + symbol;
       const to = blockOf[state]! * symbolCount + symbol;
-      joinedNext[to] = blockOf[nextStates[from]!] ?? never;
+      joinedNext[to] = blockOf[nextStates[from]!] ?? impossible;
       joinedActions[to] = actions[from]!;
     }
   }
@@ -306,23 +307,24 @@ function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
 }
 
 /*
- * Two splits as one automaton, where the first one decides late. It cuts a document into pieces, the second one cuts each
- * piece as if it were a document.
+ * Fuses two splits into one automaton. The first one cuts a document into pieces, and the second one cuts each piece as if it
+ * were a document; but the first one may decide late.
  *
  * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton runs
  * several times at once, a *run* for each case:
  *
- *   run 0       no slot is the end of a piece: the run goes on in the piece at hand
+ *   run 0       no slot is the end of a piece: the run continues in the current piece
  *   run k + 1   slots 0 to k are ends of pieces: the run began at slot k
  *
- * When the first automaton commits k slots, runs 0 to k - 1 were wrong and are dropped. What all runs agree on is settled. The
- * slots of the whole hold the ends of all runs, each run's in order. So two runs must not have different positions in one slot.
+ * When the first automaton commits k slots, runs 0 to k - 1 were wrong and are dropped. Ends that all runs share are settled.
+ * The slots of the fused automaton hold the ends of all runs, each run's in order. So two runs must not have different positions
+ * in one slot.
  *
- * gpt2 before [0-9]{3} reads "a  12": behind the second blank, run 0 has both blanks in one piece, and run 1 has an end between
+ * gpt2 before [0-9]{3} reads "a  12": after the second space, run 0 has both spaces in one piece, and run 1 has an end between
  * them. "1" shows that run 1 is right.
  */
 type Run = {
-  /** Slots 0 .. endCount - 1 are its ends; those of the second automaton itself stand behind them. */
+  /** Slots 0 .. endCount - 1 are its ends; the slots of the second automaton itself follow them. */
   readonly endCount: number;
   /** State of the second automaton. */
   readonly state: number;
@@ -332,7 +334,7 @@ type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
 
 type Step = { readonly action: Action; readonly next: Situation };
 
-/** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
+/** Fuses automata with the same classes. Throws BeyondAutomaton if a slot would have to hold two positions. */
 export function fuseAutomata(first: Automaton, second: Automaton, steps = new CompileSteps()): Automaton {
   const { classes, symbolCount } = first;
   const end = symbolCount - 1;
@@ -348,7 +350,7 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
     let moved = runs.map(movedRun);
     for (const slot of slotsWrittenHere(writes)) {
       if (slot >= moved.length) throw new BeyondAutomaton("it decides out of order");
-      // Perhaps the piece of run `slot` ends here, and the next one begins.
+      // The piece of run `slot` may end here: start a run for that case.
       const { ends } = read(moved[slot]!, end);
       moved = [...moved.slice(0, slot + 1), { ends, slots: [], state: 0 }];
     }
@@ -365,7 +367,7 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
     return { ends: Array.from({ length: endCount }, (_, slot) => slot), slots, state };
   }
 
-  /** The run after one symbol more. */
+  /** The run after one more symbol. */
   function read({ ends, slots, state }: MovedRun, symbol: number): MovedRun {
     const entry = state * symbolCount + symbol;
     const { commitCount, writes } = second.actionList[second.actions[entry]!]!;
@@ -397,14 +399,14 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
   }
 }
 
-/** A run within a step. Positions are `here`, or slots of the whole as they were before the step. */
+/** A run within a step. Positions are `here`, or slots of the fused automaton before the step. */
 type MovedRun = {
   readonly ends: readonly number[];
   readonly slots: readonly number[];
   readonly state: number;
 };
 
-/** The ends that all runs have. */
+/** The number of ends that all runs share. */
 function settledCount(runs: readonly MovedRun[]): number {
   return Math.min(...runs.map(({ ends }) => ends.length));
 }

@@ -1,38 +1,39 @@
 import { createSha256, type Sha256 } from "#runtime";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
 
-/** A pattern ready to run, plain data: automaton k + 1 cuts the pieces of automaton k; nearly always there is one. */
+/** A compiled pattern, as plain data: automaton k + 1 cuts the pieces of automaton k. Nearly always there is only one. */
 export type CompiledPattern = { readonly automata: readonly PatternTables[] };
 
-/** The tables of an automaton, and tables that make its scan faster: built ahead, or when there is enough text. */
+/** The tables of an automaton, and optional tables that make its scan faster: precompiled, or built for enough text. */
 export type PatternTables = ScanTables & {
-  /** The automaton reads shadows of texts, not texts. */
-  readonly shadow?: ShadowTables;
-  /** null: the automaton allows none; undefined: nobody has built them yet. */
+  /** How to annotate a text for this automaton; undefined if it reads the text itself. */
+  readonly annotation?: AnnotationTables;
+  /** null: the automaton allows none; undefined: not built yet. */
   readonly fourBytes?: FourByteTables | null;
 };
 
 /*
- * A *shadow* of a text has a character for each character of the text, of the same length. Which one it is says what follows in
- * the text, as far as the pattern asks (foreseen.ts). For \d{1,3}(?=(?:\d{3})*(?!\d)) a shadow of "a 1234567" is "a 0210210": a
- * digit says how many more follow, modulo three.
+ * An *annotated text* has a character for each character of the text, of the same length in bytes. It encodes the character's
+ * class and everything that the pattern needs to know of the text after it (lookahead-automaton.ts). For
+ * \d{1,3}(?=(?:\d{3})*(?!\d)) the annotated text of "a 1234567" is "a 0210210": a digit tells how many more follow, modulo
+ * three.
  */
 
 /**
- * ShadowTables: how a shadow is written, from right to left. Columns are those of the automaton that reads it.
+ * AnnotationTables: the automaton that annotates a text from right to left. Columns are those of the automaton that reads it.
  *
  *   ARRAY         TYPE          LENGTH            MEANING
- *   steps         Uint32Array   stateCount << 8   of state << 8 | column: state before << 16 | what stands in the shadow: an
- *                                                 ASCII byte, else a number of `replacements`; 0: the character itself
- *   replacements  Uint32Array   count * 4         at number << 2 | length - 1: the bytes, the first one lowest
- *   quiet         Uint16Array   256               the state before a character of the column whatever follows it;
- *                                                 `notQuiet`: it depends. Those that do not depend stay as they are
+ *   steps         Uint32Array   stateCount << 8   at state << 8 | column: state before the character << 16 | its annotation: an
+ *                                                 ASCII byte, else an index of `replacements`; 0: the character itself
+ *   replacements  Uint32Array   count * 4         at index << 2 | length - 1: the bytes, the first one lowest
+ *   quiet         Uint16Array   256               the state before a character of the column if it is the same whatever
+ *                                                 follows, else `notQuiet`. Such *quiet* characters are never replaced
  *   live          Uint8Array    32                a byte b may begin a character that is not quiet if
  *                                                 live[b & 15] & live[16 + (b >> 4)] is not 0
  *
- * State 0 is that at the end of a text, and before an invalid byte.
+ * State 0 is the state at the end of a text, and before an invalid byte.
  */
-export type ShadowTables = {
+export type AnnotationTables = {
   readonly steps: Uint32Array;
   readonly replacements: Uint32Array;
   readonly quiet: Uint16Array;
@@ -42,13 +43,13 @@ export type ShadowTables = {
 export const notQuiet = 0xffff;
 
 export type CompileOptions = {
-  /** A document also ends behind every "\n". */
+  /** A document also ends after every "\n". */
   readonly lineWise?: boolean;
 };
 
 /**
- * A hash of all that decides where a pattern cuts, in hexadecimal. Patterns that were compiled ahead and those that were
- * compiled now have the same.
+ * A hash of everything that decides where a pattern cuts, in hexadecimal. It is the same for a precompiled pattern and for
+ * one compiled now.
  */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = createSha256();
@@ -57,13 +58,13 @@ export function patternDigest(compiled: CompiledPattern): string {
   return hasher.digest("hex");
 }
 
-/** The same of one automaton. */
+/** Likewise for one automaton. */
 export const automatonDigest = (tables: PatternTables): string => patternDigest({ automata: [tables] });
 
-/** A field that decides nothing: it is made of others. */
+/** A field that the hash skips, because it is derived from the others. */
 const derived = "fourBytes";
 
-/** Adds plain data. Sizes and names go before contents, so that different data are different bytes. */
+/** Hashes plain data. Sizes and names precede contents, so that different data give different bytes. */
 function addTo(hasher: Sha256, value: unknown): void {
   if (ArrayBuffer.isView(value)) {
     hasher.update(`${value.constructor.name} ${value.byteLength} `);

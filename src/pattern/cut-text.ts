@@ -1,20 +1,25 @@
 import type { Text } from "#bytes";
-import { type CompiledPattern, notQuiet, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
+import {
+  type AnnotationTables,
+  type CompiledPattern,
+  notQuiet,
+  type PatternTables,
+} from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
-/** The ends of the pretokens of a short text: the twin of the kernel's scan. */
+/** The ends of the pretokens of a short text: the TypeScript twin of the kernel's scan. */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
   chainEnds(automata, bytes);
 
-/** Each automaton cuts the pieces of the one before, as documents of their own. With `stop` as `endsOfText` has it. */
+/** The ends by a chain of automata, each of which cuts the previous one's pieces as documents. `stop`: see `endsOfText`. */
 export function chainEnds(
   [tables, ...rest]: readonly PatternTables[],
   bytes: Uint8Array,
   stop = bytes.length,
   isWhole = true,
 ): number[] {
-  const { shadow } = tables!;
-  const text = shadow ? shadowOf({ ...tables!, shadow }, bytes, 0, bytes.length) : bytes;
+  const { annotation } = tables!;
+  const text = annotation ? annotate({ ...tables!, annotation }, bytes, 0, bytes.length) : bytes;
   const ends = endsOfText(tables!, text, stop, isWhole);
   if (rest.length === 0) return ends;
   return ends.flatMap((end, i) => {
@@ -24,8 +29,8 @@ export function chainEnds(
 }
 
 /**
- * The same by the tables of one automaton, a character at a time. With `isWhole` false the document goes on behind `stop`: only
- * the ends that are settled by then.
+ * The ends by the tables of one automaton, a character at a time. If `isWhole` is false, the document continues after `stop`,
+ * and only the ends that are settled by then are returned.
  */
 export function endsOfText(
   tables: ScanTables,
@@ -56,17 +61,17 @@ export function endsOfText(
 }
 
 /**
- * The shadow of [start, end): the twin of the kernel's writer. `endState` is the state at `end`: 0 where the text ends
+ * Annotates [start, end): the TypeScript twin of the kernel's writer. `endState` is the state at `end`, 0 if the text ends
  * there.
  */
-function shadowOf(
-  { columnBlocks, columns, shadow }: ScanTables & { readonly shadow: ShadowTables },
+function annotate(
+  { columnBlocks, columns, annotation }: ScanTables & { readonly annotation: AnnotationTables },
   bytes: Uint8Array,
   start: number,
   end: number,
   endState = 0,
 ): Uint8Array {
-  // The slice of a Buffer is no copy.
+  // Not `slice`: for a Buffer it does not copy.
   const written = new Uint8Array(bytes.subarray(start, end));
   const found: { pos: number; column: number; length: number }[] = [];
   for (let pos = start, length = 1; pos < end; pos += length) {
@@ -76,15 +81,15 @@ function shadowOf(
   }
   let state = endState;
   for (const { pos, column, length } of found.reverse()) {
-    if (shadow.quiet[column] !== notQuiet) {
-      state = shadow.quiet[column]!;
+    if (annotation.quiet[column] !== notQuiet) {
+      state = annotation.quiet[column]!;
       continue;
     }
-    const step = shadow.steps[(state << 8) | column]!;
+    const step = annotation.steps[(state << 8) | column]!;
     state = step >>> 16;
     if (length === 1) written[pos] = step;
     else if ((step & 0xffff) > 0) {
-      const packedBytes = shadow.replacements[((step & 0xffff) << 2) | (length - 1)]!;
+      const packedBytes = annotation.replacements[((step & 0xffff) << 2) | (length - 1)]!;
       for (let i = 0; i < length; i++) written[pos + i] = packedBytes >>> (8 * i);
     }
   }
@@ -92,27 +97,26 @@ function shadowOf(
 }
 
 /**
- * Safe cuts: places where a document can be divided among readers that know nothing of each other. Position i is one
- * if, whatever was read before `from`, a pretoken ends at i and the automaton goes on as it would from the start of a
- * document. It is found by running the automaton from `from` in every state at once: i is safe if on the character at
- * i every state still alive
+ * Finds the first *safe cut* in [from, stop): a position where a document can be divided between independent readers.
+ * Position i is safe if, whatever precedes `from`, a pretoken ends at i and the automaton continues as it would from the
+ * start of a document. To find one, the automaton runs from `from` in every state at once. Position i is safe if, on the
+ * character at i, every state that is still alive
  *   - settles everything up to i: its last commit is a slot written right there, and
- *   - goes to the state that the start of a document goes to.
- * Text of one kind (digits only, Han only) may hold none. So the search has an end, and without a cut the parts are joined.
+ *   - has the same next state as the start of a document.
+ * Text of one kind (digits only, Han only) may have none. So the search is bounded, and without a cut the parts are joined.
  *
- * The second condition matters for patterns that look left: with (?<=a)bc|[abc], all states settle an end before the "b" of
- * "abc", but behind it the pattern hopes for "bc", and at the start of a document it would not.
+ * The second condition matters for patterns with look-behind. With (?<=a)bc|[abc], all states settle an end before the "b" of
+ * "abc", but after it the pattern can still match "bc", which it could not at the start of a document.
  *
- * The reader on the left scans the character *at* the cut as well, which settles its last pretoken, and then forgets
- * its state: at the cut the document goes on, so `finish` would be wrong.
+ * The reader on the left also scans the character *at* the cut, which settles its last pretoken, and then discards its
+ * state: the document continues at the cut, so `finish` would be wrong.
  *
- * In a chain the cut of the first automaton serves: the others never see past a piece of it.
+ * In a chain, a safe cut of the first automaton suffices: the others never see past one of its pieces.
  *
- * With shadows, a cut is safe only at a quiet character. The reader on the left reads that character, so its shadow
- * before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
+ * With annotations, a cut is safe only at a quiet character. The reader on the left reads that character, so its annotated
+ * text before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
  *
- * Returns the first safe cut in [from, stop), or -1. Only bytes before `limit` are looked at; `limit > stop + 3` or the
- * document ends at `limit`.
+ * Returns the cut, or -1. Reads only bytes before `limit`; `limit > stop + 3` or the document ends at `limit`.
  */
 export function findSafeCut(
   compiled: CompiledPattern,
@@ -122,7 +126,7 @@ export function findSafeCut(
   limit: number,
 ): number {
   const tables = compiled.automata[0]!;
-  const { stateCount, transitions, columnBlocks, columns, shadow } = tables;
+  const { stateCount, transitions, columnBlocks, columns, annotation } = tables;
   const { bytes } = text;
   const columnIn = (of: Uint8Array, at: number, end: number) =>
     of[at]! < 128 ? of[at]! | (1 << 8) : columnAt(of, at, end, columnBlocks, columns);
@@ -133,13 +137,13 @@ export function findSafeCut(
   while (pos < stop) {
     const runStart = pos;
     let found = columnIn(bytes, pos, limit);
-    while (shadow?.quiet[found & 255] === notQuiet) {
+    while (annotation?.quiet[found & 255] === notQuiet) {
       pos += found >> 8;
       if (pos >= stop) return -1;
       found = columnIn(bytes, pos, limit);
     }
-    if (shadow !== undefined && pos > runStart) {
-      const run = shadowOf({ ...tables, shadow }, bytes, runStart, pos, shadow.quiet[found & 255]);
+    if (annotation !== undefined && pos > runStart) {
+      const run = annotate({ ...tables, annotation }, bytes, runStart, pos, annotation.quiet[found & 255]);
       for (let at = 0, length = 1; at < run.length; at += length) {
         const inRun = columnIn(run, at, run.length);
         length = inRun >> 8;

@@ -16,19 +16,19 @@ import type { Split } from "./parse-pattern.ts";
 import { codePointRange } from "./unicode.ts";
 
 /**
- * All that matters of the text up to a position: the levels, the set that a run begins with there, and whether the next
- * symbol is read as the first one of a document.
+ * A state of the automaton: everything that matters of the text before a position. It has the levels, the start set of a run
+ * that begins there, and whether the next symbol is read as the first one of a document.
  */
 type Situation = {
   readonly levels: readonly Level[];
   /** A set of the ThreadTable. */
   readonly startSet: number;
-  /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here, its text is cut by lines. */
+  /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here, because lines are documents. */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
 /**
- * An automaton for each split of a sequence, all with the same classes: those of the sets that are there, and of their own.
+ * Builds an automaton for each split of a sequence. All have the same classes, for the sets in `sets` and those of the splits.
  * Throws BeyondAutomaton and Unusable.
  */
 export function buildAutomata(
@@ -37,7 +37,7 @@ export function buildAutomata(
   steps = new CompileSteps(),
 ): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
-  // Lines end at a class of its own.
+  // The end of a line is a class of its own.
   const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
   const { classes, membership } = divideIntoClasses(
     sets.items.map(({ set }) => set),
@@ -54,15 +54,16 @@ export function buildAutomata(
 }
 
 /**
- * The automaton of a program with long looks, whose symbols say where these lead to a match. Throws BeyondAutomaton and Unusable.
+ * Builds the automaton of a program with long looks, whose symbols encode where these lead to a match. Throws BeyondAutomaton
+ * and Unusable.
  */
 export function buildLookAutomaton(
   classes: CharacterClasses,
   lineEnd: number,
-  asked: ThreadProgram,
+  threadProgram: ThreadProgram,
   steps: CompileSteps,
 ): Automaton {
-  return explore(classes, lineEnd, buildThreadTable(asked, steps), steps);
+  return explore(classes, lineEnd, buildThreadTable(threadProgram, steps), steps);
 }
 
 /** The automaton of one split. */
@@ -82,7 +83,7 @@ function explore(
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    // What comes before this symbol ends here; INVALID and END come after nothing.
+    // Whether the open pretokens end before this symbol. INVALID and END continue none.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
@@ -111,7 +112,7 @@ function explore(
   }
 }
 
-/** Slots in the order of the pretokens: the settled ones, then a slot for each level that has accepted. */
+/** The action that puts slots in the order of the pretokens: settled ones, then one for each level that has accepted. */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
   const writes: SlotWrite[] = [];
   settled.forEach((from, slot) => {
@@ -131,36 +132,35 @@ function situationKey({ levels, startSet, breakBefore }: Situation): string {
 }
 
 /**
- * How one split is matched without ever going back.
+ * Matches one split without backtracking.
  *
  * A backtracking matcher that has found a match may read on for a better one, fail, and return to the first. Here nothing is
- * read again. When a match is found, a second run begins behind it, as if the match stood, and both runs read on. If the
+ * read again. When a match is found, a second run begins after it, as if the match were final, and both runs read on. If the
  * first run finds a better match, the second is dropped. If the first run dies, its match is settled and the second run
  * becomes the first. Such runs are *levels*: level j + 1 begins at the latest end that level j has found.
  *
- * "ab" with the pattern abc|a|b, read up to "b": level 0 began at "a", has matched [0, 1), still hopes for "abc";
- * level 1 began at 1 and has taken "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) is
- * settled and so is [1, 2).
+ * With the pattern abc|a|b, after "ab": level 0 began at 0, has matched [0, 1), and may still match "abc"; level 1 began at 1
+ * and has consumed "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) and [1, 2) are settled.
  */
 type Level = {
-  /** A set of the ThreadTable; `startThreads` when nothing is read yet. */
+  /** A set of the ThreadTable; `startThreads` if nothing has been read. */
   readonly threads: number;
-  /** "gap": one character that no match covers. Until a run has matched, that is what it is worth. */
+  /** "gap": one character that no match covers. This is the value of a run until it has matched. */
   readonly accepted: "not" | "gap" | "match";
-  /** Where the end found is kept: `here` or a slot. Not used before one is found. */
+  /** The place of the end that was found: `here` or a slot. Unused before one is found. */
   readonly endSlot: number;
 };
 
-/** A run that has read nothing: it begins with a start set, and may come to equal threads later on. */
+/** The threads of a run that has read nothing. It is not a start set, because a run may return to equal threads later. */
 const startThreads = -1;
 const levelCountMax = 8;
 
 const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
 
 /**
- * One symbol for all levels, the outermost first. A run that begins before the symbol begins with `startSet`. `settled`
- * says where the ends of the settled pretokens are kept, each `here` (before the symbol) or in a slot. `levels` are those
- * that go on; END leaves none. Throws BeyondAutomaton, Unusable.
+ * Advances all levels by one symbol, the outermost first. A run that begins before the symbol begins with `startSet`.
+ * `settled` has the places of the ends of the settled pretokens, each `here` (before the symbol) or a slot. `levels` are
+ * those that continue; END leaves none. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -179,7 +179,7 @@ function stepLevels(
     const entry = level.threads * table.symbolCount + symbol;
     const threads = table.nextSets[entry]!;
     const accepts = table.accepts[entry] === 1;
-    // A run that will match in any case makes what lies behind its earlier match idle: drop it.
+    // A run that is certain to match makes all levels after its earlier match obsolete.
     if (!isEnd && table.isSure[threads]) {
       next.push({ threads, accepted: "not", endSlot: here });
       break;
@@ -214,22 +214,22 @@ function freshLevel(
 function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   for (let index = 0; index + 1 < levels.length; ) {
     const level = levels[index]!;
-    const behind = levels[index + 1]!;
-    const bothAreGaps = level.accepted === "gap" && behind.accepted === "gap";
-    if (bothAreGaps && isOver[level.threads] && isOver[behind.threads]) levels.splice(index, 1);
+    const following = levels[index + 1]!;
+    const bothAreGaps = level.accepted === "gap" && following.accepted === "gap";
+    if (bothAreGaps && isOver[level.threads] && isOver[following.threads]) levels.splice(index, 1);
     else index++;
   }
 }
 
-/** Takes the levels whose end can no longer change off the front. */
+/** Removes the levels at the front whose end can no longer change. */
 function settle(table: ThreadTable, levels: Level[]): number[] {
   const settled: number[] = [];
   for (;;) {
     const front = levels[0];
     if (front === undefined || front.accepted === "not" || !table.isOver[front.threads]) return settled;
-    // A gap grows by the next one, so it ends only where a match begins for certain.
-    const behind = levels[1];
-    if (front.accepted === "gap" && behind !== undefined && !willMatch(table, behind)) return settled;
+    // Adjacent gaps are joined, so a gap ends only where a match certainly begins.
+    const following = levels[1];
+    if (front.accepted === "gap" && following !== undefined && !willMatch(table, following)) return settled;
     settled.push(front.endSlot);
     levels.shift();
   }
@@ -240,20 +240,20 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
 }
 
 /**
- * ThreadTable: all sets of threads that a run of the pattern can come to, numbered, and what each does on each symbol.
- * A thread is an instruction of the Nfa that waits for the next character; a set has the preferred ones first.
+ * ThreadTable: all sets of threads that a run of the pattern can reach, numbered, with their transitions. A thread is an
+ * instruction of the Nfa that waits for the next character; a set has the preferred ones first.
  *
  *   ARRAY     TYPE         LENGTH                   MEANING
- *   nextSets  Int32Array   setCount * symbolCount   the set behind (set, symbol)
- *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to before the symbol
+ *   nextSets  Int32Array   setCount * symbolCount   the set after (set, symbol)
+ *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to the position before the symbol
  *   isOver    boolean[]    setCount                 no thread is left
- *   isSure    boolean[]    setCount                 the run matches sooner or later, whatever follows, the end included
- *   startSets Int32Array   symbolCount              the set that a run begins with behind the symbol; behind END: at the
- *                                                   start of the text
+ *   isSure    boolean[]    setCount                 the run matches sooner or later, whatever follows, including the end
+ *   startSets Int32Array   symbolCount              the set of a run that begins after the symbol; after END: at the start of
+ *                                                   the text
  *
- * The symbol is known when forks and lookaheads are followed, so both are decided here; and a match stops the threads
- * less preferred. Where a thread looks behind, sets are apart by the last symbol too, as far as it matters. INVALID has no
- * entries: what comes before it ends.
+ * Forks and lookaheads are followed when the next symbol is known, so both are decided here, and a match stops the less
+ * preferred threads. If a thread looks behind, sets also differ by the last symbol, as far as it matters. INVALID has no
+ * entries: all runs end before it.
  */
 type ThreadTable = {
   readonly symbolCount: number;
@@ -268,24 +268,23 @@ const setCountMax = 5000;
 /** Some tenths of a second. */
 const followCountMax = 1 << 25;
 
-/** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws BeyondAutomaton. */
-function buildThreadTable(asked: ThreadProgram, steps: CompileSteps): ThreadTable {
-  const { program: nfa, symbolSets, symbolCount } = asked;
+/** Builds the table. `symbolSets[set][symbol]` is 1 if the program's set contains the symbol. Throws BeyondAutomaton. */
+function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): ThreadTable {
+  const { program: nfa, symbolSets, symbolCount } = threadProgram;
   const invalid = symbolCount - 2;
   const edge = symbolCount - 1;
   const contexts = new Contexts(nfa, symbolSets, edge);
   const threadSets = new Numbering<ThreadSet>(({ context, threads }) =>
     String.fromCharCode(context, ...threads),
   );
-  const setBehind = (symbol: number, threads: readonly number[]) =>
+  const setAfter = (symbol: number, threads: readonly number[]) =>
     threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads });
   const nextSets: number[] = [];
   const accepts: number[] = [];
-  const follower = new Follower(asked, steps);
+  const follower = new Follower(threadProgram, steps);
 
   const startSets = new Int32Array(symbolCount);
-  for (let symbol = edge; symbol >= 0; symbol--)
-    startSets[symbol] = setBehind(symbol, [nfa.startInstruction]);
+  for (let symbol = edge; symbol >= 0; symbol--) startSets[symbol] = setAfter(symbol, [nfa.startInstruction]);
   for (let set = 0; set < threadSets.items.length; set++) {
     if (set === setCountMax) throw new BeyondAutomaton("its automaton has too many states");
     const { context, threads } = threadSets.items[set]!;
@@ -294,18 +293,18 @@ function buildThreadTable(asked: ThreadProgram, steps: CompileSteps): ThreadTabl
       const reached: number[] = [];
       const accepted = symbol !== invalid && follower.follow(threads, context, symbol, reached);
       accepts.push(accepted ? 1 : 0);
-      nextSets.push(setBehind(symbol, reached));
+      nextSets.push(setAfter(symbol, reached));
     }
   }
   const table = { symbolCount, nextSets: Int32Array.from(nextSets), accepts: Uint8Array.from(accepts) };
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // A character leads to such an instruction only where it leads to a match.
+    // A symbol leads to an instruction of `holds` only if that leads to a match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
-        threads.some((i) => i !== nfa.startInstruction && asked.holds?.has(i)),
+        threads.some((i) => i !== nfa.startInstruction && threadProgram.holds?.has(i)),
       ),
       steps,
     ),
@@ -313,7 +312,7 @@ function buildThreadTable(asked: ThreadProgram, steps: CompileSteps): ThreadTabl
   };
 }
 
-/** What threads follow. */
+/** The program that threads follow. */
 export type ThreadProgram = {
   readonly program: Nfa;
   readonly symbolSets: readonly Uint8Array[];
@@ -324,22 +323,22 @@ export type ThreadProgram = {
 
 /** Follows threads of a program over one symbol at a time. */
 class Follower {
-  // What was met on the symbol at hand carries its stamp.
+  // Instructions that were visited or reached on the current symbol have its stamp.
   private readonly followedAt: Int32Array;
   private readonly reachedAt: Int32Array;
   private stamp = 0;
   private followCount = 0;
 
   constructor(
-    private readonly asked: ThreadProgram,
+    private readonly threadProgram: ThreadProgram,
     private readonly steps: CompileSteps,
   ) {
-    const { length } = asked.program.ops;
+    const { length } = threadProgram.program.ops;
     this.followedAt = new Int32Array(length);
     this.reachedAt = new Int32Array(length);
   }
 
-  /** Adds the threads behind the symbol to `reached`; true where the pattern matches before it. */
+  /** Appends the threads after the symbol to `reached`; returns whether the pattern matches before it. */
   follow(threads: readonly number[], context: number, symbol: number, reached: number[]): boolean {
     this.stamp++;
     const before = this.followCount;
@@ -348,10 +347,10 @@ class Follower {
     return accepts;
   }
 
-  /** Takes all ways from an instruction to the next character; true once the match is reached. */
+  /** Follows all paths from an instruction to the next character; returns true once a match is reached. */
   private followOne(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     const { stamp } = this;
-    const { program: nfa, symbolSets, holds } = this.asked;
+    const { program: nfa, symbolSets, holds } = this.threadProgram;
     if (this.followedAt[instruction] === stamp || holds?.get(instruction)?.[symbol] === 0) return false;
     if (++this.followCount > followCountMax)
       throw new BeyondAutomaton("its automaton takes too long to make");
@@ -375,7 +374,7 @@ class Follower {
         return true;
       case nfaOp.look:
       case nfaOp.lookNot:
-        // It leads to a match here, so its body is as it shall be.
+        // `holds` says that the look leads to a match here, so its body is already decided.
         return this.followOne(b, context, symbol, reached);
       default:
         throw new Error("bug: a body of a look in a pattern's program");
@@ -383,14 +382,14 @@ class Follower {
   }
 }
 
-/** Threads, preferred ones first; and the last symbol: one of those that none of the threads tells from it. */
+/** Threads, preferred ones first, and the last symbol, or an equivalent one that no thread distinguishes from it. */
 type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
 
 type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">;
 
-/** What threads see of the last symbol. */
+/** Finds which part of the last symbol threads depend on. */
 class Contexts {
-  /** For each instruction, the sets that it may look behind for before it takes a character. */
+  /** For each instruction, the sets of the look-behinds before the next character. */
   private readonly setsOf: (readonly number[])[] = [];
 
   constructor(
@@ -399,7 +398,7 @@ class Contexts {
     private readonly edge: number,
   ) {}
 
-  /** The same symbol for all symbols that the threads do not tell apart. */
+  /** The representative of all symbols that the threads do not distinguish from this one. */
   of(symbol: number, threads: readonly number[]): number {
     const sets = threads.flatMap((thread) => this.setsFrom(thread));
     if (sets.length === 0) return this.edge;
@@ -430,7 +429,7 @@ class Contexts {
   }
 }
 
-/** The greatest set of thread sets that match at the end and on every character either match or stay among them. */
+/** The largest set of thread sets that match at the end, and on every character either match or stay within the set. */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,
   areKnown: readonly (boolean | undefined)[],

@@ -10,50 +10,50 @@ import {
 } from "./unicode.ts";
 
 /**
- * The regular-expression engines whose patterns we read, and all in which they differ; what is not here both read alike.
- *   fancyRegex   tiktoken's and rustbpe's, and what `--pattern` means
- *   oniguruma    HF's, in Ruby's syntax: that of `tokenizer.json`, and of `--pattern` with `--compat huggingface`
- * Everything was found by asking the engines; the parser refuses what only one of them knows, and what neither does.
+ * The regular-expression engines whose patterns we read, and all their differences; both read everything else alike.
+ *   fancyRegex   the engine of tiktoken and rustbpe, and of `--pattern`
+ *   oniguruma    HF's engine, with Ruby's syntax: that of `tokenizer.json`, and of `--pattern` with `--compat huggingface`
+ * The differences were found by running the engines. The parser refuses syntax that the given engine does not know.
  */
 export type Dialect = {
-  /** As errors call it. */
+  /** The engine's name in errors. */
   readonly engine: string;
-  /** What the letters of `(?i:…)` are for. */
+  /** The meaning of the letters of `(?i:…)`. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** `a(?i)b|c` is `a(?i:b|c)`, not `a(?i:b)|(?i:c)`. */
   readonly flagsTakeTheRest: boolean;
-  /** (?i) in a group that captures, looks or is atomic holds behind that group, too. */
+  /** (?i) in a capturing, lookaround or atomic group also applies after that group. */
   readonly flagsLeak: boolean;
-  /** `^` and `$` are the ends of lines without any flag, and `^` is not behind the last "\n" of the text. */
+  /** `^` and `$` match at lines without any flag, and `^` does not match after a "\n" that ends the text. */
   readonly hasLineAnchors: boolean;
-  /** What `\Z` allows behind it, up to the end of the text: any number of "\n", or one. */
-  readonly newlinesBehindZ: number;
-  /** `{1,3}+` gives nothing back; else it repeats again, and `{2}?` is once or not at all. */
+  /** The number of "\n" that may follow `\Z` up to the end of the text: any number, or one. */
+  readonly newlinesAfterZ: number;
+  /** `{1,3}+` is possessive. Otherwise it is a repeated repeat, and `{2}?` an optional one. */
   readonly hasIntervalModes: boolean;
-  /** Something may be repeated twice, `a+*`. */
+  /** A repeat may be repeated, as in `a+*`. */
   readonly repeatsRepeats: boolean;
   /**
-   * (?i) changes escapes outside of classes, and each item of a class by itself; else only whole classes. Without it, one
-   * character may equal several: ß and ss.
+   * (?i) also applies to escapes outside of classes, and to each item of a class by itself. Otherwise it applies to whole
+   * classes only, and one character may equal several: ß and ss.
    */
   readonly foldsOneByOne: boolean;
-  /** Escapes that mean what nobody would expect, or nothing, and what to write instead. */
+  /** Escapes with a surprising meaning, or none, and their replacements. */
   readonly refusedEscapes: Readonly<Record<string, string>>;
   /** `\x80` to `\xff` are bytes. */
   readonly hasByteEscapes: boolean;
   /** `\pL` without braces, `\p{Script=Han}`, `(?P<name>…)`. */
   readonly hasPerlForms: boolean;
-  /** A look-behind has neither look-aheads, nor negated looks, nor the end of the text in it. */
+  /** A look-behind may contain neither look-aheads, nor negated looks, nor the end of the text. */
   readonly limitsLookBehind: boolean;
   /** (?:a|\b)* is an error. */
   readonly refusesRepeatedAssertions: boolean;
-  /** (?:a*){2,3} depends on how large the body is. */
+  /** The meaning of (?:a*){2,3} depends on the size of the body. */
   readonly refusesCountedEmpties: boolean;
-  /** `\w`, which `\b` is about, and `\w` in a class. */
+  /** `\w`, also as used by `\b`; and `\w` in a class. */
   readonly wordCharacters: () => CodePointSet;
   readonly classWordCharacters: () => CodePointSet;
-  /** `[[:name:]]`; undefined for a name that is not known. */
-  readonly posixClass: (name: string) => CodePointSet | undefined;
+  /** `[[:name:]]`; undefined for an unknown name. */
+  readonly parsePosixClass: (name: string) => CodePointSet | undefined;
 };
 
 type Flag = "ignoreCase" | "dotMatchesAll" | "lineAnchors";
@@ -64,7 +64,7 @@ export const fancyRegex: Dialect = {
   flagsTakeTheRest: false,
   flagsLeak: true,
   hasLineAnchors: false,
-  newlinesBehindZ: Number.POSITIVE_INFINITY,
+  newlinesAfterZ: Number.POSITIVE_INFINITY,
   hasIntervalModes: true,
   repeatsRepeats: false,
   foldsOneByOne: true,
@@ -76,7 +76,7 @@ export const fancyRegex: Dialect = {
   refusesCountedEmpties: false,
   wordCharacters,
   classWordCharacters: wordCharacters,
-  posixClass: (name) => asciiClasses[name],
+  parsePosixClass: (name) => asciiClasses[name],
 };
 
 export const oniguruma: Dialect = {
@@ -85,7 +85,7 @@ export const oniguruma: Dialect = {
   flagsTakeTheRest: true,
   flagsLeak: false,
   hasLineAnchors: true,
-  newlinesBehindZ: 1,
+  newlinesAfterZ: 1,
   hasIntervalModes: false,
   repeatsRepeats: true,
   foldsOneByOne: false,
@@ -95,10 +95,10 @@ export const oniguruma: Dialect = {
   limitsLookBehind: true,
   refusesRepeatedAssertions: true,
   refusesCountedEmpties: true,
-  // Letters and their like, marks, decimal digits and connectors, no joiners; outside of a class six numbers of Latin-1.
+  // Alphabetic, marks, decimal digits and connectors, without joiners; outside of a class also ²³¹¼½¾.
   wordCharacters: () => unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
   classWordCharacters: () => withoutJoiners(wordCharacters()),
-  posixClass: (name) => unicodeClasses[name]?.(),
+  parsePosixClass: (name) => unicodeClasses[name]?.(),
 };
 
 const asciiClasses: Readonly<Record<string, CodePointSet>> = {

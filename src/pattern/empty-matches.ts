@@ -4,22 +4,24 @@ import { portableSource } from "./portable-source.ts";
 import { fullSet } from "./unicode.ts";
 
 /*
- * HF's engine takes a pattern that can match the empty string. Such a match is a cut, and the search continues one character
- * later. So from an empty match on, a pretoken is that character and all that follow at which the pattern does not match:
+ * HF's engine accepts a pattern that can match the empty string. Such a match is a cut, and the search continues one character
+ * later. So a pretoken that begins at an empty match is that character and all following ones at which the pattern does not
+ * match:
  *
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
- * Only the first empty way to match counts, by the engine's preference: a better one takes characters, a worse one is never
- * tried.
+ * Only the first empty alternative counts, in the engine's order of preference: those before it consume characters, those
+ * after it are never tried.
  */
 
-/** A node that can be empty: the ways that take characters and are preferred to its first empty one. */
+/** A node that can be empty. */
 type Nullable = {
+  /** The alternatives that consume characters and are preferred to the first empty one. */
   readonly taking: readonly Node[];
-  /** Assertions that hold where the empty way is there. */
+  /** The assertions under which the first empty alternative matches. */
   readonly conditions: readonly Node[];
-  /** There are ways after the empty one. They are never tried if it has no conditions. */
+  /** There are alternatives after the empty one. They are never tried if it has no conditions. */
   readonly hasWorse?: boolean;
 };
 
@@ -29,10 +31,10 @@ const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };
 const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: true, body });
 
-/** The pattern in a form that cuts alike and never matches the empty string; undefined where none is known. */
+/** An equivalent pattern that never matches the empty string; undefined where none is known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
-  // One that never takes a character cuts as it is.
+  // A pattern that never consumes a character already has that meaning.
   if (isAssertion(tree)) return undefined;
   const options: Node[] = [];
   let isAlwaysThere = false;
@@ -63,7 +65,7 @@ export function withoutEmptyMatches(source: string, dialect: Dialect): string | 
   return portableSource(choice(whole));
 }
 
-/** undefined where the ways after a conditional empty one would count. */
+/** undefined if alternatives after a conditional empty one would matter. */
 function nullableOf(node: Node): Nullable | undefined {
   const nullable = everyNullableOf(node);
   const needsWorse = nullable?.hasWorse === true && nullable.conditions.length > 0;

@@ -1,10 +1,10 @@
-// A pattern becomes tables that cut bytes into pretokens.
+// Compiles a pattern into tables that cut bytes into pretokens.
 
 export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";
 export { fancyRegex, oniguruma } from "./dialect.ts";
 export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
-export { alsoCalled, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
+export { describeAliases, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 export {
   compilePattern,

@@ -1,24 +1,24 @@
 import { namedMasks } from "#named-masks";
 import { fromBase64, type Kernel, putArray, scaled } from "#runtime";
-import { automatonDigest, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
+import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
 
-/** After how many bytes the tables that make the scan faster are set up. */
+/** The number of scanned bytes after which each kind of faster tables is set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
 };
 
 const usualSetUpAfter: SetUpAfter = {
-  /** Four-byte tables take 1 to 16 ms to build: as long as this much text takes by single bytes, or several times as long. */
+  /** Four-byte tables take 1 to 16 ms to build: as long as scanning this much text by single bytes, or several times that. */
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
-  /** Half a millisecond, and some time of the compiler for the loops. */
+  /** Masks take half a millisecond, and some time of the engine's compiler for the loops. */
   masksBytes: scaled(1 << 20, 64),
 };
 
-/** A pattern's automata in the kernel (src/kernel/scan), with what makes the first one's scan faster. */
+/** A pattern's automata in the kernel (src/kernel/scan), with tables that make the first one's scan faster. */
 export class KernelScan {
-  /** Whether the four-byte tables are still to be built, if the text is long enough. */
+  /** Whether the four-byte tables remain to be built once the text is long enough. */
   private wantsFourBytes: boolean;
   private wantsMasks = true;
   private scannedBytes = 0;
@@ -34,7 +34,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Undefined where the kernel's memory has no room for the tables. */
+  /** Undefined if the kernel's memory has no room for the tables. */
   static create(
     kernel: Kernel,
     automata: readonly PatternTables[],
@@ -44,17 +44,17 @@ export class KernelScan {
     return addresses && new KernelScan(kernel, automata[0]!, addresses, after);
   }
 
-  /** Whether there is nothing left to set up. */
+  /** Whether all faster tables are set up, or known to be impossible. */
   get isComplete(): boolean {
     return !this.wantsFourBytes && !this.wantsMasks;
   }
 
-  /** So many bytes were scanned. */
+  /** Adds to the number of scanned bytes. */
   noteScanned(byteCount: number): void {
     this.scannedBytes += byteCount;
   }
 
-  /** Sets up tables that make the scan faster, once there was enough text for them to pay. */
+  /** Sets up faster tables once enough text was scanned for them to pay off. */
   prepare(): void {
     const { kernel, tables, after, scannedBytes } = this;
     if (this.wantsFourBytes && scannedBytes >= after.fourByteTablesBytes) {
@@ -70,36 +70,47 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-/** Puts the automata into memory, from the last to the first, each with the address of the next one. */
+/** Copies the automata into memory, from the last to the first, each with the address of the next one. */
 function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): AutomatonAddresses | undefined {
-  let next = 0;
+  let nextAddress = 0;
   let addresses: AutomatonAddresses | undefined;
   for (const tables of automata.toReversed()) {
     const transitions = putArray(kernel, tables.transitions);
     const columnBlocks = putArray(kernel, tables.columnBlocks);
     const columns = putArray(kernel, tables.columns);
-    const shadow = tables.shadow === undefined ? 0 : setUpShadow(kernel, tables.shadow);
-    const head = new Int32Array([transitions, columnBlocks, columns, tables.slotCount, shadow ?? 0, next]);
+    const annotation = tables.annotation === undefined ? 0 : setUpAnnotation(kernel, tables.annotation);
+    const head = new Int32Array([
+      transitions,
+      columnBlocks,
+      columns,
+      tables.slotCount,
+      annotation ?? 0,
+      nextAddress,
+    ]);
     const piecesBytes = tables === automata[0] ? 0 : 4 * kernel.exports.endsCapacity();
-    next = putArray(kernel, head, head.byteLength + piecesBytes);
-    if (shadow === undefined || [transitions, columnBlocks, columns, next].includes(0)) return undefined;
+    nextAddress = putArray(kernel, head, head.byteLength + piecesBytes);
+    if (annotation === undefined || [transitions, columnBlocks, columns, nextAddress].includes(0))
+      return undefined;
     addresses = { columnBlocks, columns };
   }
-  kernel.exports.useAutomaton(next);
+  kernel.exports.useAutomaton(nextAddress);
   return addresses;
 }
 
-/** Undefined without room. */
-function setUpShadow(kernel: Kernel, { steps, replacements, quiet, live }: ShadowTables): number | undefined {
+/** Undefined if there is no room. */
+function setUpAnnotation(
+  kernel: Kernel,
+  { steps, replacements, quiet, live }: AnnotationTables,
+): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => putArray(kernel, array));
-  // Behind the addresses: no run has been read.
+  // The fields after the addresses say that no run has been read.
   const head = putArray(kernel, new Int32Array([...addresses, 0, -1, 0, 0]), kernel.exports.shadowBytes());
   return [...addresses, head].includes(0) ? undefined : head;
 }
 
 /**
- * An automaton that equals that of a named pattern has masks (src/kernel/masks). For any other, and where the kernel has no
- * room, the tables have to do.
+ * Sets up masks (src/kernel/masks) if the automaton equals that of a named pattern. Any other one, or a kernel without room,
+ * scans with the tables.
  */
 function setUpMasks(
   kernel: Kernel,
@@ -114,7 +125,7 @@ function setUpMasks(
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
-/** Without room for them a byte a step has to do. */
+/** Sets up four-byte tables. Without them, or without room for them, the scan reads a byte at a time. */
 function setUpFourBytes(kernel: Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => putArray(kernel, array));

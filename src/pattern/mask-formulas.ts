@@ -1,49 +1,50 @@
 /*
- * Where pretokens begin, as formulas over masks: what they are written in, the classes of characters that they ask for, and a
- * formula for each family of patterns. The build makes loops of the kernel of them (scripts/generate-mask-loops.ts) and proves
- * that they are right for each named pattern (scripts/masks). docs/internals/masks.md explains it.
+ * Formulas over masks that compute where pretokens begin: their operators, the classes of characters that they use, and a
+ * formula for each family of patterns. The build turns them into loops of the kernel (scripts/generate-mask-loops.ts) and
+ * proves them for each named pattern (scripts/masks). docs/internals/masks.md explains the method.
  */
 
 /**
- * What a formula is made of. A mask says of each character of a text yes or no. A formula is given masks (which characters are
- * letters, which are digits), and computes where pretokens begin. It is written once, over this interface, and has two meanings:
+ * The operators of a formula. A mask has a bit for each character of a text. A formula gets masks (which characters are
+ * letters, which are digits), and computes where pretokens begin. It is written once, over this interface, and has two
+ * interpretations:
  *
  *   prove-formula.ts         `Mask` is a boolean, the text comes character by character: the formula is compared with the automaton
  *   generate-mask-loops.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the kernel
  *
- * What an operator has to remember of the text before, it remembers itself: each call of an operator in a formula has its own
- * memory. So a formula calls the same operators in the same order, whatever the text.
+ * Each call of an operator in a formula has its own memory of the text before. So a formula must call the same operators in
+ * the same order, whatever the text.
  *
- * An operator may also look ahead. Behind the end of the text there is no character, and it is in no mask.
+ * An operator may also look ahead. After the end of the text, all masks are 0.
  */
 export type Ops<Mask> = {
   and(...masks: Mask[]): Mask;
   or(...masks: Mask[]): Mask;
   not(mask: Mask): Mask;
-  /** The mask of no character. */
+  /** The empty mask. */
   readonly none: Mask;
 
-  /** Characters behind a character of `mask`. The first character of a text is behind none. */
+  /** Characters whose previous character is in `mask`. The first character of a text has no previous one. */
   prev(mask: Mask): Mask;
 
-  /** The last character of each run of `run`, unless the text ends with it. A run is as many neighbours as there are. */
+  /** The last character of each maximal run of `run`, unless the text ends with it. */
   last(run: Mask): Mask;
 
   /** From each character of `start` that is in `hold`, up to the end of that run of `hold`. */
   span(start: Mask, hold: Mask): Mask;
 
   /**
-   * Characters of `where` in a run of `run` behind which a character of `target` stands. `where` is a part of `run`, and no
-   * character is in both `run` and `target`. Where the text ends with the run: `atEnd`.
+   * Characters of `where` in a run of `run` that a character of `target` follows. `where` is a subset of `run`; `run` and
+   * `target` are disjoint. `atEnd` is the result for a run that ends the text.
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
-  /** The first character of each run, and each `count`-th one behind it; with 0 only the first. */
+  /** The first character of each run, and each `count`-th one after it; with 0 only the first. */
   every(count: Count, run: Mask): Mask;
 
   /**
-   * The contractions 's 't 're 've 'm 'll 'd, at such apostrophes. `fold`: capital letters count, too, and whatever else
-   * equals one of the letters without regard to case. `apart`: none begins directly behind another one.
+   * The contractions 's 't 're 've 'm 'll 'd that begin at `apostrophes`. `fold`: letters match without regard to case.
+   * `apart`: no contraction begins directly after another one.
    */
   contractions(apostrophes: Mask, fold: Mask, apart: Mask): Contractions<Mask>;
 };
@@ -53,24 +54,24 @@ export type Contractions<Mask> = {
   readonly first: Mask;
   /** The letters. */
   readonly inside: Mask;
-  /** The character behind, if there is one. */
-  readonly behind: Mask;
+  /** The next character, if there is one. */
+  readonly after: Mask;
 };
 
-/** A number that the proof knows, and the kernel when a text is scanned: by its name. */
+/** A number whose value the proof uses, and whose name the kernel's loop uses. */
 export type Count = { readonly name: string; readonly value: number };
 
 /**
- * The classes of characters of a family's formula. In ASCII they are fixed: the kernel compares bytes. Beyond ASCII each
- * character has the classes of the *example* that the automaton treats alike, in all of its states. So a pattern with other
- * letters than \p{L} has a formula, too, if its automaton tells no more kinds of characters apart.
+ * The classes of characters of a family's formula. In ASCII they are fixed: the kernel compares bytes. Beyond ASCII a character
+ * has the classes of the *example* that the automaton treats alike in all of its states. So a pattern with other letters than
+ * \p{L} also has a formula, if its automaton distinguishes no more kinds of characters.
  */
 export type ClassSystem = {
   /** Each class's ASCII characters. */
   readonly ascii: Readonly<Record<string, string>>;
   /**
-   * Examples of characters beyond ASCII, or of ASCII characters like them, each with the classes of those that are like it.
-   * Where two examples are alike, the first one counts.
+   * Examples of characters beyond ASCII, or equivalent ASCII characters, each with the classes of the characters like it. Of two
+   * equivalent examples, the first one counts.
    */
   readonly examples: readonly Example[];
 };
@@ -97,16 +98,16 @@ const plainAscii = {
 };
 const { letter: _, ...uncasedAscii } = plainAscii;
 
-/** Letters that contractions are made of. */
+/** The letters of contractions. */
 export const contractionLetters = "sdmtlvre";
 
 const like = (text: string, ...classes: string[]): Example[] =>
   Array.from(text, (character) => ({ codePoint: character.codePointAt(0)!, classes }));
 
-/** White space that ends no line, digits, and signs. */
+/** Digits, whitespace that ends no line, and signs. */
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
-/** Examples are tried in order: "a" is in no contraction, so that what is like "s" but not like "a" is known as such. */
+/** "a" is in no contraction, so characters like "a" are plain letters, and only other characters are compared with "s". */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
   examples: [...like(`a${contractionLetters}`, "letter"), ...commonExamples],
@@ -145,20 +146,20 @@ const deepseekClasses: ClassSystem = {
     ...like("・", "otherSign", "kana"),
     ...like("0", "digit"),
     ...like("\t", "white"),
-    // Neither letter nor sign: a control character, and one that is not assigned between the kana.
+    // Neither letter nor sign: a control character, and an unassigned one among the kana.
     ...like("\u0001"),
     ...like("\u3040", "kana"),
   ],
 };
 
-/** Classes of characters beyond ASCII, as the kernel knows them: what examples are. */
+/** A kind of characters beyond ASCII, which the kernel distinguishes by number: the classes of some example. */
 type Kind = {
   readonly classes: readonly string[];
-  /** It counts as a letter of a contraction, such as the long s. */
+  /** It matches a letter of a contraction, as the long s does. */
   readonly isContractionLetter: boolean;
 };
 
-/** The kinds of a system, at most 8, and for each example its kind. */
+/** The kinds of a system, at most 8, and the kind of each example. */
 export function kindsOf({ examples }: ClassSystem): {
   kinds: readonly Kind[];
   kindOfExample: readonly number[];
@@ -176,11 +177,11 @@ export function kindsOf({ examples }: ClassSystem): {
 }
 
 /*
- * Where pretokens begin: a formula for each family of patterns, over masks of classes of characters. An option is a mask too,
- * of all characters or of none, so that one loop of the kernel serves a whole family.
+ * The result of a formula: the first characters of pretokens. Each family of patterns has a formula over masks of classes of
+ * characters. An option is also a mask, of all characters or none, so that one loop of the kernel serves a whole family.
  *
- * Where `hard` is set, the formula makes no statement about this character and those behind it: the automaton reads on from
- * the last end before it.
+ * Where `hard` is set, the formula says nothing about this character and those after it: the automaton continues from the last
+ * end before it.
  */
 export type Boundaries<Mask> = { readonly begin: Mask; readonly hard: Mask };
 
@@ -195,15 +196,15 @@ type Gpt2Classes<Mask> = {
 type Gpt2Options<Mask> = {
   /** `'s|'t|…` comes first. */
   readonly contractions: Mask;
-  /** Digits are split off before the pattern is asked: a split \p{N}{1,n}, which ends the text for what stands before it. */
+  /** An earlier split \p{N}{1,n} cuts off digits, so the text before digits ends there. */
   readonly digitsFirst: Mask;
 };
 
 /**
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
- * A run of letters, digits or signs begins a pretoken, unless the space before it has begun it. `\s+(?!\S)` leaves the last
- * white character to what follows, so that one begins a pretoken: by itself, or as the space before a word.
+ * A run of letters, digits or signs begins a pretoken, unless the space before it already did. `\s+(?!\S)` leaves the last
+ * whitespace character of a run, which begins a pretoken: by itself, or as the space before a word.
  */
 function gpt2<Mask>(
   ops: Ops<Mask>,
@@ -218,7 +219,7 @@ function gpt2<Mask>(
   const sign = not(or(letter, digit, white));
   const apart = not(prev(space));
   const lastWhite = ops.last(white);
-  // At a digit that is split off the text ends, so `\s+(?!\S)` takes all white characters before it.
+  // The text ends before a digit that is cut off, so `\s+(?!\S)` consumes all whitespace before it.
   const beforeDigit = ops.before(and(lastWhite, digitsFirst), white, digit, none);
   const begin = or(
     and(or(first(letter), first(sign)), apart),
@@ -227,7 +228,7 @@ function gpt2<Mask>(
     and(lastWhite, not(beforeDigit)),
   );
   const cut = ops.contractions(and(apostrophe, begin, options.contractions), none, none);
-  return { begin: or(and(begin, not(cut.inside)), cut.behind), hard: none };
+  return { begin: or(and(begin, not(cut.inside)), cut.after), hard: none };
 }
 
 type ModernClasses<Mask> = {
@@ -245,9 +246,9 @@ type ModernOptions<Mask> = {
   readonly contractions: Mask;
   /** Contractions count in any case: (?i:…). */
   readonly fold: Mask;
-  /** A `/` behind signs and line ends belongs to them, too: [\r\n/]*. */
+  /** A `/` after signs and line ends also belongs to them: [\r\n/]*. */
   readonly slashes: Mask;
-  /** White space that ends the text is one pretoken, whatever line ends are in it: \s++$. */
+  /** Whitespace at the end of the text is one pretoken, even with line ends in it: \s++$. */
   readonly endJoins: Mask;
 };
 
@@ -262,12 +263,12 @@ function modern<Mask>(
 ): Boundaries<Mask> {
   const { and, or, none } = ops;
   const { begin } = beginsOfModern(ops, classes, options, digitCount);
-  // The apostrophe takes the letters behind it, with and without a contraction: what is new is where that ends.
+  // The apostrophe joins the letters after it, with and without a contraction. A contraction only ends that pretoken earlier.
   const cut = ops.contractions(and(classes.apostrophe, begin, options.contractions), options.fold, none);
-  return { begin: or(begin, cut.behind), hard: none };
+  return { begin: or(begin, cut.after), hard: none };
 }
 
-/** What is the same with letters of one kind and with case, contractions aside. */
+/** The part that `modern` and `modernCased` share, without contractions. */
 function beginsOfModern<Mask>(
   ops: Ops<Mask>,
   classes: ModernClasses<Mask>,
@@ -277,14 +278,14 @@ function beginsOfModern<Mask>(
   const { and, or, not, prev } = ops;
   const { letter, digit, space, newline, slash } = classes;
   const anySign = not(or(letter, digit, classes.white));
-  // Line ends behind signs belong to them, and so do slashes from the first line end on.
+  // Line ends after signs belong to them, and so do slashes from the first line end on.
   const eaten = ops.span(and(newline, prev(anySign)), or(newline, and(slash, options.slashes)));
   const sign = and(anySign, not(eaten));
   const white = and(classes.white, not(eaten));
   const blank = and(classes.white, not(newline));
-  // A sign that begins a pretoken takes the letters behind it, as a blank does.
+  // A sign that begins a pretoken is joined with the letters after it, like a blank.
   const opener = and(sign, not(prev(or(sign, space))));
-  // `\s*[\r\n]+` ends behind the last line end of white space. The blanks behind it are a pretoken of their own.
+  // `\s*[\r\n]+` ends after the last line end of the whitespace. The blanks after it are a pretoken of their own.
   const indent = and(blank, prev(newline));
   const begin = or(
     and(letter, not(prev(or(letter, blank, opener)))),
@@ -301,14 +302,14 @@ type CasedClasses<Mask> = Omit<ModernClasses<Mask>, "letter"> & {
   readonly lower: Mask;
   /** Capital letters, and title case. */
   readonly upper: Mask;
-  /** Letters without case. */
+  /** Letters without case, such as ª. */
   readonly caseless: Mask;
-  /** Marks go with letters of any case; they are signs behind signs. */
+  /** Marks count as letters without case, but as signs after signs. */
   readonly mark: Mask;
 };
 
 type CasedOptions<Mask> = ModernOptions<Mask> & {
-  /** Contractions are no pretokens, they end those of letters. Either they come first or they are suffixes. */
+  /** Contractions are suffixes of pretokens of letters, and not pretokens. Excludes `contractions`. */
   readonly suffixes: Mask;
 };
 
@@ -317,9 +318,9 @@ type CasedOptions<Mask> = ModernOptions<Mask> & {
  *     |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|…)?
  *     |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * Letters are cut where a capital follows a small one. What has no case counts as both: it stays with the capitals before it
- * and with the small letters before it. Capitals behind it go on with it, if a small letter or one without case ends their run;
- * if not, the first alternative has taken what stands before them.
+ * Letters are cut where a capital follows a small letter. Letters without case count as both: they stay with the capitals or
+ * small letters before them. Capitals after them continue the pretoken if a small letter or one without case follows their
+ * run. If not, the first alternative has matched the letters before them.
  */
 function modernCased<Mask>(
   ops: Ops<Mask>,
@@ -347,12 +348,12 @@ function modernCased<Mask>(
   const cut = ops.contractions(apostrophes, options.fold, suffixes);
   const cutAway = or(cut.inside, and(cut.first, suffixes));
   return {
-    begin: or(and(begin, not(cutAway)), cut.behind),
+    begin: or(and(begin, not(cutAway)), cut.after),
     hard: or(
-      // A mark behind two signs is one of them, and all that follows depends on it.
+      // A mark after two signs is one of them, and everything after it depends on that.
       and(mark, prev(and(uncased.sign, not(uncased.opener)))),
-      // Behind a contraction letters begin anew, so they can be small by what was cut away.
-      and(cut.behind, or(caseless, mark)),
+      // Letters after a contraction begin a pretoken, so they must not count as small because of the letters cut off.
+      and(cut.after, or(caseless, mark)),
     ),
   };
 }
@@ -364,7 +365,7 @@ type DeepseekClasses<Mask> = {
   readonly digit: Mask;
   readonly asciiSign: Mask;
   readonly otherSign: Mask;
-  /** Han and kana, split off by the second split: letters, marks, signs and unassigned characters. */
+  /** Han and kana, which the second split cuts off: letters, marks, signs and unassigned characters. */
   readonly kana: Mask;
   readonly white: Mask;
   readonly space: Mask;
@@ -372,13 +373,13 @@ type DeepseekClasses<Mask> = {
 };
 
 /**
- * Three splits. A match of one ends the text for the pieces before it:
+ * Three splits. A match of one split ends the text of the pieces before it:
  *     \p{N}{1,3}
  *     [一-龥぀-ゟ゠-ヿ]+
  *     [!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * `rest` are characters that no alternative of the last split begins with, such as control characters. A run of them is one
- * pretoken, without the last one before a letter: that begins the letter's pretoken.
+ * `rest` has the characters that begin no alternative of the last split, such as control characters. A run of them is one
+ * pretoken, except that the last one before a letter begins the letter's pretoken.
  */
 function deepseek<Mask>(
   ops: Ops<Mask>,
@@ -397,7 +398,7 @@ function deepseek<Mask>(
   const white = and(classes.white, not(eaten));
   const blank = and(classes.white, not(newline));
   const opener = and(sign, or(cut, not(prev(or(sign, space)))));
-  // [!-/…][A-Za-z]+ takes letters of ASCII only.
+  // [!-/…][A-Za-z]+ consumes only ASCII letters.
   const taken = ops.span(prev(and(opener, asciiSign)), asciiLetter);
   const indent = and(blank, prev(newline));
   const lastBlank = and(blank, ops.last(classes.white));
@@ -416,12 +417,12 @@ function deepseek<Mask>(
   return { begin, hard: and(kana, rest) };
 }
 
-/** Patterns that have one formula. */
+/** A family of patterns with the same formula. */
 export type Family = {
   readonly classes: ClassSystem;
-  /** Each option with texts and the number of pretokens that one of them, at least, has where the option is on. */
+  /** For each option, texts with a number of pretokens. The option is on if at least one of the texts has this number. */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
-  /** Classes that the formula asks for with an option only. */
+  /** Classes that the formula uses only with an option. */
   readonly classesOfOptions?: Readonly<Record<string, string>>;
   boundaries<Mask>(
     ops: Ops<Mask>,
@@ -443,7 +444,7 @@ const modernOptions = {
   endJoins: [["\r ", 1]],
 } as const;
 
-/** In the order of their numbers in the kernel; each has two loops there, for texts as they are and for texts of lines. */
+/** The families, in the order of their numbers in the kernel. Each has two loops there, for whole texts and for lines. */
 export const families: Readonly<Record<string, Family>> = {
   gpt2: {
     classes: plainClasses,
@@ -465,7 +466,7 @@ export const families: Readonly<Record<string, Family>> = {
   deepseek: { classes: deepseekClasses, options: {}, boundaries: deepseek },
 };
 
-/** A family's formula, with the operators given; `lines`: a text ends behind every line feed. */
+/** Evaluates a family's formula with the operators given; `lines`: a text ends after every line feed. */
 export function boundariesOf<Mask>(
   family: Family,
   lines: boolean,
@@ -481,8 +482,8 @@ export function boundariesOf<Mask>(
 }
 
 /**
- * The operators for texts that end behind every line feed: what a formula says of a text with them, it says of each of its lines.
- * So a formula need not know of lines. A contraction or a group of digits never reaches over a line feed.
+ * The operators for texts that end after every line feed: with them, a formula gives the results for each line, so it needs no
+ * code for lines. A contraction or a group of digits never crosses a line feed.
  */
 function lineWise<Mask>(ops: Ops<Mask>, lineFeed: Mask): Ops<Mask> {
   const { and, or, not } = ops;

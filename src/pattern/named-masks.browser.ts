@@ -1,2 +1,2 @@
-/** In the place of named-masks.ts in the library for browsers, which cannot hash an automaton: tables have to do. */
+/** Replaces named-masks.ts in the library for browsers, which cannot hash an automaton and scans with tables only. */
 export const namedMasks: Readonly<Record<string, string>> | null = null;

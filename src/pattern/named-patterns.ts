@@ -1,25 +1,25 @@
 /**
- * The pretokenizers known by name, each exactly as published. A pattern is a sequence of splits, nearly always of one;
- * each split cuts the pieces of the one before, and what it does not match stays a piece.
+ * A named pretokenization pattern, exactly as published. It is a sequence of splits, nearly always one. Each split cuts the
+ * pieces of the previous one; text that it does not match also becomes a piece.
  */
 export type NamedPattern = {
   readonly sources: readonly string[];
-  /** Whose pattern it is, as `--pattern help` shows it. */
+  /** The origin that `--pattern help` shows. */
   readonly origin: string;
-  /** What else `--pattern` takes for it: tiktoken's names, and models that are trained with it. */
+  /** Other names that `--pattern` accepts: tiktoken's, and those of models trained with it. */
   readonly aliases?: readonly string[];
   /**
-   * What tokenizer.json has instead: an equal form that HF's engine and that of transformers.js, which is JavaScript's, read
-   * alike. `tokenizers` 1.0 knows some patterns by their letters, and no others.
+   * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike. `tokenizers` 1.0
+   * recognizes some patterns by their exact text.
    */
   readonly huggingfaceSources?: readonly string[];
-  /** What other writers' tokenizer.json has for it. */
+  /** The form in tokenizer.json files of other writers. */
   readonly foreignSources?: readonly string[];
-  /** The pre-tokenizer of llama.cpp for it, if there is one. */
+  /** llama.cpp's pre-tokenizer for this pattern, if it has one. */
   readonly llamaCpp?: LlamaCppPreTokenizer;
 };
 
-/** Its name in GGUF files (`tokenizer.ggml.pre`), and where it cuts otherwise, beyond a long s behind an apostrophe. */
+/** Its name in GGUF files (`tokenizer.ggml.pre`), and where it cuts differently, apart from a long s after an apostrophe. */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 
 const gpt2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
@@ -36,7 +36,7 @@ const deepseekWords =
   String.raw`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const falconPunctuation = `${String.raw`[\p{P}\$\+<=>\^~\|`}\`]+`;
 
-/** Runs of digits that no part of a word follows, in groups of three from the right. The set is `\w` of HF's engine. */
+/** Runs of digits that no word character follows, in groups of three from the right. The set is `\w` of HF's engine. */
 const digitsToWordEnd = `${String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?![\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`}²³¹¼½¾]))`;
 const digitsFromTheRight = String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))`;
 const marinDigits = [
@@ -45,14 +45,14 @@ const marinDigits = [
   String.raw`\p{N}{3}`,
 ];
 const trinityScripts = String.raw`(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)`;
-/** Its digits in stretches of 510 from the right, which are cut into threes: the same as threes from the right. */
+/** Cuts digits into stretches of 510 from the right, and these into threes: equivalent to threes from the right. */
 const trinityDigits = [
   String.raw`\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}`,
   String.raw`\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)`,
   String.raw`\A\p{Nd}{3}|\G\p{Nd}{3}`,
 ];
 
-/** cl100k without what is possessive, and without `$`, which is an end of line in HF's engine. */
+/** cl100k without possessive repeats, and without `$`, which is the end of a line in HF's engine. */
 const cl100kOfAll = cl100k.replace(/([+?*}])\+/g, "$1").replace(String.raw`\s+$`, String.raw`\s+(?![\s\S])`);
 const tekkenOfLlamaCpp = { name: "tekken", differsAt: "marks, and cases beyond ASCII" };
 
@@ -84,7 +84,7 @@ export const patterns = {
     sources: [cl100k],
     origin: "tiktoken cl100k_base since October 2024: GPT-3.5, GPT-4",
     aliases: ["cl100k_base", "gpt-3.5-turbo", "gpt-4"],
-    // There `{1,3}+` repeats again, and is not possessive; JavaScript knows no possessive form at all.
+    // In HF's engine `{1,3}+` is a repeated repeat; JavaScript has no possessive repeats.
     huggingfaceSources: [cl100kOfAll],
     foreignSources: [cl100k.replace("{1,3}+", "{1,3}")],
     llamaCpp: { name: "llama-bpe", differsAt: "white space that ends a text" },
@@ -95,7 +95,7 @@ export const patterns = {
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },
-  // Not in llama3's form: the release candidates of `tokenizers` 1.0 know that, and cut 0000 into 00, 0 and 0.
+  // Not llama3's form, which the release candidates of `tokenizers` 1.0 recognize, and then cut 0000 into 00, 0 and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
@@ -138,7 +138,7 @@ export const patterns = {
     sources: [String.raw`\p{N}{1,3}`, "[一-龥぀-ゟ゠-ヿ]+", deepseekWords],
     origin: "DeepSeek V3, R1, V4: three splits",
     aliases: ["deepseek", "deepseek-r1", "deepseek-v4"],
-    // As DeepSeek's own file has it: the line ends as they are.
+    // DeepSeek's own file has raw line ends.
     huggingfaceSources: [
       String.raw`\p{N}{1,3}`,
       "[一-龥぀-ゟ゠-ヿ]+",
@@ -194,7 +194,7 @@ export const patterns = {
   none: {
     sources: [String.raw`[\s\S]+`],
     origin: "no cuts: a document is one word",
-    // HF's ByteLevel step alone.
+    // HF's ByteLevel step suffices.
     huggingfaceSources: [],
   },
 } as const satisfies Record<string, NamedPattern>;
@@ -202,6 +202,6 @@ export const patterns = {
 export type PatternName = keyof typeof patterns;
 
 /** The other names of a pattern; undefined if there are none. */
-export function alsoCalled({ aliases = [] }: Partial<NamedPattern>): string | undefined {
+export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string | undefined {
   return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
 }

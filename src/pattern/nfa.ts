@@ -11,23 +11,23 @@ import {
 } from "./unicode.ts";
 
 /**
- * A pattern as a program. An automaton runs its threads all at once, in order of preference (`determinize.ts`); what is
- * foreseen is read backwards before (`foreseen.ts`). Instruction i:
+ * A pattern as a program. `determinize.ts` builds an automaton that runs all threads at once, in order of preference. For a
+ * lookahead automaton the program is first evaluated from right to left (`lookahead-automaton.ts`). Instruction i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
- *   take            set of characters   next            takes a character of the set
- *   fork            preferred next      other next      tries the preferred way first
- *   lookahead       set of symbols      next            takes nothing; the next symbol must be in the set
- *   lookbehind      set of symbols      next            the same for the last symbol
+ *   take            set of characters   next            consumes a character of the set
+ *   fork            preferred next      other next      tries the preferred branch first
+ *   lookahead       set of symbols      next            consumes nothing; the next symbol must be in the set
+ *   lookbehind      set of symbols      next            consumes nothing; the last symbol must be in the set
  *   match           -                   -               the pattern has matched
  *
- * In programs that are read backwards only:
+ * Only in programs that are evaluated from right to left:
  *   look, lookNot   body                next            the body, up to a match, must match here; must not
- *   atomic          -                   body            only the first way of the body counts, up to `leave`
+ *   atomic          -                   body            only the first path through the body counts, up to `leave`
  *   leave           -                   next            the body of an atomic group has matched
  *
- * A symbol is a character class, INVALID or END (the end of the text; looking back, its start). Sets are numbers of
- * `sets`. `ab?` is: 0 match, 1 take b -> 0, 2 fork 1 or 0, 3 take a -> 2; it starts at 3.
+ * A symbol is a character class, INVALID or END (the end of the text; for look-behind, its start). Sets are ids of
+ * `SymbolSets`. `ab?` is: 0 match, 1 take b -> 0, 2 fork 1 or 0, 3 take a -> 2; it starts at 3.
  */
 export type Nfa = {
   readonly ops: readonly NfaOp[];
@@ -49,10 +49,10 @@ export const nfaOp = {
 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
-/** The sets of a program, each once. The set of a look around may hold the edge of the text beside characters. */
+/** The distinct sets of a program. The set of a lookaround may contain the edge of the text in addition to characters. */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
-    // A property is one array wherever the pattern names it.
+    // Caches texts by identity: a property is the same array wherever the pattern names it.
     const texts = new Map<CodePointSet, string>();
     super(({ set, edge }) => {
       const text = texts.get(set) ?? set.join();
@@ -64,15 +64,19 @@ export class SymbolSets extends Numbering<Neighbour> {
 
 const instructionCountMax = 20_000;
 
-/** @param isReadBackwards it may have long looks and atomic groups. Throws BeyondAutomaton. */
+/**
+ * Compiles a syntax tree to a program. Throws BeyondAutomaton.
+ *
+ * @param isReadBackwards whether the program may have long looks and atomic groups
+ */
 export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
   return new NfaBuilder(sets, isReadBackwards).build(tree);
 }
 
 /**
- * Builds backwards: each node is given the instructions that follow it and returns its own. One instruction may follow a
- * node that has taken nothing, and another one that has taken something. So a repeat ends behind a turn that took nothing,
- * as in Perl, and no way leads round in a circle.
+ * Builds a program from its end: each node gets the instructions that follow it and returns its own first one. The instruction
+ * after a node that has consumed nothing may differ from the one after a node that has consumed something. So a repeat ends
+ * after an empty iteration, as in Perl, and no path is a cycle without a character.
  */
 class NfaBuilder {
   private readonly ops: NfaOp[] = [];
@@ -102,7 +106,7 @@ class NfaBuilder {
     return this.add(nfaOp.fork, preferred, other);
   }
 
-  /** `empty` follows a node that has taken nothing, `taken` one that has. */
+  /** `empty` follows a node that has consumed nothing, `taken` one that has consumed a character. */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
@@ -176,7 +180,7 @@ class NfaBuilder {
       return this.addAtomic({ ...node, body: { ...node, mode: "greedy" } }, empty, taken);
     if (mode !== "possessive" || body.kind !== "set" || min === max)
       return this.addTurns(node, empty, taken, empty, taken);
-    // Giving nothing back over one set C means leaving only where no C follows: C*+ is C*(?!C).
+    // A possessive repeat of one set C ends only where no C follows: C*+ is C*(?!C).
     const noneFollows = onTheRight({ set: complementOf(body.set), edge: true });
     const leave = (next: number) => this.addGuard(noneFollows, next);
     const leaveEmpty = leave(empty);
@@ -184,7 +188,7 @@ class NfaBuilder {
     return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
   }
 
-  /** `lastEmpty` and `lastTaken` follow the last of a bounded number of turns. */
+  /** `lastEmpty` and `lastTaken` follow the last of a bounded number of iterations. */
   private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },
     empty: number,
@@ -215,13 +219,12 @@ class NfaBuilder {
 
 const lookBehindHint = "a look behind sees one character; a look ahead sees many";
 
-/** A neighbour of a position: a character of the set, or, with `edge`, none: there the text begins or ends. */
+/** A condition on a neighbour of a position: a character of the set or, with `edge`, the start or end of the text. */
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
 
 /**
- * A guard says what an assertion asks of the two characters around a position, where that is all it asks: one of the
- * pairs (left and right) must hold. `\b` is two pairs: a word character on the left and none on the right, and the
- * other way about.
+ * An assertion that depends only on the two neighbours of a position: one of the pairs (left and right) must hold. `\b` is two
+ * pairs: a word character on the left and none on the right, and vice versa.
  */
 type Guard = readonly { readonly left: Neighbour; readonly right: Neighbour }[];
 
@@ -229,17 +232,17 @@ const any: Neighbour = { set: fullSet, edge: true };
 const onlyEdge: Neighbour = { set: emptySet, edge: true };
 const always: Guard = [{ left: any, right: any }];
 
-/** A choice of so many pairs is no guard any more. */
+/** The maximum number of pairs of a guard. */
 const pairCountMax = 64;
 
 const isAny = ({ set, edge }: Neighbour): boolean => edge && isFull(set);
 
-/** The guard of a node that takes no character. Throws BeyondAutomaton where it asks for more than two neighbours. */
+/** The guard of a node that consumes no character. Throws BeyondAutomaton if it depends on more than two neighbours. */
 function guardOf(node: Node): Guard {
-  return merged(pairsOf(node));
+  return mergePairs(pairsOf(node));
 }
 
-/** Whether a look asks for more than the two neighbours of its position. */
+/** Whether a look depends on more than the two neighbours of its position. */
 export function isLongLook(node: Node & { kind: "look" }): boolean {
   try {
     guardOf(node);
@@ -259,13 +262,13 @@ function pairsOf(node: Node): Guard {
     case "wordBoundary": {
       const word = { set: node.word, edge: false };
       const boundary = [
-        { left: word, right: not(word) },
-        { left: not(word), right: word },
+        { left: word, right: complementOfNeighbour(word) },
+        { left: complementOfNeighbour(word), right: word },
       ];
       return node.negated ? complementOfGuard(boundary) : boundary;
     }
     case "look": {
-      const body = beside(node.body, node.behind ? onTheLeft : onTheRight, node.behind);
+      const body = sideGuard(node.body, node.behind ? onTheLeft : onTheRight, node.behind);
       return node.negated ? complementOfGuard(body) : body;
     }
     case "group":
@@ -273,42 +276,42 @@ function pairsOf(node: Node): Guard {
     case "choice":
       return node.options.flatMap(pairsOf);
     case "sequence":
-      return node.items.map(pairsOf).reduce(both, always);
+      return node.items.map(pairsOf).reduce(intersectGuards, always);
     default:
       throw new BeyondAutomaton("it looks ahead or behind more than one character");
   }
 }
 
 /**
- * Whether the text from a position on can begin with the node: that is a guard if its first character decides. `backwards`:
- * whether the text before it can end with the node.
+ * The guard that the text after a position can begin with the node, if the first character decides. If `backwards`, that the
+ * text before the position can end with the node.
  */
-function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
-  // What gives nothing back asks what follows it, too.
+function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
+  // A possessive repeat also depends on what follows it.
   const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
   if (backwards && isGreedyEnd) throw new BeyondAutomaton("it looks behind more than one character");
   switch (node.kind) {
     case "set":
       return onSide({ set: node.set, edge: false });
     case "group":
-      return beside(node.body, onSide, backwards);
+      return sideGuard(node.body, onSide, backwards);
     case "choice":
-      return node.options.flatMap((option) => beside(option, onSide, backwards));
+      return node.options.flatMap((option) => sideGuard(option, onSide, backwards));
     case "repeat":
       if (node.min === 0) return always;
-      if (node.min === 1) return beside(node.body, onSide, backwards);
+      if (node.min === 1) return sideGuard(node.body, onSide, backwards);
       break;
     case "sequence": {
       const items = backwards ? node.items.toReversed() : node.items;
       let guard = always;
       for (const [i, item] of items.entries()) {
         if (takesNothing(item)) {
-          guard = both(guard, pairsOf(item));
+          guard = intersectGuards(guard, pairsOf(item));
           continue;
         }
-        // Behind the first character there is only what need not be there.
-        if (!items.slice(i + 1).every((other) => isNeedless(other, backwards))) break;
-        return both(guard, beside(item, onSide, backwards));
+        // Everything after the first character must be optional.
+        if (!items.slice(i + 1).every((other) => isOptional(other, backwards))) break;
+        return intersectGuards(guard, sideGuard(item, onSide, backwards));
       }
       if (items.every(takesNothing)) return guard;
       break;
@@ -319,7 +322,7 @@ function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: 
   throw new BeyondAutomaton(`it looks ${backwards ? "behind" : "ahead"} more than one character`);
 }
 
-/** Assertions, and what is made of nothing else. */
+/** Whether a node consists of assertions only. */
 function takesNothing(node: Node): boolean {
   switch (node.kind) {
     case "start":
@@ -338,18 +341,18 @@ function takesNothing(node: Node): boolean {
   }
 }
 
-/** Matches the empty string wherever it is asked; read backwards, what gives nothing back does not. */
-function isNeedless(node: Node, backwards: boolean): boolean {
+/** Whether a node matches the empty string at every position. Backwards, a possessive repeat does not. */
+function isOptional(node: Node, backwards: boolean): boolean {
   switch (node.kind) {
     case "repeat":
       if (backwards && node.mode === "possessive") return false;
-      return node.min === 0 || isNeedless(node.body, backwards);
+      return node.min === 0 || isOptional(node.body, backwards);
     case "group":
-      return isNeedless(node.body, backwards);
+      return isOptional(node.body, backwards);
     case "choice":
-      return node.options.some((option) => isNeedless(option, backwards));
+      return node.options.some((option) => isOptional(option, backwards));
     case "sequence":
-      return node.items.every((item) => isNeedless(item, backwards));
+      return node.items.every((item) => isOptional(item, backwards));
     default:
       return false;
   }
@@ -358,11 +361,11 @@ function isNeedless(node: Node, backwards: boolean): boolean {
 const onTheLeft = (left: Neighbour): Guard => [{ left, right: any }];
 const onTheRight = (right: Neighbour): Guard => [{ left: any, right }];
 
-function not({ set, edge }: Neighbour): Neighbour {
+function complementOfNeighbour({ set, edge }: Neighbour): Neighbour {
   return { set: complementOf(set), edge: !edge };
 }
 
-function common(a: Neighbour, b: Neighbour): Neighbour {
+function intersectNeighbours(a: Neighbour, b: Neighbour): Neighbour {
   if (isAny(a)) return b;
   if (isAny(b)) return a;
   return { set: intersectionOf(a.set, b.set), edge: a.edge && b.edge };
@@ -370,29 +373,32 @@ function common(a: Neighbour, b: Neighbour): Neighbour {
 
 const isNone = ({ set, edge }: Neighbour): boolean => !edge && set.length === 0;
 
-function both(a: Guard, b: Guard): Guard {
+function intersectGuards(a: Guard, b: Guard): Guard {
   const pairs = a.flatMap((x) =>
-    b.map((y) => ({ left: common(x.left, y.left), right: common(x.right, y.right) })),
+    b.map((y) => ({
+      left: intersectNeighbours(x.left, y.left),
+      right: intersectNeighbours(x.right, y.right),
+    })),
   );
   if (pairs.length > pairCountMax) throw new BeyondAutomaton("it looks around in too many ways at once");
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 
-/** Not one of the pairs holds: of each, the left or the right does not. */
+/** The guard that no pair holds: of each pair, the left or the right condition fails. */
 function complementOfGuard(guard: Guard): Guard {
-  return merged(guard)
+  return mergePairs(guard)
     .map(({ left, right }): Guard => {
       const pairs = [
-        { left: not(left), right: any },
-        { left, right: not(right) },
+        { left: complementOfNeighbour(left), right: any },
+        { left, right: complementOfNeighbour(right) },
       ];
       return pairs.filter((pair) => !isNone(pair.left) && !isNone(pair.right));
     })
-    .reduce(both, always);
+    .reduce(intersectGuards, always);
 }
 
-/** Pairs that ask nothing of one side are one pair. */
-function merged(guard: Guard): Guard {
+/** Merges the pairs without a condition on the left, and those without one on the right. */
+function mergePairs(guard: Guard): Guard {
   const join = (neighbours: Neighbour[]): Neighbour => ({
     set: unionOf(neighbours.map(({ set }) => set)),
     edge: neighbours.some(({ edge }) => edge),

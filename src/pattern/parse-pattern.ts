@@ -25,10 +25,10 @@ import { fullFoldings } from "./unicode-data.ts";
 /** Repeats are unrolled, so a larger count is refused. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
-/** Ranges that the classes of a pattern are united and intersected of: those of all properties, 400 times. */
+/** The limit of ranges in unions and intersections of a pattern's classes: 400 times the ranges of all properties. */
 const rangeCountMax = 1 << 23;
 
-/** Throws UserError for what is wrong, and for what the dialect's engine would read otherwise than this tree says. */
+/** Parses a pattern. Throws a UserError for wrong syntax, and for syntax that the dialect's engine reads differently. */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
   return new Parser(source, dialect).parse();
 }
@@ -36,7 +36,7 @@ export function parsePattern(source: string, dialect: Dialect = fancyRegex): Nod
 const newline = codePointRange(10);
 const anyNewline: Node = { kind: "set", set: newline, text: null };
 
-/** What matches the body or the end of the text, and takes nothing. */
+/** An assertion that one of `items` or the end of the text follows. */
 function aheadOrEnd(...items: Node[]): Node {
   return {
     kind: "look",
@@ -46,7 +46,7 @@ function aheadOrEnd(...items: Node[]): Node {
   };
 }
 
-/** Behind a "\n", or at the start. */
+/** An assertion that a "\n" or the start of the text precedes. */
 function lineStart(isAlsoAtEnd: boolean): Node {
   const behind: Node = { kind: "look", behind: true, negated: false, body: anyNewline };
   const notAtEnd: Node = { kind: "look", behind: false, negated: true, body: { kind: "end" } };
@@ -68,7 +68,7 @@ const controlEscapes: Readonly<Record<string, number>> = {
 const scriptKeys = new Set(["script", "sc"]);
 const categoryKeys = new Set(["generalcategory", "gc"]);
 
-/** How a look begins; whether it is behind, and negated. */
+/** The syntax of looks: their beginning, whether they look behind, and whether they are negated. */
 const looks = [
   ["=", false, false],
   ["!", false, true],
@@ -76,10 +76,10 @@ const looks = [
   ["<!", true, true],
 ] as const;
 
-/** Escapes for sets of characters. */
+/** The letters of escapes that match sets of characters. */
 const setEscapes = new Set("sSdDwWhHNOpP");
 
-/** Recursive descent, a method a level of the grammar: choice > sequence > repeat > atom. */
+/** A recursive-descent parser with a method for each level of the grammar: choice > sequence > repeat > atom. */
 class Parser {
   private readonly characters: readonly string[];
   private pos = 0;
@@ -87,10 +87,10 @@ class Parser {
   private nesting = 0;
   private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
-  /** The innermost group is not of the kinds (?:…) and (?i:…). */
+  /** The innermost group is neither (?:…) nor (?i:…). */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
-  /** A set with a name is one array wherever it is named, and so is what is made of it. */
+  /** Caches, so that a named set, and a set derived from it, is the same array everywhere. */
   private readonly namedSets = new Map<string, CodePointSet>();
   private readonly foldedSets = new Map<CodePointSet, CodePointSet>();
   private readonly complements = new Map<CodePointSet, CodePointSet>();
@@ -106,7 +106,7 @@ class Parser {
   }
 
   parse(): Node {
-    const tree = this.choice();
+    const tree = this.parseChoice();
     if (this.pos < this.characters.length) {
       this.fail("`)` does not close a group", this.pos, "write \\) to match the character itself");
     }
@@ -134,40 +134,40 @@ class Parser {
   }
 
   private accept(text: string): boolean {
-    if (!this.ahead(text)) return false;
+    if (!this.startsWith(text)) return false;
     this.pos += text.length;
     return true;
   }
 
-  private ahead(text: string): boolean {
+  private startsWith(text: string): boolean {
     for (let i = 0; i < text.length; i++) if (this.characters[this.pos + i] !== text[i]) return false;
     return true;
   }
 
-  /** Flags set inside a group, `(?i)`, hold to its end. */
-  private choice(): Node {
+  /** Flags set inside a group, `(?i)`, apply to its end. */
+  private parseChoice(): Node {
     const { flags } = this;
     if (++this.nesting > nestingMax) this.fail(`groups are nested more than ${nestingMax} deep`, this.pos);
-    const options = [this.sequence()];
-    while (this.accept("|")) options.push(this.sequence());
+    const options = [this.parseSequence()];
+    while (this.accept("|")) options.push(this.parseSequence());
     this.nesting--;
     this.flags = flags;
     return options.length === 1 ? options[0]! : { kind: "choice", options };
   }
 
-  private sequence(): Node {
+  private parseSequence(): Node {
     const items: Node[] = [];
-    while (this.next !== undefined && this.next !== "|" && this.next !== ")") items.push(this.repeat());
+    while (this.next !== undefined && this.next !== "|" && this.next !== ")") items.push(this.parseRepeat());
     const some = items.filter((item) => item.kind !== "sequence" || item.items.length > 0);
     return some.length === 1 ? some[0]! : { kind: "sequence", items: some };
   }
 
-  private repeat(): Node {
+  private parseRepeat(): Node {
     const atomPos = this.pos;
-    let node = this.atom();
+    let node = this.parseAtom();
     for (let isFirst = true; ; isFirst = false) {
       const startPos = this.pos;
-      const bounds = this.bounds();
+      const bounds = this.parseBounds();
       if (bounds === undefined) return node;
       if (isAssertion(node))
         this.fail("an assertion matches no character, so it cannot be repeated", startPos);
@@ -208,7 +208,7 @@ class Parser {
     );
   }
 
-  private bounds(): { min: number; max: number } | undefined {
+  private parseBounds(): { min: number; max: number } | undefined {
     if (this.accept("?")) return { min: 0, max: 1 };
     if (this.accept("*")) return { min: 0, max: Number.POSITIVE_INFINITY };
     if (this.accept("+")) return { min: 1, max: Number.POSITIVE_INFINITY };
@@ -233,18 +233,18 @@ class Parser {
     return { min, max };
   }
 
-  private atom(): Node {
+  private parseAtom(): Node {
     const startPos = this.pos;
     const character = this.characters[this.pos++]!;
     switch (character) {
       case "(":
-        return this.group(startPos);
+        return this.parseGroup(startPos);
       case "[":
         return this.classNode(startPos);
       case "\\":
-        return this.escape(startPos);
+        return this.parseEscape(startPos);
       case "$":
-        return this.flags.lineAnchors ? aheadOrEnd(anyNewline) : this.end(startPos);
+        return this.flags.lineAnchors ? aheadOrEnd(anyNewline) : this.endNode(startPos);
       case "^":
         return this.flags.lineAnchors ? lineStart(!this.dialect.hasLineAnchors) : { kind: "start" };
       case ".":
@@ -259,11 +259,11 @@ class Parser {
           `write \\${character} to match the character itself`,
         );
       default:
-        return this.literal(startPos, codePointRange(character.codePointAt(0)!));
+        return this.literalNode(startPos, codePointRange(character.codePointAt(0)!));
     }
   }
 
-  /** What the pattern writes from a position up to here. */
+  /** The text of the pattern from a position up to here. */
   private textFrom(startPos: number): string {
     return this.characters.slice(startPos, this.pos).join("");
   }
@@ -273,22 +273,22 @@ class Parser {
     return { kind: "set", set, text };
   }
 
-  /** One character, with those that it equals when case is ignored. */
-  private literal(startPos: number, set: CodePointSet): Node {
-    const node = this.set(startPos, this.folded(set));
-    if (this.flags.ignoreCase) this.noteFolds(startPos, node, set);
+  /** A character, with those that equal it if case is ignored. */
+  private literalNode(startPos: number, set: CodePointSet): Node {
+    const node = this.set(startPos, this.foldIfIgnored(set));
+    if (this.flags.ignoreCase) this.refuseMultiCharacterFolds(startPos, node, set);
     return node;
   }
 
-  private folded(set: CodePointSet): CodePointSet {
-    return this.flags.ignoreCase ? this.madeOnce(this.foldedSets, set, foldCase) : set;
+  private foldIfIgnored(set: CodePointSet): CodePointSet {
+    return this.flags.ignoreCase ? this.cached(this.foldedSets, set, foldCase) : set;
   }
 
   private complement(set: CodePointSet): CodePointSet {
-    return this.madeOnce(this.complements, set, complementOf);
+    return this.cached(this.complements, set, complementOf);
   }
 
-  private madeOnce(
+  private cached(
     made: Map<CodePointSet, CodePointSet>,
     set: CodePointSet,
     make: (set: CodePointSet) => CodePointSet,
@@ -306,11 +306,11 @@ class Parser {
     if (this.rangeCount > rangeCountMax) this.fail("its classes have too many ranges", this.pos);
   }
 
-  private noteFolds(startPos: number, node: Node, set: CodePointSet): void {
-    const several = this.folds?.note(node, set);
-    if (several === undefined) return;
+  private refuseMultiCharacterFolds(startPos: number, node: Node, set: CodePointSet): void {
+    const character = this.folds?.register(node, set);
+    if (character === undefined) return;
     this.fail(
-      `\`${several}\` with case ignored also matches several characters in ${this.dialect.engine}`,
+      `\`${character}\` with case ignored also matches several characters in ${this.dialect.engine}`,
       startPos,
       "write every spelling, without (?i): (?:ß|ss|SS) for (?i:ß); a class as [\\p{Lu}\\p{Ll}]",
     );
@@ -318,21 +318,21 @@ class Parser {
 
   // ---- groups
 
-  private group(startPos: number): Node {
-    if (!this.accept("?")) return this.capture(startPos);
+  private parseGroup(startPos: number): Node {
+    if (!this.accept("?")) return this.parseCapture(startPos);
     for (const [sign, behind, negated] of looks) {
-      if (this.accept(sign)) return this.look(startPos, behind, negated);
+      if (this.accept(sign)) return this.parseLook(startPos, behind, negated);
     }
     if (this.accept(">")) {
       this.refuseBehind(startPos, true, "an atomic group");
       return { kind: "atomic", body: this.groupBody(startPos), text: this.textFrom(startPos) };
     }
     if ((this.dialect.hasPerlForms && this.accept("P<")) || this.accept("<"))
-      return this.capture(startPos, this.groupName(startPos));
+      return this.parseCapture(startPos, this.groupName(startPos));
     return this.flagGroup(startPos);
   }
 
-  private look(startPos: number, behind: boolean, negated: boolean): Node {
+  private parseLook(startPos: number, behind: boolean, negated: boolean): Node {
     this.refuseBehind(startPos, this.dialect.limitsLookBehind && (negated || !behind), "a look");
     if (behind) this.lookBehindDepth++;
     const body = this.groupBody(startPos);
@@ -346,12 +346,12 @@ class Parser {
     this.fail(`${what} inside of a look-behind is an error in ${this.dialect.engine}`, startPos, hint);
   }
 
-  private end(startPos: number): Node {
+  private endNode(startPos: number): Node {
     this.refuseBehind(startPos, this.dialect.limitsLookBehind, "the end of the text");
     return { kind: "end" };
   }
 
-  private capture(startPos: number, name?: string): Node {
+  private parseCapture(startPos: number, name?: string): Node {
     if (name !== undefined) {
       if (this.groupNames.has(name)) this.fail(`there is a group ${name} before it`, startPos);
       this.groupNames.add(name);
@@ -371,7 +371,7 @@ class Parser {
   private groupBody(startPos: number, isLeaky = true): Node {
     const outerLeaks = this.isInLeakyGroup;
     this.isInLeakyGroup = isLeaky;
-    const body = this.choice();
+    const body = this.parseChoice();
     this.isInLeakyGroup = outerLeaks;
     if (!this.accept(")"))
       this.fail("`(` is not closed", startPos, "write \\( to match the character itself");
@@ -398,7 +398,7 @@ class Parser {
           "write (?i:…)",
         );
       if (!this.dialect.flagsTakeTheRest) return { kind: "sequence", items: [] };
-      const rest = this.choice();
+      const rest = this.parseChoice();
       this.flags = outerFlags;
       return rest;
     }
@@ -416,7 +416,7 @@ class Parser {
 
   // ---- escapes
 
-  private escape(startPos: number): Node {
+  private parseEscape(startPos: number): Node {
     const character = this.next;
     if (character === undefined)
       this.fail("`\\` escapes nothing", startPos, "write \\\\ to match the character itself");
@@ -427,10 +427,10 @@ class Parser {
         return { kind: "start" };
       case "z":
         this.pos++;
-        return this.end(startPos);
+        return this.endNode(startPos);
       case "Z": {
         this.pos++;
-        const max = this.dialect.newlinesBehindZ;
+        const max = this.dialect.newlinesAfterZ;
         const newlines: Node = { kind: "repeat", body: anyNewline, min: 0, max, mode: "greedy" };
         const body: Node = { kind: "sequence", items: [newlines, { kind: "end" }] };
         return { kind: "look", behind: false, negated: false, body };
@@ -441,8 +441,8 @@ class Parser {
         return { kind: "wordBoundary", negated: character === "B", word: this.dialect.wordCharacters() };
       default: {
         const set = this.escapedSet(startPos);
-        if (!setEscapes.has(character)) return this.literal(startPos, set);
-        return this.set(startPos, this.dialect.foldsOneByOne ? this.folded(set) : set);
+        if (!setEscapes.has(character)) return this.literalNode(startPos, set);
+        return this.set(startPos, this.dialect.foldsOneByOne ? this.foldIfIgnored(set) : set);
       }
     }
   }
@@ -456,7 +456,7 @@ class Parser {
     );
   }
 
-  /** The escapes that stand for characters; `pos` is behind the backslash. */
+  /** The escapes that match characters; `pos` is after the backslash. */
   private escapedSet(startPos: number, isInClass = false): CodePointSet {
     const character = this.characters[this.pos++];
     const instead = character === undefined ? undefined : this.dialect.refusedEscapes[character];
@@ -474,9 +474,9 @@ class Parser {
       case "D":
         return this.complement(decimalDigits());
       case "w":
-        return this.words(isInClass);
+        return this.wordSet(isInClass);
       case "W":
-        return this.complement(this.words(isInClass));
+        return this.complement(this.wordSet(isInClass));
       case "h":
         return hexDigits;
       case "H":
@@ -486,13 +486,13 @@ class Parser {
       case "O":
         return fullSet;
       case "p":
-        return this.property(startPos, false);
+        return this.parseProperty(startPos, false);
       case "P":
-        return this.property(startPos, true);
+        return this.parseProperty(startPos, true);
       case "x":
-        return this.codePoint(startPos, 2);
+        return this.parseCodePoint(startPos, 2);
       case "u":
-        return this.codePoint(startPos, 4);
+        return this.parseCodePoint(startPos, 4);
     }
     if (character === undefined) this.fail("`\\` escapes nothing", startPos);
     const control = controlEscapes[character];
@@ -505,7 +505,7 @@ class Parser {
     return codePointRange(character.codePointAt(0)!);
   }
 
-  private words(isInClass: boolean): CodePointSet {
+  private wordSet(isInClass: boolean): CodePointSet {
     const { classWordCharacters, wordCharacters } = this.dialect;
     return isInClass
       ? this.namedSet("words of classes", classWordCharacters)!
@@ -521,7 +521,7 @@ class Parser {
   }
 
   /** `\pL`, `\p{L}`, `\p{^L}`. */
-  private property(startPos: number, negated: boolean): CodePointSet {
+  private parseProperty(startPos: number, negated: boolean): CodePointSet {
     let name = this.characters[this.pos++] ?? "";
     if (name !== "{" && !this.dialect.hasPerlForms)
       this.fail(`\\p needs a name in braces in ${this.dialect.engine}`, startPos, "write \\p{L} for \\pL");
@@ -558,13 +558,13 @@ class Parser {
     return this.negatedIf(negated, set);
   }
 
-  /** A set that an escape or `[:^alpha:]` negates: its case is folded before. */
+  /** Negates a set for an escape or `[:^alpha:]`, after folding its case. */
   private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
   }
 
   /** `\x41`, `\u0041`, `\x{1F600}`. */
-  private codePoint(startPos: number, digitCount: number): CodePointSet {
+  private parseCodePoint(startPos: number, digitCount: number): CodePointSet {
     const isByte = digitCount === 2 && this.next !== "{";
     if (digitCount === 4 && this.next === "{" && !this.dialect.hasPerlForms)
       this.fail(`\\u{ is not supported in ${this.dialect.engine}`, startPos, "write \\x{1F600}");
@@ -598,15 +598,15 @@ class Parser {
       return this.set(startPos, negated ? complementOf(set) : set);
     const folded = foldCase(set);
     const node = this.set(startPos, negated ? complementOf(folded) : folded);
-    if (!negated) this.noteFolds(startPos, node, set);
+    if (!negated) this.refuseMultiCharacterFolds(startPos, node, set);
     return node;
   }
 
-  /** `[…]`, with ranges, nested classes and `&&`; `pos` is behind the bracket. Case is folded before negation. */
+  /** `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. Case is folded before negation. */
   private classParts(startPos: number): { set: CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
-    /** Each once: the same array is the same set. */
+    /** Distinct arrays: the same array is the same set. */
     let items = new Set<CodePointSet>();
     const unions = new Set<CodePointSet>();
     const unite = () => {
@@ -630,8 +630,8 @@ class Parser {
 
   private classItem(startPos: number): CodePointSet {
     const itemPos = this.pos;
-    const nested = this.ahead("[:")
-      ? this.foldedItem(this.posixClass(itemPos))
+    const nested = this.startsWith("[:")
+      ? this.foldedItem(this.parsePosixClass(itemPos))
       : this.accept("[")
         ? this.nestedClass(itemPos)
         : undefined;
@@ -641,7 +641,7 @@ class Parser {
       return nested;
     }
     for (const operator of ["--", "~~"]) {
-      if (this.ahead(operator))
+      if (this.startsWith(operator))
         this.fail(
           `\`${operator}\` in a class is not the same in every engine`,
           itemPos,
@@ -654,7 +654,7 @@ class Parser {
     if (!isOneCharacter)
       this.fail("a range begins with one character", itemPos, "write \\- to match the character itself");
     this.pos++;
-    if (/^[[-]$/.test(this.characters[this.pos] ?? "") || this.ahead("&&"))
+    if (/^[[-]$/.test(this.characters[this.pos] ?? "") || this.startsWith("&&"))
       this.fail("a range ends with one character", itemPos, "write \\- or \\[ to match the character itself");
     const last = this.classCharacter(startPos);
     if (!isSingle(last))
@@ -669,16 +669,16 @@ class Parser {
   }
 
   private foldedItem(set: CodePointSet): CodePointSet {
-    return this.dialect.foldsOneByOne ? this.folded(set) : set;
+    return this.dialect.foldsOneByOne ? this.foldIfIgnored(set) : set;
   }
 
   /** `[:alpha:]`, `[:^alpha:]` inside of a class. */
-  private posixClass(startPos: number): CodePointSet {
+  private parsePosixClass(startPos: number): CodePointSet {
     const close = this.characters.indexOf("]", startPos);
     const [, negation, name] =
       /^\[:(\^?)([a-z]+):\]$/.exec(this.characters.slice(startPos, close + 1).join("")) ?? [];
     const set =
-      name === undefined ? undefined : this.namedSet(`[:${name}:]`, () => this.dialect.posixClass(name));
+      name === undefined ? undefined : this.namedSet(`[:${name}:]`, () => this.dialect.parsePosixClass(name));
     if (set === undefined)
       this.fail("`[:` does not begin a named class", startPos, "write \\[ to match the character itself");
     this.pos = close + 1;
@@ -700,36 +700,40 @@ function isSingle(set: CodePointSet): boolean {
 }
 
 /**
- * Oniguruma ignores case between strings: (?i:ß) also matches "ss", (?i:ss) also "ß". Trees have no such node, so a
- * pattern in which that could be seen is refused. This class finds it: single characters and classes that equal several
- * characters, and neighbours that may equal one.
+ * Oniguruma also ignores case between strings of different lengths: (?i:ß) also matches "ss", (?i:ss) also "ß". The syntax
+ * tree cannot express that, so the parser refuses patterns for which it matters. This class finds them: single characters and
+ * classes that equal several characters, and adjacent characters that equal a single one.
  */
 class MultiCharacterFolds {
-  private static severals: CodePointSet | undefined;
-  /** The characters that full foldings are written with. */
+  private static multiCharacterFoldings: CodePointSet | undefined;
+  /** The characters to which full foldings fold. */
   private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
-  /** The character that a node takes, case folded, if it is part of a full folding. */
+  /** The case-folded character of a node, if it is part of a full folding. */
   private readonly folded = new Map<Node, number>();
 
-  /** Tells of a node that takes one of `set` or its like. A character of it that equals several; undefined if none does. */
-  note(node: Node, set: CodePointSet): string | undefined {
+  /** Registers a node that matches `set`. Returns a character of `set` that equals several characters, if there is one. */
+  register(node: Node, set: CodePointSet): string | undefined {
     const { written } = MultiCharacterFolds;
     if (isSingle(set)) {
       const members = caseClassOf(set[0]!) ?? [set[0]!];
       const folded = members.find((member) => written.has(member));
       if (folded !== undefined) this.folded.set(node, folded);
     }
-    MultiCharacterFolds.severals ??= charactersOfLongFoldings();
-    const { severals } = MultiCharacterFolds;
-    for (let i = 0; i < severals.length; i += 2) {
-      for (let codePoint = severals[i]!; codePoint <= severals[i + 1]!; codePoint++) {
+    MultiCharacterFolds.multiCharacterFoldings ??= charactersOfLongFoldings();
+    const { multiCharacterFoldings } = MultiCharacterFolds;
+    for (let i = 0; i < multiCharacterFoldings.length; i += 2) {
+      for (
+        let codePoint = multiCharacterFoldings[i]!;
+        codePoint <= multiCharacterFoldings[i + 1]!;
+        codePoint++
+      ) {
         if (contains(set, codePoint)) return String.fromCodePoint(codePoint);
       }
     }
     return undefined;
   }
 
-  /** Two characters that may stand side by side in a match, and are part of what one character folds to. */
+  /** Two characters that may be adjacent in a match, and are part of the full folding of one character. */
   pairIn(tree: Node): string | undefined {
     const pairs = new Set<string>();
     const join = (left: Edges, right: Edges) => {
@@ -750,7 +754,7 @@ class MultiCharacterFolds {
               last: right.isNullable ? new Set([...right.last, ...left.last]) : right.last,
               isNullable: left.isNullable && right.isNullable,
             };
-          }, nothing);
+          }, noEdges);
         case "choice":
           return node.options.map(edgesOf).reduce((a, b) => ({
             first: new Set([...a.first, ...b.first]),
@@ -767,9 +771,9 @@ class MultiCharacterFolds {
           return edgesOf(node.body);
         case "look":
           edgesOf(node.body);
-          return nothing;
+          return noEdges;
         default:
-          return nothing;
+          return noEdges;
       }
     };
     edgesOf(tree);
@@ -778,9 +782,9 @@ class MultiCharacterFolds {
   }
 }
 
-/** What a part of a pattern may begin and end with. */
+/** The characters with which a part of a pattern may begin and end. */
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
-const nothing: Edges = { first: new Set(), last: new Set(), isNullable: true };
+const noEdges: Edges = { first: new Set(), last: new Set(), isNullable: true };
 
 function charactersOfLongFoldings(): CodePointSet {
   const froms = new Set(fullFoldings.map(([from]) => from!));
@@ -789,11 +793,11 @@ function charactersOfLongFoldings(): CodePointSet {
 }
 
 /**
- * The syntax tree of a pattern. Everything that names characters is already a set of code points, case folded where
- * the pattern asks for it, so that nothing after the parser knows of escapes, properties or flags.
+ * The syntax tree of a pattern. Characters are already sets of code points, case-folded where the pattern says so. So code
+ * after the parser needs no knowledge of escapes, properties or flags.
  */
 export type Node =
-  /** `text` is how the pattern writes the node: of a set null where case was folded, of others for errors. */
+  /** `text` is the node's text in the pattern. In a set it is null if case was folded; in other nodes it is for errors. */
   | { readonly kind: "set"; readonly set: CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
   | { readonly kind: "choice"; readonly options: readonly Node[] }
@@ -801,7 +805,7 @@ export type Node =
       readonly kind: "repeat";
       readonly body: Node;
       readonly min: number;
-      /** Infinity where there is no bound. */
+      /** Infinity if there is no bound. */
       readonly max: number;
       readonly mode: RepeatMode;
       readonly text?: string;
@@ -817,13 +821,13 @@ export type Node =
     }
   | { readonly kind: "start" }
   | { readonly kind: "end" }
-  /** `word` holds the characters of words. */
+  /** `word` is the set of word characters. */
   | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: CodePointSet };
 
-/** greedy takes as much as it can and gives back; lazy as little as it can; possessive gives nothing back. */
+/** greedy prefers more repetitions, lazy prefers fewer; possessive takes all it can and never backtracks. */
 type RepeatMode = "greedy" | "lazy" | "possessive";
 
-/** Whether the node can match without taking a character. */
+/** Whether the node can match without consuming a character. */
 export function canBeEmpty(node: Node): boolean {
   switch (node.kind) {
     case "set":
@@ -843,8 +847,8 @@ export function canBeEmpty(node: Node): boolean {
 }
 
 /**
- * Whether a way to match that takes nothing is tried before one that takes a character. An unbounded repeat of such a node
- * ends there in a backtracking engine, and goes on in an automaton like that of tiktoken's engine.
+ * Whether an empty match is tried before one that consumes a character. In a backtracking engine, an unbounded repeat of such
+ * a node ends at the empty match; in an automaton such as tiktoken's it continues.
  */
 export function prefersEmpty(node: Node): boolean {
   if (!canBeEmpty(node)) return false;
@@ -882,17 +886,17 @@ export function isAssertion(node: Node): boolean {
 /** A split of a pattern, as it cuts text. */
 export type Split = {
   readonly tree: Node;
-  /** A document also ends behind every "\n". All splits of a pattern have the same. */
+  /** A document also ends after every "\n". It is equal for all splits of a pattern. */
   readonly isLinewise: boolean;
 };
 
 export const parseSplit = (source: string, isLinewise: boolean): Split => ({
-  tree: takingCharacters(parsePattern(source)),
+  tree: consumingCharacters(parsePattern(source)),
   isLinewise,
 });
 
-/** A split at assertions alone cuts where they hold: its match is a character, and more up to the next cut. */
-function takingCharacters(tree: Node): Node {
+/** Makes a split that consists of assertions cut where they hold: a match is a character and all others up to the next cut. */
+function consumingCharacters(tree: Node): Node {
   if (!isAssertion(tree)) return tree;
   const any: Node = { kind: "set", set: fullSet, text: null };
   const noCut: Node = { kind: "look", behind: false, negated: true, body: tree };
@@ -907,15 +911,15 @@ function takingCharacters(tree: Node): Node {
   return { kind: "sequence", items: [any, repeated] };
 }
 
-/** Whether it is an assertion, or a choice that has one. */
+/** Whether a node is an assertion, or a choice that contains one. */
 export function mayBeAssertion(node: Node): boolean {
   return isAssertion(node) || (node.kind === "choice" && node.options.some(mayBeAssertion));
 }
 
-/** The node and all that are in it. */
+/** Yields the node and all of its descendants. */
 export function* nodesIn(node: Node): Generator<Node> {
   yield node;
   const inside =
     "items" in node ? node.items : "options" in node ? node.options : "body" in node ? [node.body] : [];
-  for (const one of inside) yield* nodesIn(one);
+  for (const child of inside) yield* nodesIn(child);
 }

@@ -10,7 +10,7 @@ import {
 import { buildAutomata } from "./determinize.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { withoutEmptyMatches } from "./empty-matches.ts";
-import { foreseen, foreseenLooks } from "./foreseen.ts";
+import { buildLookaheadAutomaton, buildPartialLookaheadAutomaton } from "./lookahead-automaton.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
@@ -21,14 +21,14 @@ export type ResolvedPattern = {
   /** null for a regular expression. */
   readonly name: string | null;
   readonly sources: readonly string[];
-  /** What was typed for HF's engine, where `sources` are translated from it. */
+  /** The expression for HF's engine from which `sources` were translated. */
   readonly huggingfaceSources?: readonly string[];
   readonly compiled: CompiledPattern;
 };
 
 /**
- * What the user means by `--pattern`: letters, digits, `-`, `_`, `.` only is a name, anything else a regex. One of another
- * dialect is translated here: all else knows `sources` in one meaning only.
+ * Resolves the value of `--pattern`. A text of only letters, digits, `-`, `_` and `.` is a name, anything else a regex. A
+ * regex of another dialect is translated here, so that `sources` has one dialect everywhere else.
  */
 export function resolvePattern(
   text: string,
@@ -42,7 +42,7 @@ export function resolvePattern(
   return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled };
 }
 
-/** An expression of HF's engine in a form that all engines read alike, and that cuts as that engine does. */
+/** Translates an expression for HF's engine to one that all engines read alike and that cuts the same. */
 export function formOfHuggingface(source: string): string {
   const form = canBeEmpty(parsePattern(source, oniguruma))
     ? withoutEmptyMatches(source, oniguruma)
@@ -52,7 +52,7 @@ export function formOfHuggingface(source: string): string {
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** The pattern's own name for one of its names; of an unknown one, the error offers the nearest. */
+/** The main name of a pattern for any of its names. Throws a UserError that suggests the closest name. */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
@@ -62,7 +62,7 @@ export function nameFor(text: string): PatternName {
   const name = nameOf.get(text);
   if (name !== undefined) return name;
   const names = [...nameOf.keys()].sort((a, b) => b.length - a.length);
-  // `gpt-4o-mini` is a `gpt-4o`.
+  // A name with a suffix suggests the name itself: `gpt-4o` for `gpt-4o-mini`.
   const near = names.find((known) => text.startsWith(known)) ?? nearest(text, names);
   const own = nameOf.get(near ?? "");
   const offered = near === own ? near : `${near} (${own})`;
@@ -72,12 +72,12 @@ export function nameFor(text: string): PatternName {
   });
 }
 
-/** The pattern of these splits, as a file states them; its name where it has one. */
+/** The pattern with these splits, which come from a file, and its name if it has one. */
 export function patternOfSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
   return { name: namesOf(sources)[0] ?? null, sources, compiled: compilePattern(sources, options) };
 }
 
-/** A pattern as people call it: by its name, or all of its names, or by its regular expressions. */
+/** A pattern in messages: all names with these splits, or else its regular expressions. */
 export function describePattern(sources: readonly string[]): string {
   const names = namesOf(sources);
   if (names.length > 0) return names.join("/");
@@ -92,8 +92,8 @@ function namesOf(sources: readonly string[]): string[] {
 }
 
 /**
- * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong
- * or no way to cut a text.
+ * Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError for a pattern that is invalid or
+ * cannot cut a text.
  */
 export function compilePattern(
   sources: readonly string[],
@@ -103,7 +103,7 @@ export function compilePattern(
   const ready = readReadyMade(embeddedDirectory, sources, options);
   if (ready !== undefined) return ready;
   const { lineWise = false } = options;
-  // Encoding feeds whole texts, so what is trained on lines has to do for them, too: `(?<=\s)^` matches in no line.
+  // Encoding reads whole texts, so a pattern for training on lines must also be valid for them: `(?<=\s)^` matches in no line.
   if (lineWise) compilePattern(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {
@@ -136,50 +136,50 @@ const takesNothingHint =
   "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)";
 
 /**
- * As many splits as will do together. Those that look far ahead, or that ask for more than one thread after the other can do,
- * are foreseen, each with the splits behind it. Throws BeyondAutomaton.
+ * Builds as few automata as possible, each for several consecutive splits. Splits with long look-ahead, or that a plain
+ * automaton cannot do, are built as lookahead automata, together with the splits after them. Throws BeyondAutomaton.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
-  const foresee = (some: readonly Split[]) => [foreseen(some, steps)];
-  const foreseeLooks = (some: readonly Split[]) => [foreseenLooks(some, steps)];
+  const buildWhole = (some: readonly Split[]) => [buildLookaheadAutomaton(some, steps)];
+  const buildPartial = (some: readonly Split[]) => [buildPartialLookaheadAutomaton(some, steps)];
   const automata: PatternTables[] = [];
   for (let from = 0; from < splits.length; ) {
     const next = areFar.indexOf(true, from + 1);
     const rest = splits.slice(from, next < 0 ? splits.length : next);
     const most = areFar[from]
-      ? quieter(mostOf(rest, foresee), mostOf(rest, foreseeLooks))
-      : (mostOf(rest, (some) => fuse(some, steps)) ?? mostOf(rest, foresee));
-    // What no automaton can do is refused in the words of the one that can do most.
-    automata.push(...(most?.made ?? foresee(rest.slice(0, 1))));
+      ? fewerAnnotated(longestPrefix(rest, buildWhole), longestPrefix(rest, buildPartial))
+      : (longestPrefix(rest, (some) => fuse(some, steps)) ?? longestPrefix(rest, buildWhole));
+    // If no automaton is possible, the error is that of the most powerful construction.
+    automata.push(...(most?.made ?? buildWhole(rest.slice(0, 1))));
     from += most?.count ?? 1;
   }
   return automata;
 }
 
-type Most = { readonly made: PatternTables[]; readonly count: number } | undefined;
+type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
-/** The one of two ways whose shadow leaves more characters as they are; the first one, if both are alike. */
-function quieter(first: Most, second: Most): Most {
-  const liveCount = ({ made }: NonNullable<Most>) =>
-    made[0]!.shadow!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
+/** The construction that annotates fewer kinds of characters; the first one if both are equal. */
+function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
+  const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
+    made[0]!.annotation!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
   if (first === undefined || second === undefined) return first ?? second;
   return second.count >= first.count && liveCount(second) < liveCount(first) ? second : first;
 }
 
 /**
- * What is made of the most splits, from the first one on; undefined where one alone is more than an automaton can do. What
- * does for some does for fewer. So twice as many are tried each time, then what is between: that takes as long as the splits
- * that are made, not as those that are left.
+ * The result for the longest prefix of the splits for which `make` succeeds; undefined if even the first split fails. A prefix
+ * of a possible prefix is possible. So a galloping search doubles the length, then bisects: its time depends on the splits
+ * that are used, not on those that are left.
  */
-function mostOf<T>(
+function longestPrefix<T>(
   splits: readonly Split[],
   make: (some: readonly Split[]) => T,
 ): { readonly made: T; readonly count: number } | undefined {
   let most: { made: T; count: number } | undefined;
   let tooMany = splits.length + 1;
   for (let count = 1; count < tooMany; ) {
-    const made = tried(() => make(splits.slice(0, count)));
+    const made = tryBuild(() => make(splits.slice(0, count)));
     if (made === undefined) tooMany = count;
     else most = { made, count };
     const done = most?.count ?? 0;
@@ -189,8 +189,8 @@ function mostOf<T>(
   return most;
 }
 
-/** What is made; undefined where it is more than an automaton can do. */
-function tried<T>(make: () => T): T | undefined {
+/** The result of `make`; undefined if it is beyond an automaton. */
+function tryBuild<T>(make: () => T): T | undefined {
   try {
     return make();
   } catch (error) {
@@ -199,21 +199,21 @@ function tried<T>(make: () => T): T | undefined {
   }
 }
 
-/** As few automata as will do: where two fuse, they are one. Throws BeyondAutomaton. */
+/** Builds an automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton. */
 function fuse(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const fused: Built[] = [];
   for (const automaton of buildAutomata(splits, undefined, steps)) {
     const last = fused.pop();
-    const both = last && tried(() => built(fuseAutomata(last.automaton, automaton, steps), steps));
+    const both = last && tryBuild(() => build(fuseAutomata(last.automaton, automaton, steps), steps));
     if (last !== undefined && both === undefined) fused.push(last);
-    fused.push(both ?? built(automaton, steps));
+    fused.push(both ?? build(automaton, steps));
   }
   return fused.map(({ tables }) => tables);
 }
 
 type Built = { readonly automaton: Automaton; readonly tables: PatternTables };
 
-const built = (automaton: Automaton, steps: CompileSteps): Built => ({
+const build = (automaton: Automaton, steps: CompileSteps): Built => ({
   automaton,
   tables: buildScanTables(automaton, steps),
 });

@@ -11,13 +11,13 @@ import {
 } from "./unicode.ts";
 
 /**
- * A syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets stay as the user wrote
- * them where all read them alike, and are spelled out elsewhere; the rest is said in forms that all have:
- *   the ends of the text   \A and \z, for ^ and $ are the ends of lines in one
- *   what is possessive     (?>x{1,3}), for {1,3}+ repeats again in one
+ * Writes a syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets keep the user's
+ * notation where all engines read it alike, and are spelled out otherwise. The rest uses forms that all engines share:
+ *   the ends of the text   \A and \z, because ^ and $ are the ends of lines in Oniguruma
+ *   possessive repeats     (?>x{1,3}), because {1,3}+ is a repeated repeat in Oniguruma
  */
 export function portableSource(tree: Node): string {
-  /** For what has a group around it, or is all. */
+  /** The source of a node inside a group, or of the whole tree. */
   const inner = (node: Node) =>
     node.kind === "choice" ? node.options.map(sourceOf).join("|") : sourceOf(node);
   const sourceOf = (node: Node): string => {
@@ -33,7 +33,7 @@ export function portableSource(tree: Node): string {
       case "atomic":
         return `(?>${inner(node.body)})`;
       case "repeat": {
-        // A plain group that is repeated may not have an assertion for a choice in Oniguruma; one with flags may.
+        // In Oniguruma, an alternative of a repeated plain group must not be an assertion. With flags it may be.
         const body =
           node.body.kind === "set"
             ? sourceOf(node.body)
@@ -59,17 +59,17 @@ export function portableSource(tree: Node): string {
   return inner(tree);
 }
 
-/** The source itself if it means the same in all engines, else a form of what it means in this one. */
+/** Returns the source itself if it means the same in all engines, else a portable form of its meaning in this dialect. */
 export function portableForm(source: string, dialect: Dialect): string {
   const tree = parsePattern(source, dialect);
   const isPortable = [fancyRegex, oniguruma].every(
-    (other) => other === dialect || areEqual(readAs(source, other), tree),
+    (other) => other === dialect || areEqualTrees(readAs(source, other), tree),
   );
   return isPortable ? source : portableSource(tree);
 }
 
-/** Trees are plain data, and the parser writes the fields of a node in one order. No count but Infinity becomes null. */
-const areEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+/** Compares trees, which are plain data: the parser writes fields in a fixed order, and only Infinity becomes null in JSON. */
+const areEqualTrees = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 function readAs(source: string, dialect: Dialect): Node | undefined {
   try {
@@ -79,18 +79,18 @@ function readAs(source: string, dialect: Dialect): Node | undefined {
   }
 }
 
-const words = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}";
+const wordClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}";
 const classWordsOfOniguruma = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 const wordsOfOniguruma = `${classWordsOfOniguruma}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}`;
-const definitions = [words, classWordsOfOniguruma, wordsOfOniguruma];
+const definitions = [wordClass, classWordsOfOniguruma, wordsOfOniguruma];
 const spelledWords = definitions.flatMap((spelled) => [`[${spelled}]`, `[^${spelled}]`]);
 
-/** The first way of saying it that all read as this set. */
+/** The first notation that all engines read as this set. */
 function setSource(set: CodePointSet, text: string | null): string {
   const written = text === null ? [] : [text, ...definitions.map((w) => spellOut(text, w))];
   const isSame = (source: string, dialect: Dialect) => {
     const read = readAs(source, dialect);
-    return read?.kind === "set" && areEqual(read.set, set);
+    return read?.kind === "set" && areEqualTrees(read.set, set);
   };
   const found = [...written, ...(set.length > 100 ? spelledWords : [])].find((source) =>
     [fancyRegex, oniguruma].every((dialect) => isSame(source, dialect)),
@@ -98,7 +98,7 @@ function setSource(set: CodePointSet, text: string | null): string {
   return found ?? classSource(set);
 }
 
-/** \w and \W with their definition. */
+/** Replaces \w and \W by their definition. */
 function spellOut(text: string, definition: string): string {
   return text.replace(/\\[^wW]|\\w|\\W/g, (escaped) =>
     escaped === "\\w" ? `[${definition}]` : escaped === "\\W" ? `[^${definition}]` : escaped,
@@ -111,11 +111,11 @@ function countSource(min: number, max: number): string {
 }
 
 function classSource(set: CodePointSet): string {
-  // An empty class is an error in Oniguruma.
+  // Oniguruma refuses an empty class.
   if (withoutSurrogates(set).length === 0) return "(?!)";
   const complement = complementOf(set);
   const [ranges, sign] = complement.length < set.length ? [complement, "^"] : [set, ""];
-  // All but nothing.
+  // The full set.
   if (withoutSurrogates(ranges).length === 0) return "[\\s\\S]";
   const point = (codePoint: number) => `\\x{${codePoint.toString(16)}}`;
   const parts = withoutSurrogates(ranges).map(([first, last]) =>
@@ -124,7 +124,7 @@ function classSource(set: CodePointSet): string {
   return `[${sign}${parts.join("")}]`;
 }
 
-/** The ranges without surrogates, which are characters in no engine. */
+/** The ranges without surrogates, which no engine accepts as characters. */
 function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
   const parts: [number, number][] = [];
   for (let i = 0; i < set.length; i += 2) {
@@ -134,15 +134,15 @@ function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
   return parts.filter(([first, last]) => first <= last);
 }
 
-/** How HF's tokenizer.json says a pattern: its ByteLevel pre-tokenizer holds gpt2 itself, all else is a list of Splits. */
+/** A pattern in HF's tokenizer.json: the ByteLevel pre-tokenizer includes gpt2, any other is a list of Splits. */
 export type PatternExport =
   | { readonly kind: "byte-level" }
   | {
       readonly kind: "splits";
       readonly regexes: readonly string[];
-      /** As tiktoken has it. */
+      /** The expressions for tiktoken. */
       readonly sources: readonly string[];
-      /** Text may be left between matches, which HF keeps and tiktoken drops. */
+      /** Some text may not match, which HF keeps and tiktoken drops. */
       readonly mayLeaveGaps: boolean;
     };
 
@@ -160,7 +160,7 @@ export function exportForm(pattern: {
   return { kind: "splits", regexes, sources, mayLeaveGaps: sources.some(mayLeaveGaps) };
 }
 
-/** Patterns that HF's files say alike are one: what these files say. So is one typed out that has a name. */
+/** The canonical form of a pattern: its regular expressions in HF's files, the same for a name and for its typed-out regex. */
 export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
   const typed = JSON.stringify(sources);
   const same = Object.entries<NamedPattern>(patterns).find(
@@ -171,12 +171,12 @@ export function commonForm({ name, sources }: { name: string | null; sources: re
   return form.kind === "splits" ? form.regexes : [];
 }
 
-/** The regular expressions that HF's engine must be given for a named pattern. */
+/** The regular expressions of a named pattern for HF's engine. */
 export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
 
 /**
- * Whether some text may hold a character that no match takes. HF keeps such gaps as pretokens, and so do we; tiktoken and
- * rustbpe drop them. false is certain; true also stands where it is not seen at once that every character is taken.
+ * Whether some text may have a character outside of all matches. HF and we keep such gaps as pretokens; tiktoken and rustbpe
+ * drop them. The test is conservative: false is certain, true may be wrong.
  */
 export function mayLeaveGaps(source: string): boolean {
   const surrogates: CodePointSet = [0xd800, 0xdfff];
@@ -185,9 +185,9 @@ export function mayLeaveGaps(source: string): boolean {
 }
 
 type Sure = {
-  /** Where one of these is next, there is a match whatever follows. */
+  /** If one of these is the next character, there is a match, whatever follows. */
   readonly characters: CodePointSet;
-  /** There is a match anywhere; it may be empty. */
+  /** There is a match at every position; it may be empty. */
   readonly anywhere: boolean;
 };
 
@@ -212,7 +212,7 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // From the end: a match of the rest goes on a match of the item, or stands in its place where that is empty.
+      // From the end: a match of the rest extends a match of the item, or replaces it where the item is empty.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
@@ -227,7 +227,7 @@ function sureStarts(node: Node): Sure {
   }
 }
 
-/** Those at which the item is empty, or gives back what it took. */
+/** The characters at which the item is empty, or can backtrack to empty. */
 function withoutKept(characters: CodePointSet, item: Node): CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : emptySet;
   if (item.mode !== "possessive") return characters;
@@ -238,14 +238,14 @@ const isNothing = (node: Node) => node.kind === "sequence" && node.items.length 
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** The pre-tokenizer that llama.cpp has for a pattern, as HF's files say it. */
+/** llama.cpp's pre-tokenizer for a pattern in the form of HF's files. */
 export function llamaCppOf(form: PatternExport) {
   const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
-  const isOne = (pattern: NamedPattern) => areEqual(huggingfaceForm(pattern), regexes);
+  const isOne = (pattern: NamedPattern) => areEqualTrees(huggingfaceForm(pattern), regexes);
   return Object.values(named).find(isOne)?.llamaCpp;
 }
 
-/** Which pre-tokenizer llama.cpp has for a pattern, in words; `null` names a user's own regular expression. */
+/** Describes llama.cpp's pre-tokenizer for a pattern; `null` means a user's own regular expression. */
 export function describeLlamaCpp(name: string | null): string {
   const { llamaCpp } = (name === null ? undefined : named[name]) ?? {};
   if (llamaCpp === undefined) return "has no pre-tokenizer for this pattern";

@@ -1,6 +1,6 @@
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 
-/** In the place of ready-made.ts in the libraries: patterns are compiled when they are needed. */
+/** Replaces ready-made.ts in the libraries, where patterns are compiled when they are needed. */
 export const readReadyMade = (
   _directory: string,
   _sources: readonly string[],

@@ -4,9 +4,9 @@ import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { buildFourByteTables } from "./scan-tables.ts";
 
 /**
- * Patterns compiled ahead: `build.ts` compiles those that have names and puts them into the binary, a file each, named
- * after what it was compiled from. Reading one takes a millisecond, compiling it ten, with a compiler that runs for the
- * first time. Run from its sources, the program finds none and compiles; both give the same tables (a test says so).
+ * Reads a precompiled pattern. `build.ts` compiles the named patterns and embeds each in the binary, as a file named after
+ * its sources. Reading one takes a millisecond, compiling it ten (the compiler's code is cold). When the program runs from
+ * its sources, it finds none and compiles; both give the same tables (tested).
  */
 export function readReadyMade(
   directory: string,
@@ -22,7 +22,7 @@ export function readReadyMade(
   }
 }
 
-/** Name and bytes of the file, with the four-byte tables of the first automaton: others of a chain are not scanned by them. */
+/** Name and bytes of the file. It has the four-byte tables of the first automaton only: the scan of the others uses none. */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,

@@ -9,8 +9,8 @@ import {
 import { lastCodePoint } from "./unicode.ts";
 
 /**
- * ScanTables: an automaton as the scanner runs it. Written once by the compiler, frozen then; plain data, so that it
- * is posted to workers.
+ * ScanTables: an automaton in the scanner's layout. Written once by the compiler, then frozen; plain data, so that it can
+ * be posted to workers.
  *
  *   ARRAY          TYPE         LENGTH              MEANING
  *   transitions    Int32Array   stateCount << 8     entry of state s and column c at s << 8 | c
@@ -19,22 +19,22 @@ import { lastCodePoint } from "./unicode.ts";
  *   columns        Uint8Array   blockCount * 64     column of each such character; equal blocks are kept once
  *
  * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is never
- * read), then settle so many. What the scanner carries from step to step is the entry itself.
+ * read), then settle `commits` slots. The scanner carries the entry itself from step to step.
  *
  * Columns: 0-127 are ASCII itself, `firstClassColumn` + class is any other character, then `invalidColumn` is a byte that
  * is not part of valid UTF-8, `endColumn` is the end of the document.
  *
  * columnBlocks, by the bytes of the character without their marks (110…, 10…):
- *   two bytes    b0                              blocks 0-1 would be overlong: invalid
- *   three bytes  32 + (b0 << 6 | b1)             blocks 0-31 would be overlong, surrogates too: invalid
- *   four bytes   1056 + (b0 << 12 | b1 << 6 | b2)  blocks below 1024 would be overlong, from 17408 beyond U+10FFFF
+ *   two bytes    b0                              blocks 0-1 are invalid (overlong)
+ *   three bytes  32 + (b0 << 6 | b1)             blocks 0-31 are invalid (overlong), and those of surrogates
+ *   four bytes   1056 + (b0 << 12 | b1 << 6 | b2)  blocks below 1024 are overlong, from 17408 on beyond U+10FFFF
  *
  * "é" is c3 a9, its two-byte block 3, so its column is columns[columnBlocks[3] | 0x29].
  */
 export type ScanTables = {
   readonly stateCount: number;
   readonly classCount: number;
-  /** Slots that can be written and not yet committed, at any time; the ends in them are carried from call to call. */
+  /** The maximum number of slots that are written but not committed; their ends are carried from call to call. */
   readonly slotCount: number;
   readonly transitions: Int32Array;
   readonly columnBlocks: Uint16Array;
@@ -53,9 +53,9 @@ const blockBits = 6;
 const blockSize = 1 << blockBits;
 
 /**
- * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8.
- * A byte that is not part of valid UTF-8 is one byte in `invalidColumn`. The text ends at `limit`; what stands behind it
- * may be read, but counts for nothing.
+ * The column of the character that begins at `pos` with a byte of at least 0x80, and its length in bytes: column | length << 8.
+ * A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at `limit`; bytes after it may be
+ * read, but do not affect the result.
  */
 export function columnAt(
   bytes: Uint8Array,
@@ -91,7 +91,7 @@ export function columnAt(
   return invalidColumn | (1 << 8);
 }
 
-/** Throws BeyondAutomaton where the automaton does more than an entry can say. */
+/** Lays out an automaton for the scanner. Throws BeyondAutomaton if an action does not fit into an entry. */
 export function buildScanTables(automaton: Automaton, steps = new CompileSteps()): ScanTables {
   const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;
   const classCount = classes.classCount;
@@ -140,7 +140,7 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   columns: Uint8Array;
 } {
   const blocks = new BlockList();
-  // Blocks by code point first: whole ones by stretches, those that runs begin or end in column by column.
+  // Blocks by code point: whole blocks are filled in stretches, those with the edge of a run column by column.
   const blockOf = new Uint16Array((lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;
@@ -175,7 +175,7 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   return { columnBlocks, columns: blocks.concatenated() };
 }
 
-/** Blocks of 64 columns end to end, equal ones once. */
+/** Concatenates distinct blocks of 64 columns. */
 class BlockList {
   private bytes = Buffer.alloc(64 * blockSize);
   private size = 0;
@@ -190,7 +190,7 @@ class BlockList {
     const known = this.offsets.get(key);
     if (known !== undefined) return known;
     const offset = this.size;
-    // A block's offset is kept in 16 bits; all of Unicode, told apart at every point, needs 17408 blocks of 64.
+    // Offsets have 16 bits: room for 1,024 of the 17,408 blocks of Unicode, if all were different.
     if (offset >= 1 << 16) throw new BeyondAutomaton("it tells too many characters apart");
     this.offsets.set(key, offset);
     this.size += blockSize;
@@ -212,20 +212,19 @@ class BlockList {
 }
 
 /**
- * FourByteTables: four ASCII bytes in one step. What four bytes do to an automaton is a function from states to (next
- * state, slots written, commits). Of the 128^4 possible quads most do the same: the named patterns have 400 to 1600 such
- * functions, made of 40 to 120 functions of two bytes. So a quad is named by two lookups that do not wait for
- * the state, and the state costs one lookup for four bytes. Made of ScanTables, exactly: ahead for named
- * patterns (ready-made.ts), else by each thread after enough text (kernel-scan.ts). Only the kernel reads them.
+ * FourByteTables: four ASCII bytes in one step. The effect of four bytes is a function from states to (next state, slots
+ * written, commits). Most of the 128^4 quads have equal functions: the named patterns have 400 to 1600 distinct ones, composed
+ * of 40 to 120 functions of two bytes. So two lookups that do not depend on the state give the quad's function, and one lookup
+ * with the state gives the effect of four bytes. The tables are derived from ScanTables: ahead of time for named patterns
+ * (ready-made.ts), else by each thread after enough text (kernel-scan.ts). Only the kernel reads them.
  *
  *   ARRAY         TYPE         LENGTH                       MEANING
  *   pairs         Uint8Array   65536                        pair function of two bytes, at first | second << 8
  *   quads         Uint16Array  pairCount << 8               quad function of two pairs, at first << 8 | second
  *   quadEntries   Int32Array   stateCount << quadBits       entry of state s and quad q at s << quadBits | q
  *
- * An entry is (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits. The first slot (lowest bits) is
- * written with the position of the first byte, and so on; all slots are counted from the end count before the quad;
- * slot 7 is the bin.
+ * An entry is (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits. The first slot (lowest bits) receives
+ * the position of the first byte, and so on. All slots are relative to the end count before the quad; slot 7 is the bin.
  */
 export type FourByteTables = {
   readonly quadBits: number;
@@ -239,7 +238,7 @@ const pairCountMax = 255;
 const quadCountMax = 4096;
 const quadEntryCountMax = 1 << 17;
 
-/** undefined where the tables would be too large, or an entry too small; then a byte a step must do. */
+/** Undefined if the tables would be too large, or an entry does not fit; then the scan reads a byte at a time. */
 export function buildFourByteTables(tables: ScanTables): FourByteTables | undefined {
   const { stateCount } = tables;
   const liveSlots = findLiveSlots(tables);
@@ -261,7 +260,7 @@ export function buildFourByteTables(tables: ScanTables): FourByteTables | undefi
   return { quadBits, pairs: pairs.idOfBytes, quads: quads.idOfPairs, quadEntries };
 }
 
-/** For each state, a bit mask of the slots that may yet be committed as they stand. */
+/** For each state, a bit mask of the live slots: those that may be committed before they are written again. */
 export function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
   const columns = [invalidColumn, endColumn];
   for (let id = 0; id < classCount; id++) columns.push(firstClassColumn + id);
@@ -284,7 +283,7 @@ export function findLiveSlots({ stateCount, classCount, transitions }: ScanTable
   return live;
 }
 
-/** Bytes that no state tells apart are one byte function: a vector of table entries, a state an element. */
+/** Byte functions: vectors of table entries by state. Bytes that no state distinguishes share one. */
 function internBytes({ stateCount, transitions }: ScanTables): {
   functions: VectorSet;
   idOfByte: Uint8Array;
@@ -355,7 +354,7 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // From the last byte to the first: a write is idle if nobody commits it or a later one goes over it.
+        // From the last byte to the first: a write is idle if it is never committed or a later one overwrites it.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -381,7 +380,7 @@ function internQuads(
   return { functions, idOfPairs };
 }
 
-/** The slot counted from an earlier end count; `bin` if nothing is written or the write is idle; above `bin`: does not fit. */
+/** The slot relative to an earlier end count; `bin` if nothing is written or the write is idle; above `bin`: does not fit. */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;
   const shifted = slot + commitsBefore;
@@ -389,7 +388,7 @@ function slotUnless(idle: number, slot: number, commitsBefore: number, bin: numb
   return shifted < bin ? shifted : bin + 1;
 }
 
-/** Numbers vectors of one length; equal ones get equal numbers. */
+/** Numbers distinct vectors of one length. */
 class VectorSet {
   count = 0;
   /** Vector v is at v * length. */
@@ -406,7 +405,7 @@ class VectorSet {
     this.links = new Int32Array(countMax);
   }
 
-  /** -1 if there is no room for another one. */
+  /** The id of a vector; -1 if there is no room for another one. */
   idOf(vector: Int32Array): number {
     const { length, vectors, heads, links } = this;
     let hash = 0;

@@ -2,9 +2,9 @@ import { fromBase64 } from "#runtime";
 import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
 /*
- * What Unicode says of characters, of one pinned version: the one that the regular expressions of HF `tokenizers` and
- * tiktoken know (docs/internals/pattern.md). It is embedded, and the running engine is never asked: the splits of a tokenizer must
- * not change with the version of Bun.
+ * Unicode's character properties, in one pinned version: that of the regular expressions of HF `tokenizers` and tiktoken
+ * (docs/internals/pattern.md). The data is embedded instead of taken from the running engine, because a tokenizer's splits
+ * must not change with the version of Bun.
  */
 
 function decodeNumbers(base64: string): number[] {
@@ -66,7 +66,7 @@ export const categoryNames: Readonly<Record<string, string>> = {
 let propertySources: Map<string, () => CodePointSet> | undefined;
 const propertySets = new Map<string, CodePointSet>();
 
-/** Upper and lower case, blanks, `_` and `-` do not tell names apart: Unicode's loose matching. */
+/** A name for Unicode's loose matching, which ignores case, spaces, `_` and `-`. */
 export function looseName(name: string): string {
   return name.toLowerCase().replace(/[ _-]/g, "");
 }
@@ -113,7 +113,7 @@ function listProperties(): Map<string, () => CodePointSet> {
   return sources;
 }
 
-/** A set is embedded as its bounds, each less the one before it. */
+/** Decodes an embedded set, which is stored as the differences between consecutive bounds. */
 function decodeSet(base64: string): CodePointSet {
   let bound = 0;
   return decodeNumbers(base64).map((gap) => (bound += gap));
@@ -129,12 +129,12 @@ export function decimalDigits(): CodePointSet {
   return propertySet("Nd")!;
 }
 
-/** \w as Unicode's UTS 18 has it: letters and their like, marks, decimal digits, connectors, joiners. */
+/** \w of Unicode's UTS 18: alphabetic characters, marks, decimal digits, connectors, joiners. */
 export function wordCharacters(): CodePointSet {
   return unionOf(["Alphabetic", "M", "Nd", "Pc", "Join_Control"].map((name) => propertySet(name)!));
 }
 
-/** All code points that a member of the set equals when case is ignored (Unicode's simple case folding). */
+/** Adds all code points that equal a member of the set when case is ignored (Unicode's simple case folding). */
 export function foldCase(set: CodePointSet): CodePointSet {
   if (set.length === 2 && set[0] === set[1]) {
     const members = caseClassOf(set[0]!);
@@ -156,7 +156,7 @@ export function caseClassOf(codePoint: number): readonly number[] | undefined {
 
 let knownCaseClasses: readonly (readonly number[])[] | undefined;
 
-/** Code points that fold to the same one, that one among them, ascending; each class has two members or more. */
+/** Classes of code points that fold to the same one, ascending, including that one; each has at least two members. */
 export function caseClasses(): readonly (readonly number[])[] {
   if (knownCaseClasses !== undefined) return knownCaseClasses;
   const classes = new Map<number, number[]>();
@@ -191,7 +191,7 @@ export function codePointRange(first: number, last: number = first): CodePointSe
   return [first, last];
 }
 
-/** Sweeps over all firsts and all lasts, each sorted by itself: a code point is in the union while any range is open. */
+/** Sweeps over all firsts and all lasts, sorted separately: a code point is in the union while any range is open. */
 export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   if (sets.length === 1) return sets[0]!;
   const bounds = sets.flat();
@@ -206,7 +206,7 @@ export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   lasts.sort();
   const union: number[] = [];
   for (let range = 0, start = 0; range < rangeCount; range++) {
-    // Behind the range'th last, as many ranges have ended as have begun: none is open.
+    // After the range'th last, as many ranges have ended as have begun, so none is open.
     if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
     union.push(firsts[start]!, lasts[range]!);
     start = range + 1;
@@ -229,7 +229,7 @@ export function intersectionOf(...sets: readonly CodePointSet[]): CodePointSet {
   return complementOf(unionOf(sets.map(complementOf)));
 }
 
-/** The set of some code points, ascending, each once. */
+/** The set of code points that are ascending and distinct. */
 export function setOf(codePoints: readonly number[]): CodePointSet {
   const set: number[] = [];
   for (const codePoint of codePoints) appendRange(set, codePoint, codePoint);
@@ -247,7 +247,7 @@ export function contains(set: CodePointSet, codePoint: number): boolean {
   return low < set.length / 2 && set[2 * low]! <= codePoint;
 }
 
-/** Adds a range that begins at or after the first code point of the last one. */
+/** Adds a range whose first code point is not before that of the last range. */
 function appendRange(ranges: number[], first: number, last: number): void {
   const end = ranges.length - 1;
   if (end > 0 && ranges[end]! + 1 >= first) ranges[end] = Math.max(ranges[end]!, last);

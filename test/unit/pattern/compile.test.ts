@@ -196,7 +196,7 @@ describe("a pattern", () => {
     "\\w+(?<!\\d)|\\d+|(?<=\\A|,)\\s+|(?s:.)",
   ])("that looks one character about is one automaton of the text itself: %s", (source) => {
     const { automata } = compilePattern([source]);
-    expect(automata.map(({ shadow }) => shadow)).toEqual([undefined]);
+    expect(automata.map(({ annotation }) => annotation)).toEqual([undefined]);
   });
 
   test("gives nothing back, and tries no second way, where it is atomic", () => {

@@ -25,8 +25,8 @@ function expectSame(found: readonly number[], wanted: readonly number[], what: u
 
 test("random patterns that look far ahead are cut as the textbook matcher cuts them", () => {
   const random = randomNumbers(seed + 1);
-  let shadowCount = 0;
-  for (let round = 0; shadowCount < rounds(15) && round < rounds(2000); round++) {
+  let annotatedCount = 0;
+  for (let round = 0; annotatedCount < rounds(15) && round < rounds(2000); round++) {
     const sources = Array.from({ length: 1 + random(2) }, () => {
       const look = `(?${pick(random, ["=", "!"])}${randomLookPattern(random, 2)})`;
       return `${pick(random, ["\\d", "\\p{L}", "\\S"])}${pick(random, ["", "+", "{1,3}", "*?"])}${look}|${randomLookPattern(random, 1)}`;
@@ -39,8 +39,8 @@ test("random patterns that look far ahead are cut as the textbook matcher cuts t
       expect(error).toBeInstanceOf(UserError);
       continue;
     }
-    if (!compiled.automata.some(({ shadow }) => shadow)) continue;
-    shadowCount++;
+    if (!compiled.automata.some(({ annotation }) => annotation)) continue;
+    annotatedCount++;
     for (let trial = 0; trial < 12; trial++) {
       const parts =
         random(3) === 0 ? [randomLookText(random), 0xff, randomLookText(random)] : [randomLookText(random)];
@@ -55,7 +55,7 @@ test("random patterns that look far ahead are cut as the textbook matcher cuts t
       }
     }
   }
-  expect(shadowCount).toBe(rounds(15));
+  expect(annotatedCount).toBe(rounds(15));
 });
 
 test.each(

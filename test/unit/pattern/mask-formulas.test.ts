@@ -354,7 +354,7 @@ const changes: Record<
     change: (call, which) => (apostrophes, fold, apart) => {
       if (which === 0) return call(apostrophes, !fold, apart);
       if (which === 1) return call(apostrophes, fold, !apart);
-      return { ...call(apostrophes, fold, apart), [["first", "inside", "behind"][which - 2]!]: false };
+      return { ...call(apostrophes, fold, apart), [["first", "inside", "after"][which - 2]!]: false };
     },
   },
 };
@@ -517,22 +517,22 @@ function naiveOps(characters: readonly string[]): Ops<boolean[]> {
       return firsts;
     },
     contractions(apostrophes, fold, apart): Contractions<boolean[]> {
-      const [first, inside, behind] = [0, 1, 2].map(() => indices.map(() => false)) as [
+      const [first, inside, after] = [0, 1, 2].map(() => indices.map(() => false)) as [
         boolean[],
         boolean[],
         boolean[],
       ];
       for (const i of indices) {
-        if (!apostrophes[i] || (apart[i] && behind[i])) continue;
+        if (!apostrophes[i] || (apart[i] && after[i])) continue;
         const rest = characters.slice(i + 1, i + 3).join("");
         const found = /^(?:[sdmt]|re|ve|ll)/u.exec(fold[i] ? rest.toLowerCase().replace(/^ſ/, "s") : rest);
         if (found === null) continue;
         first[i] = true;
         const end = i + 1 + found[0].length;
         inside.fill(true, i + 1, end);
-        if (end < length) behind[end] = true;
+        if (end < length) after[end] = true;
       }
-      return { first, inside, behind };
+      return { first, inside, after };
     },
   };
 }

@@ -27,20 +27,20 @@ import {
 } from "./unicode.ts";
 
 /*
- * A split whose matches may have to wait for any distance, as a+b|a, in two passes (README.md). From right to left, each
- * position gets the values of all instructions of the pattern there: which of them lead to a match. From left to right, one
- * thread follows the pattern: at a fork it takes the preferred way that leads to a match. So it is never wrong, and no match is
- * taken back.
+ * Compiles a split with unbounded look-ahead, such as a+b|a, to a bimachine: two passes in opposite directions, as in Frisch
+ * and Cardelli, "Greedy regular expression matching", ICALP 2004 (README.md). From right to left, each position gets the
+ * values of all instructions of the pattern there: which of them lead to a match. From left to right, one thread follows the
+ * pattern: at a fork it takes the preferred branch that leads to a match. So it is never wrong and never backtracks.
  *
- * What the second pass reads is a shadow of the text. Its symbols say the class of a character and what matters of the state
- * behind it; those that every situation reads alike are one.
+ * The second pass reads the annotated text. A symbol of it encodes the class of a character and the relevant part of the state
+ * after it; symbols that every state reads alike are merged.
  */
 
-/** What a match comes to. */
+/** A state of the second pass. */
 type Situation = {
-  /** The instruction behind the character before; `gap`: no match covers that one; `none`: there is nothing open. */
+  /** The instruction after the last character; `gap`: no match covers that character; `none`: no pretoken is open. */
   readonly thread: number;
-  /** The group of the symbol before. */
+  /** The group of the last symbol. */
   readonly before: number;
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
@@ -48,31 +48,37 @@ type Situation = {
 const none = -1;
 const gap = -2;
 const symbolCountMax = 4000;
-const nothing: Action = { commitCount: 0, writes: [] };
+const noAction: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
-/** The first split, fused with those behind it, which are not foreseen. Throws BeyondAutomaton and Unusable. */
-export function foreseen(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
-  return readingShadows(splits, steps, (program, { backward, pairs, classes, lineEnd }) =>
-    explore(program.startInstruction, classes, pairs, backward, lineEnd, steps),
+/**
+ * Builds a lookahead automaton for the first split, fused with plain automata for the others. Throws BeyondAutomaton and
+ * Unusable.
+ */
+export function buildLookaheadAutomaton(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
+  return buildBimachine(splits, steps, (program, { backward, pairs, classes, lineEnd }) =>
+    exploreSingleThread(program.startInstruction, classes, pairs, backward, lineEnd, steps),
   );
 }
 
 /**
- * The same for a split of which only some alternatives look far ahead. The shadow says where the instructions of these lead to a
- * match, so most characters stay as they are: of numbers that are grouped from the right, all but digits. The second pass has
- * levels, as that of a split without long looks; threads that lead to no match are left out.
+ * Does the same for a split of which only some alternatives look far ahead. The annotations tell only where the instructions
+ * of these alternatives lead to a match, so most characters are unchanged: for numbers grouped from the right, all but digits.
+ * The second pass has levels, as for a split without long looks, but drops threads that lead to no match.
  */
-export function foreseenLooks(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
-  return readingShadows(
+export function buildPartialLookaheadAutomaton(
+  splits: readonly Split[],
+  steps = new CompileSteps(),
+): PatternTables {
+  return buildBimachine(
     splits,
     steps,
     (program, { backward, pairs, classes, lineEnd, symbolSets, roots }) => {
       const edge = backward.symbolCount - 1;
-      const ofPairs = (valueAt: (symbol: number, behind: number) => number, atEdge: number) =>
-        Uint8Array.from([...pairs.map(({ c, behind }) => valueAt(c, behind)), 0, atEdge]);
+      const ofPairs = (valueAt: (symbol: number, after: number) => number, atEdge: number) =>
+        Uint8Array.from([...pairs.map(({ c, after }) => valueAt(c, after)), 0, atEdge]);
       const holds = roots.map((root) => {
-        const value = (symbol: number, behind: number) => backward.holds(root, symbol, behind);
+        const value = (symbol: number, after: number) => backward.holds(root, symbol, after);
         return [root, ofPairs(value, value(edge, -1))] as const;
       });
       const sets = symbolSets.map((row) => ofPairs((symbol) => row[symbol]!, row[edge]!));
@@ -87,8 +93,8 @@ export function foreseenLooks(splits: readonly Split[], steps = new CompileSteps
 type Part = { readonly program: Nfa; readonly roots: readonly number[] };
 
 /**
- * The instructions that lead to a match only by a long look, as `roots`, and the program of these and of all that they lead to.
- * Throws BeyondAutomaton where more than looks is waited for.
+ * Finds the instructions that lead to a match only by a long look (`roots`), and the part of the program that is reachable
+ * from them. Throws BeyondAutomaton if a match depends on more than looks.
  */
 function partsWithLooks(program: Nfa): Part {
   const { ops, first, second } = program;
@@ -110,7 +116,7 @@ function partsWithLooks(program: Nfa): Part {
     if (isInPart.has(i)) continue;
     isInPart.add(i);
     const op = ops[i]!;
-    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("what looks ahead in it looks behind");
+    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("what looks ahead in it looks after");
     if (op === nfaOp.match) continue;
     if (op === nfaOp.fork || isLook(i)) pending.push(first[i]!);
     pending.push(second[i]!);
@@ -119,22 +125,22 @@ function partsWithLooks(program: Nfa): Part {
   return { program: { ...program, ops: ops.map((op, i) => (isInPart.has(i) ? op : nfaOp.match)) }, roots };
 }
 
-/** What the second pass reads. */
-type Shadows = {
+/** The input of the construction of the second pass. */
+type ForwardInput = {
   readonly backward: Backward;
   readonly pairs: readonly Pair[];
   readonly classes: CharacterClasses;
   readonly lineEnd: number;
   readonly symbolSets: readonly Uint8Array[];
-  /** Instructions whose values a symbol says. */
+  /** The instructions whose values a symbol encodes. */
   readonly roots: readonly number[];
 };
 
-/** `explored` makes the second pass. The first one reads the program, or what `partOf` takes of it. */
-function readingShadows(
+/** Builds both passes: the first one for the program, or its part that `partOf` selects, the second by `buildForward`. */
+function buildBimachine(
   [split, ...rest]: readonly Split[],
   steps: CompileSteps,
-  explored: (program: Nfa, shadows: Shadows) => Automaton,
+  buildForward: (program: Nfa, input: ForwardInput) => Automaton,
   partOf?: (program: Nfa) => Part,
 ): PatternTables {
   const { tree, isLinewise } = split!;
@@ -150,17 +156,17 @@ function readingShadows(
   const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;
   const part = partOf?.(program);
   const backward = readBackwards(part?.program ?? program, symbolSets, lineEnd, steps);
-  const valuesAt = (c: number, behind: number) =>
-    part?.roots.map((root) => backward.holds(root, c, behind)).join("") ?? backward.matters(c, behind);
-  const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${valuesAt(c, behind)}`);
+  const valuesAt = (c: number, after: number) =>
+    part?.roots.map((root) => backward.holds(root, c, after)).join("") ?? backward.relevantValues(c, after);
+  const alphabet = new Numbering<Pair>(({ c, after }) => `${c} ${valuesAt(c, after)}`);
   const pairOf = Array.from({ length: backward.stateCount }, (_, state) =>
     Array.from({ length: classes.classCount }, (_, c) =>
-      alphabet.idOf({ c, behind: c === lineEnd ? 0 : state }),
+      alphabet.idOf({ c, after: c === lineEnd ? 0 : state }),
     ),
   );
   const pairs = alphabet.items;
   if (pairs.length > symbolCountMax) throw new BeyondAutomaton("it looks ahead for too many things at once");
-  const exact = explored(program, {
+  const exact = buildForward(program, {
     backward,
     pairs,
     classes,
@@ -174,13 +180,13 @@ function readingShadows(
   );
   const { automaton, symbolOf } = withFewerSymbols(whole, steps);
   const symbols = pairOf.map((row) => row.map((pair) => symbolOf[pair]!));
-  return spoken(automaton, classes, symbols, backward, steps);
+  return encodeSymbols(automaton, classes, symbols, backward, steps);
 }
 
-/** A class of characters, and a state behind one of it. */
-type Pair = { readonly c: number; readonly behind: number };
+/** A class of characters, and the state after such a character. */
+type Pair = { readonly c: number; readonly after: number };
 
-function explore(
+function exploreSingleThread(
   startInstruction: number,
   classes: CharacterClasses,
   pairs: readonly Pair[],
@@ -203,9 +209,9 @@ function explore(
   if (!canMatch) throw new Unusable("matches no text at all");
   return automaton;
 
-  /** Without a pair an invalid byte, or the end. */
+  /** Without a pair, the symbol is an invalid byte or the end. */
   function step({ thread, before, breakBefore }: Situation, pair: Pair | undefined, isInvalid: boolean) {
-    let action = thread === none ? nothing : endsHere;
+    let action = thread === none ? noAction : endsHere;
     if (pair === undefined || breakBefore !== "none") {
       const isPossible = thread < 0 || wayFrom(thread, before, edge, -1) === itMatches;
       if (!isPossible) return undefined;
@@ -215,30 +221,30 @@ function explore(
       }
       before = edgeGroup;
     } else if (thread >= 0) {
-      const way = wayFrom(thread, before, pair.c, pair.behind);
+      const way = wayFrom(thread, before, pair.c, pair.after);
       if (way === noWay) return undefined;
-      if (way !== itMatches) return { action: nothing, next: behind(way, pair) };
+      if (way !== itMatches) return { action: noAction, next: situationAfter(way, pair) };
     }
-    const first = wayFrom(startInstruction, before, pair.c, pair.behind);
+    const first = wayFrom(startInstruction, before, pair.c, pair.after);
     if (first === itMatches) throw new Unusable("can match the empty string");
     if (first !== noWay) canMatch = true;
-    else if (thread === gap && breakBefore === "none") action = nothing;
-    return { action, next: behind(first === noWay ? gap : first, pair) };
+    else if (thread === gap && breakBefore === "none") action = noAction;
+    return { action, next: situationAfter(first === noWay ? gap : first, pair) };
   }
 
-  function behind(thread: number, { c }: Pair): Situation {
+  function situationAfter(thread: number, { c }: Pair): Situation {
     return { thread, before: groupOf[c]!, breakBefore: c === lineEnd ? "line" : "none" };
   }
 }
 
-/** An automaton of classes as one of pairs: the second of a pair says nothing to it. */
+/** Turns an automaton that reads classes into one that reads pairs and ignores their states. */
 function withSymbols(automaton: Automaton, pairs: readonly Pair[]): Automaton {
   const symbols = pairs.map(({ c }) => c);
   symbols.push(automaton.symbolCount - 2, automaton.symbolCount - 1);
   return { ...automaton, symbolCount: symbols.length, ...withColumns(automaton, symbols) };
 }
 
-/** The entries of an automaton for other symbols, each like one of its own. */
+/** The entries of an automaton for new symbols, each equal to one of its own symbols. */
 function withColumns(
   { stateCount, symbolCount, nextStates, actions }: Automaton,
   symbols: readonly number[],
@@ -252,8 +258,8 @@ function withColumns(
 }
 
 /**
- * The same automaton, with one symbol for those that no state tells apart, where both can come: `symbolOf` has the new ones. What
- * never comes ends a pretoken and goes on as from the start of a text, so that it hides no safe cut.
+ * Merges symbols that no state distinguishes where both are possible; `symbolOf` maps old symbols to new ones. An impossible
+ * entry ends a pretoken and continues as at the start of a text, so that it hides no safe cut.
  */
 function withFewerSymbols(
   exact: Automaton,
@@ -271,7 +277,7 @@ function withFewerSymbols(
     steps.add(different < 0 ? stateCount : different);
     return different < 0;
   };
-  /** The first of those that are alike, which has the entries of all. */
+  /** The first symbol of each merged group, which has the entries of all. */
   const symbols: number[] = [];
   const symbolOf = Array.from({ length: symbolCount - 2 }, (_, symbol) => {
     const like = symbols.findIndex((other) => areLike(symbol, other));
@@ -294,17 +300,17 @@ function withFewerSymbols(
   return { automaton: { ...exact, symbolCount: symbols.length, ...columns }, symbolOf };
 }
 
-/** Where characters begin that are not in use, or seldom, of one to four bytes. */
-const seldom = [0, 0x80, 0xe000, 0xf0000];
+/** The first code points of the rare or unused characters with one to four bytes in UTF-8. */
+const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
- * Says symbols with characters, each with one of the same length in UTF-8. Characters of a class that always has the same symbol
- * stand for themselves. The others are free to stand for any symbol; and where they are too few, characters that are seldom
- * met: those are replaced by others of their class.
+ * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. Characters of a class that
+ * always has the same symbol represent themselves. The others are free to represent any symbol. If they are too few, rare
+ * characters are borrowed, and replaced in the text by others of their class.
  *
- * @param symbols of each state behind a character, and class of it
+ * @param symbols by the state after a character, and by its class
  */
-function spoken(
+function encodeSymbols(
   automaton: Automaton,
   classes: CharacterClasses,
   symbols: readonly (readonly number[])[],
@@ -314,97 +320,102 @@ function spoken(
   const setOfClass = setsOfClasses(classes);
   const symbolsOf = setOfClass.map((_, c) => [...new Set(symbols.map((row) => row[c]!))]);
   const plain = symbolsOf.map((some) => (some.length === 1 ? some[0] : undefined));
-  const speakers = rangesOfLengths.map((range, i) => {
+  const standIns = rangesByLength.map((range, i) => {
     const sets = setOfClass.map((set) => intersectionOf(set, range));
-    return speakersAmong(sets, symbolsOf, seldom[i]!);
+    return chooseStandIns(sets, symbolsOf, rareCodePoints[i]!);
   });
-  const lent = new Map(speakers.flatMap(({ lent }) => [...lent].map(([symbol, point]) => [point, symbol])));
+  const borrowed = new Map(
+    standIns.flatMap(({ borrowed }) => [...borrowed].map(([symbol, point]) => [point, symbol])),
+  );
   const setsOfSymbols = new Map<number, number[]>();
-  for (const [point, symbol] of lent)
+  for (const [point, symbol] of borrowed)
     setsOfSymbols.set(symbol, [...(setsOfSymbols.get(symbol) ?? []), point]);
-  const lentSets = [...setsOfSymbols.values()].map((points) => setOf(points.sort((a, b) => a - b)));
-  const all = divideIntoClasses([...setOfClass, ...lentSets]).classes;
+  const borrowedSets = [...setsOfSymbols.values()].map((points) => setOf(points.sort((a, b) => a - b)));
+  const all = divideIntoClasses([...setOfClass, ...borrowedSets]).classes;
   const firstPoints = setsOfClasses(all).map((set) => set[0]!);
   const classOf = firstPoints.map((point) => classAt(classes, point));
-  const said = firstPoints.map((point, k) => lent.get(point) ?? plain[classOf[k]!] ?? 0);
-  const symbolsSaid = [...said, automaton.symbolCount - 2, automaton.symbolCount - 1];
-  const spokenAutomaton = {
+  const symbolOfClass = firstPoints.map((point, k) => borrowed.get(point) ?? plain[classOf[k]!] ?? 0);
+  const encodedSymbols = [...symbolOfClass, automaton.symbolCount - 2, automaton.symbolCount - 1];
+  const encodedAutomaton = {
     ...automaton,
     classes: all,
-    symbolCount: symbolsSaid.length,
-    ...withColumns(automaton, symbolsSaid),
+    symbolCount: encodedSymbols.length,
+    ...withColumns(automaton, encodedSymbols),
   };
-  const tables = buildScanTables(spokenAutomaton, steps);
-  const isSelf = said.map((_, k) => plain[classOf[k]!] !== undefined && !lent.has(firstPoints[k]!));
-  const quietBefore = setOfClass.map((_, c) => {
+  const tables = buildScanTables(encodedAutomaton, steps);
+  const isUnchanged = symbolOfClass.map(
+    (_, k) => plain[classOf[k]!] !== undefined && !borrowed.has(firstPoints[k]!),
+  );
+  const quietStates = setOfClass.map((_, c) => {
     const before = symbols.map((_, state) => backward.next[state * backward.symbolCount + c]!);
     return new Set(before).size === 1 ? before[0]! : notQuiet;
   });
-  const isQuiet = (k: number) => isSelf[k]! && quietBefore[classOf[k]!] !== notQuiet;
-  const shadowSteps = new Uint32Array(symbols.length << 8);
+  const isQuiet = (k: number) => isUnchanged[k]! && quietStates[classOf[k]!] !== notQuiet;
+  const annotationSteps = new Uint32Array(symbols.length << 8);
   const quiet = new Uint16Array(256);
   columnsOf(all).forEach((k, column) => {
     const c = classOf[k]!;
     const isByte = column < firstClassColumn;
-    quiet[column] = isQuiet(k) ? quietBefore[c]! : notQuiet;
+    quiet[column] = isQuiet(k) ? quietStates[c]! : notQuiet;
     symbols.forEach((row, state) => {
       const symbol = row[c]!;
-      const other = isByte ? speakers[0]!.standing.get(symbol)! : symbol + 1;
+      const other = isByte ? standIns[0]!.characterOf.get(symbol)! : symbol + 1;
       const self = isByte ? column : 0;
       const before = backward.next[state * backward.symbolCount + c]!;
-      shadowSteps[(state << 8) | column] = (before << 16) | (isSelf[k] ? self : other);
+      annotationSteps[(state << 8) | column] = (before << 16) | (isUnchanged[k] ? self : other);
     });
   });
   const replacements = new Uint32Array(automaton.symbolCount << 2);
-  speakers.forEach(({ standing }, i) => {
-    for (const [symbol, point] of standing) replacements[((symbol + 1) << 2) | i] = packed(point);
+  standIns.forEach(({ characterOf }, i) => {
+    for (const [symbol, point] of characterOf) replacements[((symbol + 1) << 2) | i] = packed(point);
   });
   const live = unionOf(setsOfClasses(all).filter((_, k) => !isQuiet(k)));
-  return { ...tables, shadow: { steps: shadowSteps, replacements, quiet, live: liveRows(live) } };
+  return { ...tables, annotation: { steps: annotationSteps, replacements, quiet, live: liveRows(live) } };
 }
 
-type Speakers = {
+/** The characters that represent symbols. */
+type StandIns = {
   /** The character of each symbol. */
-  readonly standing: ReadonlyMap<number, number>;
-  /** Those of them that stand for no symbol of their own class. */
-  readonly lent: ReadonlyMap<number, number>;
+  readonly characterOf: ReadonlyMap<number, number>;
+  /** Those characters that represent no symbol of their own class. */
+  readonly borrowed: ReadonlyMap<number, number>;
 };
 
-/** For characters of one length. Throws BeyondAutomaton where there are fewer than symbols. */
-function speakersAmong(
+/** Chooses characters of one length. Throws BeyondAutomaton if there are fewer than symbols. */
+function chooseStandIns(
   sets: readonly CodePointSet[],
   symbolsOf: readonly (readonly number[])[],
   from: number,
-): Speakers {
-  const standing = new Map<number, number>();
-  const spoken = new Set<number>();
+): StandIns {
+  const characterOf = new Map<number, number>();
+  const encoded = new Set<number>();
   const free: CodePointSet[] = [];
   sets.forEach((set, c) => {
     if (set.length === 0) return;
     const [symbol, ...more] = symbolsOf[c]!;
-    if (more.length === 0) standing.set(symbol!, standing.get(symbol!) ?? set[0]!);
+    if (more.length === 0) characterOf.set(symbol!, characterOf.get(symbol!) ?? set[0]!);
     else {
       free.push(set);
-      for (const each of symbolsOf[c]!) spoken.add(each);
+      for (const ownSymbol of symbolsOf[c]!) encoded.add(ownSymbol);
     }
   });
   const all = unionOf(sets);
   const own = unionOf(free);
   const others = intersectionOf(all, complementOf(own));
   const order = [own, intersectionOf(others, codePointRange(from, lastCodePoint)), others];
-  const points = pointsOf(order, new Set(standing.values()));
-  const lent = new Map<number, number>();
-  for (const symbol of spoken) {
-    if (standing.has(symbol)) continue;
+  const points = pointsOf(order, new Set(characterOf.values()));
+  const borrowed = new Map<number, number>();
+  for (const symbol of encoded) {
+    if (characterOf.has(symbol)) continue;
     const { value: point } = points.next();
     if (point === undefined) throw new BeyondAutomaton("it looks ahead for too many things at once");
-    standing.set(symbol, point);
-    lent.set(symbol, point);
+    characterOf.set(symbol, point);
+    borrowed.set(symbol, point);
   }
-  return { standing, lent };
+  return { characterOf, borrowed };
 }
 
-/** The characters of the sets, each once, but for those that are taken. */
+/** Yields the characters of the sets, each once, without those in `taken`. */
 function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator<number, undefined> {
   for (const set of sets)
     for (let i = 0; i < set.length; i += 2)
@@ -415,8 +426,8 @@ function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator
       }
 }
 
-/** In scripts of characters of one length, those that UTF-8 writes in one to four bytes. */
-const rangesOfLengths = [
+/** The characters whose UTF-8 has one, two, three and four bytes. */
+const rangesByLength = [
   codePointRange(0, 0x7f),
   codePointRange(0x80, 0x7ff),
   [0x800, 0xd7ff, 0xe000, 0xffff],
@@ -451,10 +462,10 @@ function packed(point: number | undefined): number {
 
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
-/** Rows of bytes with the same upper half: equal rows share a bit, and from the eighth on all do. */
+/** A row has the bytes with the same upper half. Equal rows share a bit, and all rows from the eighth on share one. */
 function liveRows(set: CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
-  rangesOfLengths.forEach((range, i) => {
+  rangesByLength.forEach((range, i) => {
     const members = intersectionOf(set, range);
     const leadOf = (point: number) => firstBytes[i]! | (point >> (6 * i));
     for (let r = 0; r < members.length; r += 2)
@@ -475,45 +486,45 @@ function liveRows(set: CodePointSet): Uint8Array {
 }
 
 /**
- * A program read from right to left. At a position an instruction has a value: 1 where some way on from here matches, else 0.
- * Inside of an atomic group it is 0 where no way leads out of the group; else 1 more than the value outside where the *first*
- * such way leads to. It depends on the character here, on the one before (look-behinds of one character), and on the values at
- * the next position. So one pass from the right finds them all, and there are finitely many vectors of values: these are the
- * states of an automaton. A state has the values of the instructions that a character leads to, for each kind of character
- * before.
+ * The automaton of the first pass, which reads from right to left. At a position each instruction has a value: 1 if some path
+ * from here matches, else 0. Inside an atomic group the value is 0 if no path leaves the group; else it is 1 more than the
+ * value of the instruction at which the *first* such path arrives. A value depends on the character here, on the previous one (look-behinds of
+ * one character), and on the values at the next position. So one pass from the right finds all values, and the finitely many
+ * vectors of values are the states of an automaton. A state has the values of the instructions that follow a character, for
+ * each group of the character before.
  *
  *   FIELD       LENGTH                       MEANING
- *   next        stateCount * symbolCount     the state at a position, of that at the next one and the symbol between
- *   groupOf     symbolCount                  the kind of a symbol as a look-behind of the program sees it
+ *   next        stateCount * symbolCount     the state before a symbol, by the state after it and the symbol
+ *   groupOf     symbolCount                  the group of a symbol: look-behinds do not distinguish its members
  *
- * Symbols are character classes, then the edge of the text. State 0 is that at the end of a text.
+ * Symbols are character classes, then the edge of the text. State 0 is the state at the end of a text.
  */
 type Backward = {
   readonly symbolCount: number;
   readonly stateCount: number;
   readonly next: Int32Array;
   readonly groupOf: readonly number[];
-  /** All that a symbol sees of the state behind it. */
-  readonly matters: (symbol: number, behind: number) => string;
+  /** The part of the state after a symbol that affects anything at the symbol. */
+  readonly relevantValues: (symbol: number, after: number) => string;
   /**
-   * Where the first way from an instruction leads, before a symbol and behind one of a group: to the instruction behind the
-   * character that it takes; or `itMatches`, or `noWay`. `behind` is no state where the text ends.
+   * Follows the first matching path from an instruction between two symbols: returns the instruction after the character that
+   * it consumes, or `itMatches`, or `noWay`. `after` is -1 where the text ends.
    */
-  readonly wayFrom: (instruction: number, before: number, symbol: number, behind: number) => number;
-  /** 1 where an instruction that looks at nothing before it leads to a match, else 0. */
-  readonly holds: (instruction: number, symbol: number, behind: number) => number;
+  readonly wayFrom: (instruction: number, before: number, symbol: number, after: number) => number;
+  /** 1 if an instruction without look-behinds leads to a match, else 0. */
+  readonly holds: (instruction: number, symbol: number, after: number) => number;
 };
 
 const itMatches = -1;
 const noWay = -2;
 
 const stateCountMax = 4000;
-/** Some tenths of a second. */
+/** Takes some tenths of a second. */
 const evaluationCountMax = 1 << 24;
 
 /**
- * `symbolSets[set][symbol]` is 1 where the set holds the symbol. Behind the class `lineEnd` a text ends; -1: behind none.
- * Throws BeyondAutomaton.
+ * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after the class `lineEnd`
+ * (-1: after none). Throws BeyondAutomaton.
  */
 function readBackwards(
   program: Nfa,
@@ -537,21 +548,21 @@ function readBackwards(
     stateCount: states.items.length,
     next: Int32Array.from(next),
     groupOf,
-    matters: (symbol, behind) => reader.matters(symbol, states.items[behind]!),
-    wayFrom: (instruction, before, symbol, behind) =>
-      reader.wayFrom(instruction, memberOf[before]!, symbol, states.items[behind]),
-    holds: (instruction, symbol, behind) =>
-      reader.wayFrom(instruction, memberOf[0]!, symbol, states.items[behind]) === noWay ? 0 : 1,
+    relevantValues: (symbol, after) => reader.relevantValues(symbol, states.items[after]!),
+    wayFrom: (instruction, before, symbol, after) =>
+      reader.wayFrom(instruction, memberOf[before]!, symbol, states.items[after]),
+    holds: (instruction, symbol, after) =>
+      reader.wayFrom(instruction, memberOf[0]!, symbol, states.items[after]) === noWay ? 0 : 1,
   };
 }
 
 class BackwardReader {
-  /** Instructions that a character leads to: their values are what a position has to know of the next one. */
+  /** The instructions that follow a character. Only their values at the next position matter. */
   private readonly targets: readonly number[];
   private readonly targetIds: ReadonlyMap<number, number>;
   private readonly values: Int32Array;
   private evaluationCount = 0;
-  /** For each symbol the targets, by their ids, that it leads to. */
+  /** For each symbol the ids of the targets that it leads to. */
   private readonly seen: number[][] = [];
 
   constructor(
@@ -567,20 +578,20 @@ class BackwardReader {
     this.values = new Int32Array(ops.length);
   }
 
-  /** The state before a symbol, of the one behind it; undefined: there is nothing behind. */
-  stateBefore(behind: readonly number[] | undefined, symbol: number): number[] {
-    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.targets.length);
+  /** The state before a symbol, by the state after it; undefined: the text ends there. */
+  stateBefore(after: readonly number[] | undefined, symbol: number): number[] {
+    const valuesAfter = after?.slice(this.groupOf[symbol]! * this.targets.length);
     return this.memberOf.flatMap((before) => {
       this.forget();
-      return this.targets.map((instruction) => this.evaluate(instruction, before, symbol, valuesBehind));
+      return this.targets.map((instruction) => this.evaluate(instruction, before, symbol, valuesAfter));
     });
   }
 
-  matters(symbol: number, behind: readonly number[]): string {
+  relevantValues(symbol: number, after: readonly number[]): string {
     this.seen[symbol] ??= this.targetsOf(symbol);
     const values = this.groupOf[symbol]! * this.targets.length;
     this.steps.add(this.seen[symbol].length);
-    return this.seen[symbol].map((id) => behind[values + id]).join("");
+    return this.seen[symbol].map((id) => after[values + id]).join("");
   }
 
   private targetsOf(symbol: number): number[] {
@@ -590,10 +601,10 @@ class BackwardReader {
     return [...ids].sort((a, b) => a - b);
   }
 
-  wayFrom(start: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
+  wayFrom(start: number, before: number, symbol: number, after: readonly number[] | undefined): number {
     const { ops, first, second } = this.program;
-    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.targets.length);
-    const value = (instruction: number) => this.evaluate(instruction, before, symbol, valuesBehind);
+    const valuesAfter = after?.slice(this.groupOf[symbol]! * this.targets.length);
+    const value = (instruction: number) => this.evaluate(instruction, before, symbol, valuesAfter);
     this.forget();
     if (value(start) === 0) return noWay;
     for (let i = start; ; ) {
@@ -610,8 +621,8 @@ class BackwardReader {
     this.steps.add(this.values.length >> 4);
   }
 
-  /** The value of an instruction, where one symbol stands before the position and another one behind it. */
-  private evaluate(i: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
+  /** The value of an instruction at a position between two symbols. */
+  private evaluate(i: number, before: number, symbol: number, after: readonly number[] | undefined): number {
     this.steps.add(1);
     if (++this.evaluationCount > evaluationCountMax)
       throw new BeyondAutomaton("what it looks ahead for takes too long to make");
@@ -619,11 +630,11 @@ class BackwardReader {
     const { program, symbolSets } = this;
     const a = program.first[i]!;
     const b = program.second[i]!;
-    const on = (instruction: number) => this.evaluate(instruction, before, symbol, behind);
+    const on = (instruction: number) => this.evaluate(instruction, before, symbol, after);
     let value = 0;
     switch (program.ops[i]!) {
       case nfaOp.take:
-        if (behind !== undefined && symbolSets[a]![symbol] === 1) value = behind[this.targetIds.get(b)!]!;
+        if (after !== undefined && symbolSets[a]![symbol] === 1) value = after[this.targetIds.get(b)!]!;
         break;
       case nfaOp.fork:
         value = on(a) || on(b);
@@ -655,7 +666,7 @@ class BackwardReader {
   }
 }
 
-/** Symbols that no look-behind of one character tells apart are a group; `memberOf` has one of each. */
+/** Groups the symbols that no look-behind of one character distinguishes; `memberOf` has a member of each group. */
 function groupsOf(
   { ops, first }: Nfa,
   symbolSets: readonly Uint8Array[],

@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { BeyondAutomaton, Unusable } from "../../../src/pattern/automaton.ts";
 import { notQuiet, type PatternTables } from "../../../src/pattern/compiled-pattern.ts";
 import { findSafeCut } from "../../../src/pattern/cut-text.ts";
-import { foreseen, foreseenLooks } from "../../../src/pattern/foreseen.ts";
+import {
+  buildLookaheadAutomaton,
+  buildPartialLookaheadAutomaton,
+} from "../../../src/pattern/lookahead-automaton.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { parseSplit, type Split } from "../../../src/pattern/parse-pattern.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
@@ -112,7 +115,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
 });
 
 /** The tables, if the pattern can be foreseen in this way. */
-function tablesBy(foresee: typeof foreseen, split: Split): PatternTables | undefined {
+function tablesBy(foresee: typeof buildLookaheadAutomaton, split: Split): PatternTables | undefined {
   try {
     return foresee([split]);
   } catch (error) {
@@ -134,9 +137,10 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
       expect(error).toBeInstanceOf(UserError);
       continue;
     }
-    const ways = [tablesBy(foreseen, split), tablesBy(foreseenLooks, split)].filter(
-      (way) => way !== undefined,
-    );
+    const ways = [
+      tablesBy(buildLookaheadAutomaton, split),
+      tablesBy(buildPartialLookaheadAutomaton, split),
+    ].filter((way) => way !== undefined);
     if (ways.length === 0) continue;
     for (let trial = 0; trial < 12; trial++) {
       const parts = random(3) > 0 ? [randomText(random, 14)] : [randomText(random, 9), 0xff, "a \n"];
@@ -181,9 +185,9 @@ test("alternatives that look far ahead are foreseen alone, and the others keep t
     const source = some.join("|");
     const lineWise = random(4) === 0;
     const split = parseSplit(source, lineWise);
-    const tables = tablesBy(foreseenLooks, split);
+    const tables = tablesBy(buildPartialLookaheadAutomaton, split);
     if (tables === undefined) continue;
-    if (tables.shadow!.quiet[" ".charCodeAt(0)] !== notQuiet) quietCount++;
+    if (tables.annotation!.quiet[" ".charCodeAt(0)] !== notQuiet) quietCount++;
     for (let trial = 0; trial < 20; trial++) {
       const text = Array.from({ length: random(14) }, () => "111122aab \n"[random(11)]!).join("");
       const parts = random(3) > 0 ? [text] : [text, 0xff, "11a \n1"];
@@ -206,16 +210,21 @@ test("of numbers that are grouped from the right only digits depend on what foll
     const source = patterns[name].sources[0]!.replace(/ \?\\p\{N\}\+|\\p\{N\}(?:\{1,3\})?(?=\|)/, number);
     const [tables, ...more] = compilePattern([source]).automata;
     const live = Array.from({ length: 128 }, (_, byte) => byte).filter(
-      (byte) => tables!.shadow!.quiet[byte] === notQuiet,
+      (byte) => tables!.annotation!.quiet[byte] === notQuiet,
     );
     expect([name, String.fromCharCode(...live), more]).toEqual([name, "0123456789", []]);
   }
 });
 
 test("a class of one character can say many things, with characters that are seldom met", () => {
-  const { shadow } = foreseen([parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b", false)]);
+  const { annotation } = buildLookaheadAutomaton([
+    parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b", false),
+  ]);
   const said = new Set(
-    Array.from({ length: shadow!.steps.length >> 8 }, (_, state) => shadow!.steps[(state << 8) | 97]! & 255),
+    Array.from(
+      { length: annotation!.steps.length >> 8 },
+      (_, state) => annotation!.steps[(state << 8) | 97]! & 255,
+    ),
   );
   expect(said.size).toBeGreaterThan(2);
 });
