@@ -3,7 +3,7 @@
 import { commands } from "../../src/main/command-table.ts";
 import { described, sentences, topicsOf } from "../../src/main/help.ts";
 import { type Option, topics } from "../../src/options/option.ts";
-import { everywhere } from "../../src/options/shared-options.ts";
+import { commonOptions } from "../../src/options/shared-options.ts";
 import { type CommandSpec, usageLine } from "../../src/terminal/command.ts";
 
 export type ManPageOptions = {
@@ -39,7 +39,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ),
     ...commands.flatMap(commandSection),
     ".SH OPTIONS OF EVERY COMMAND",
-    ...Object.values(everywhere).flatMap(optionEntry),
+    ...Object.values(commonOptions).flatMap(optionEntry),
     ...ending(),
   );
 }

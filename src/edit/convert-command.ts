@@ -17,7 +17,7 @@ import {
 import { tokenizerImage } from "#tokenizer";
 import { fingerprintOf, imageFactsOf, saveTokenizer } from "#training";
 import { convertTokenizer } from "./convert-tokenizer.ts";
-import { converting, imaging } from "./edit-options.ts";
+import { convertOptions, imageOptions } from "./edit-options.ts";
 
 /** `bpe convert`: writes the same tokenizer in other formats. */
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
@@ -25,7 +25,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const { options, files, typed } = invocation;
   const found = findTokenizer(files[0]!);
   const { path } = found;
-  const asked = readTyped(converting, options);
+  const asked = readTyped(convertOptions, options);
   const formatNames = asked.formats;
   const directory = asked.output!;
   const loadOptions = besideOf(asked);
@@ -78,7 +78,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
 /** `bpe image`: compiles a tokenizer into one file for encoding inside other programs. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const { name, path } = findTokenizer(invocation.files[0]!);
-  const asked = readTyped(imaging, invocation.options);
+  const asked = readTyped(imageOptions, invocation.options);
   const file = asked.output;
   await lockFiles(output, file);
   const beside = besideOf(asked);

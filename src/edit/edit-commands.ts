@@ -1,5 +1,5 @@
 import { type Command, oneTokenizer } from "#terminal";
-import { converting, imaging, pruning, truncating } from "./edit-options.ts";
+import { convertOptions, imageOptions, pruneOptions, truncateOptions } from "./edit-options.ts";
 
 export const editCommands: readonly Command[] = [
   {
@@ -9,7 +9,7 @@ export const editCommands: readonly Command[] = [
     description: "make a vocabulary smaller",
     details:
       "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that no other token is made of. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
-    options: pruning,
+    options: pruneOptions,
     examples: [
       {
         what: "To 500 tokens, by what a text needs",
@@ -26,7 +26,7 @@ export const editCommands: readonly Command[] = [
     description: "keep the first merges of a tokenizer",
     details:
       "Its first merges stay, as if training had stopped there; so do bytes and added tokens. The result has the same kinds of files, and ids.tsv, which has the new id of each old one.",
-    options: truncating,
+    options: truncateOptions,
     examples: [{ what: "Two sizes", command: "bpe truncate tokenizer -n 400,300 -o smaller" }],
     run: async () => (await import("./prune-command.ts")).runTruncate,
     usesKernel: true,
@@ -37,7 +37,7 @@ export const editCommands: readonly Command[] = [
     ...oneTokenizer,
     description: "write a tokenizer as other kinds of files",
     details: "Ids stay: what is written is loaded, and compared.",
-    options: converting,
+    options: convertOptions,
     examples: [
       { what: "As all kinds", command: "bpe convert tokenizer/tokenizer.tiktoken -o converted" },
       { what: "For llama.cpp", command: "bpe convert tokenizer --format gguf -o converted" },
@@ -53,7 +53,7 @@ export const imageCommand: Command = {
   description: "make a tokenizer that other programs load",
   details:
     "Writes what Python's native module and C programs encode with, in their own process, as one file. It belongs to this version of bpe: another one refuses it.",
-  options: imaging,
+  options: imageOptions,
   examples: [{ what: "For a C program", command: "bpe image tokenizer -o tokenizer.image" }],
   run: async () => (await import("./convert-command.ts")).runImage,
 };

@@ -1,13 +1,13 @@
 import { writtenFormats, writtenOnRequest } from "#formats";
 import {
-  besideTokenizer,
   flag,
-  reading,
-  shared,
+  readingOptions,
+  sharedOptions,
   sizes,
   tableOf,
+  tokenizerSupplements,
   trainingOptions,
-  unattended,
+  unattendedOptions,
   whole,
   words,
 } from "#options";
@@ -15,11 +15,11 @@ import {
 // The options of prune, truncate, convert and image, each table in the order of help.
 
 const { details: _, ...outputDirectory } = trainingOptions.output;
-const { output: outputFile, texts: textFiles } = shared;
+const { output: outputFile, texts: textFiles } = sharedOptions;
 const { workers } = trainingOptions;
 
 /** The options of `bpe prune`. */
-export const pruning = tableOf({
+export const pruneOptions = tableOf({
   texts: {
     ...textFiles,
     required: true,
@@ -35,23 +35,23 @@ export const pruning = tableOf({
     topic: "tokens",
     description: "how many tokens stay, special tokens included",
   },
-  ...{ output: outputDirectory, ...besideTokenizer, ...reading },
+  ...{ output: outputDirectory, ...tokenizerSupplements, ...readingOptions },
   workers: { ...workers, default: "1 for small texts, else all cores" },
-  ...unattended,
+  ...unattendedOptions,
 });
 
 /** The options of `bpe truncate`. */
-export const truncating = tableOf({
+export const truncateOptions = tableOf({
   vocabSize: {
-    ...pruning.vocabSize,
+    ...pruneOptions.vocabSize,
     kind: sizes,
     details: "Several sizes, separated by commas: -n 64k,32k writes DIR/65536 and DIR/32768.",
   },
-  ...{ output: outputDirectory, ...besideTokenizer, ...unattended },
+  ...{ output: outputDirectory, ...tokenizerSupplements, ...unattendedOptions },
 });
 
 /** The options of `bpe convert`. */
-export const converting = tableOf({
+export const convertOptions = tableOf({
   formats: {
     name: "format",
     kind: words(writtenFormats),
@@ -68,11 +68,11 @@ export const converting = tableOf({
       "Those that transformers reads next to them are copied, too. An error if the files do not hold all of the tokenizer.",
     excludes: [{ other: "format", why: "a copy has the formats of the tokenizer" }],
   },
-  ...{ output: outputDirectory, ...besideTokenizer, ...unattended },
+  ...{ output: outputDirectory, ...tokenizerSupplements, ...unattendedOptions },
 });
 
 /** The options of `bpe image`. */
-export const imaging = tableOf({
+export const imageOptions = tableOf({
   output: { ...outputFile, description: "where the image goes" },
-  ...{ ...besideTokenizer, ...unattended },
+  ...{ ...tokenizerSupplements, ...unattendedOptions },
 });

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { checkNames } from "#corpus";
 import { readRecordedReading } from "#formats";
-import { besideTokenizer, readTyped } from "#options";
+import { readTyped, tokenizerSupplements } from "#options";
 import { shellLine, usageError } from "#runtime";
 import {
   besideOf,
@@ -18,7 +18,7 @@ import {
   type Row,
   rowLines,
 } from "#terminal";
-import { pruning, truncating } from "./edit-options.ts";
+import { pruneOptions, truncateOptions } from "./edit-options.ts";
 import { type Pruned, type PruneOptions, pruneTokenizer } from "./prune-tokenizer.ts";
 
 /** `bpe prune`: removes the tokens of a tokenizer that a text needs least. */
@@ -26,7 +26,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const { options } = invocation;
   const asked = readOptions("prune", invocation, startMs);
-  const typed = readTyped(pruning, options);
+  const typed = readTyped(pruneOptions, options);
   const { texts, vocabSize, workers } = typed;
   checkNames(texts!, typed);
   await lockDirectory(output, asked.output);
@@ -35,7 +35,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
   const text = { path: texts!.join(" "), inputs: found.inputs, workers };
   const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output);
-  const { sizes, goneCounts, ...pruned } = await pruneTokenizer({
+  const { sizes, removedCounts, ...pruned } = await pruneTokenizer({
     ...asked,
     parts,
     counts,
@@ -46,10 +46,10 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
     })),
   });
   const elapsedMs = Math.round(performance.now() - startMs);
-  const goneCount = goneCounts[0]!;
-  const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
-  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(goneCount)} (${share}) were of tokens that are gone`;
-  const result = { ...pruned, size: sizes[0]!, goneCount, tokenCount, elapsedMs, output: asked.output };
+  const removedCount = removedCounts[0]!;
+  const share = `${((100 * removedCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
+  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(removedCount)} (${share}) were of tokens that are gone`;
+  const result = { ...pruned, size: sizes[0]!, removedCount, tokenCount, elapsedMs, output: asked.output };
   output.succeed(
     (columns) => [
       ...summaryOf({ ...result, path: asked.path, sizes, text: ofText }, columns),
@@ -64,7 +64,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   const startMs = performance.now();
   const { options } = invocation;
   const asked = readOptions("truncate", invocation, startMs);
-  const sizes = readTyped(truncating, options).vocabSize!.map(({ count, isMore }) => {
+  const sizes = readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
     if (isMore) throw usageError(`--vocab-size +${count} is more tokens`, "give how many stay: -n 32k");
     return count;
   });
@@ -73,7 +73,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   if (twice !== undefined) throw usageError(`--vocab-size ${twice} is given twice`);
   await lockDirectory(output, asked.output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
-  const { goneCounts: _, ...truncated } = await pruneTokenizer({
+  const { removedCounts: _, ...truncated } = await pruneTokenizer({
     ...{ ...asked, parts, sizes },
     counts: null,
     texts: [],
@@ -83,7 +83,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   output.succeed((columns) => summaryOf({ ...result, path: asked.path, text: "" }, columns), result);
 }
 
-type Result = Omit<Pruned, "goneCounts"> & {
+type Result = Omit<Pruned, "removedCounts"> & {
   readonly path: string;
   /** The share of the text in tokens that were removed. */
   readonly text: string;
@@ -114,7 +114,7 @@ function summaryOf(
   return rowLines(rows, columns, 13);
 }
 
-const replacing = { output: pruning.output, ...besideTokenizer };
+const replacing = { output: pruneOptions.output, ...tokenizerSupplements };
 
 /** Reads the options of both commands. */
 function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {

@@ -141,7 +141,7 @@ export type Pruned = Pick<Pruning, "unreachableCount"> & {
   readonly sizeBefore: number;
   readonly sizes: readonly number[];
   /** Occurrences in the texts of removed tokens, for each size. */
-  readonly goneCounts: readonly number[];
+  readonly removedCounts: readonly number[];
   readonly files: readonly string[];
 };
 
@@ -171,7 +171,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     for (const size of sizes) {
       const within = sizes.length === 1 ? "" : `${size}/`;
       const made = await thread.ask("choose", { counts, size, within });
-      if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
+      if ("smallestSize" in made) throw tooSmallError(path, size, made.smallestSize);
       all.push(made);
     }
     const tokenizer = await describeCounts(paths);
@@ -194,13 +194,13 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     });
     const check = (stagedPath: string) => thread.ask("check", stagedPath);
     await publishFiles(options.output, files, { guard, check });
-    const goneOf = (stays: Uint8Array) =>
+    const countRemoved = (stays: Uint8Array) =>
       counts?.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0) ?? 0;
     return {
       sizeBefore,
       sizes: all.map(({ pruning }) => pruning.size),
       unreachableCount: all[0]!.pruning.unreachableCount,
-      goneCounts: all.map(({ pruning }) => goneOf(pruning.stays)),
+      removedCounts: all.map(({ pruning }) => countRemoved(pruning.stays)),
       files: files.map(({ name }) => name),
     };
   } finally {
@@ -218,7 +218,7 @@ export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts):
   }
 }
 
-const tooSmall = (path: string, size: number, smallestSize: number) =>
+const tooSmallError = (path: string, size: number, smallestSize: number) =>
   new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
     hint: `give a --vocab-size of ${smallestSize} or more`,
   });

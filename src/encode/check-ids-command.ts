@@ -12,7 +12,7 @@ import {
   type TokenizerParts,
   tokenBytesOf,
 } from "#tokenizer";
-import { idsChecking } from "./encode-options.ts";
+import { checkIdsOptions } from "./encode-options.ts";
 import { findIdFiles } from "./ids-command.ts";
 
 /** A document whose ids are not canonical. */
@@ -27,7 +27,7 @@ const shownTokens = 8;
 
 /** `bpe ids check`: whether ids are those that encoding their text gives. */
 export async function runCheckIds({ files, options }: Invocation, output: Output): Promise<void> {
-  const asked = readTyped(idsChecking, options);
+  const asked = readTyped(checkIdsOptions, options);
   const inputs = findIdFiles(files);
   const parts = await openTokenizer(tokenizerOf(asked), true, output);
   const endId = documentEndId(parts, asked.documentEnd);

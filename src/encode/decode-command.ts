@@ -12,7 +12,7 @@ import {
   writeData,
 } from "#terminal";
 import { decodableEnd, TokenDecoder, unknownId } from "#tokenizer";
-import { decoding } from "./encode-options.ts";
+import { decodeOptions } from "./encode-options.ts";
 
 function* idsOf({ read }: FormattedIds) {
   for (const { ids } of read()) yield ids;
@@ -24,7 +24,7 @@ const sliceBytesMax = 1 << 22;
 /** `bpe decode`: ids back to their bytes, as they are read. */
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const asked = readTyped(decoding, invocation.options);
+  const asked = readTyped(decodeOptions, invocation.options);
   const { output: path, idType } = asked;
   const tokenizer = tokenizerOf(asked);
   const file = invocation.files[0]!;

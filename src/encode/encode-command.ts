@@ -16,7 +16,7 @@ import {
 import { readRecordedReading } from "#formats";
 import { baseOf, type IdFormat, type IdType, idFormatOf, idTypeFor } from "#ids";
 import { invalidBytes } from "#jobs";
-import { type Asked, type Option, readTyped } from "#options";
+import { type Option, type Requested, readTyped } from "#options";
 import { MemoryBudget, peakMemoryBytes, shellQuoted, usageError } from "#runtime";
 import { placeOfFile } from "#store";
 import {
@@ -36,7 +36,7 @@ import {
 } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { specialTokenId } from "#tokenizer";
-import { encoding as encodingTable, idFiles } from "./encode-options.ts";
+import { encodeOptions as encodingTable, idFiles } from "./encode-options.ts";
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
@@ -158,7 +158,7 @@ const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Optio
 /** So many ids of a part are written again where a machine stops. */
 const partIds = 1 << 28;
 
-type AskedIds = Pick<Asked<typeof encodingTable>, "output" | "idType" | keyof typeof idFiles>;
+type AskedIds = Pick<Requested<typeof encodingTable>, "output" | "idType" | keyof typeof idFiles>;
 
 /**
  * The files of ids: how they are laid out, and what they are called. Undefined for stdout, and for a pipe, to which raw ids

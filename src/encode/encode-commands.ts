@@ -1,16 +1,16 @@
-import { everywhere } from "#options";
+import { commonOptions } from "#options";
 import { type Command, corpusFiles } from "#terminal";
 import {
-  decoding,
-  encoding,
-  idsChecking,
-  idsDecoding,
-  idsEncoding,
-  idsJoining,
-  idsTraining,
-  idsTruncating,
-  planning,
-  tokenCounting,
+  checkIdsOptions,
+  decodeIdsOptions,
+  decodeOptions,
+  encodeIdsOptions,
+  encodeOptions,
+  joinIdsOptions,
+  planOptions,
+  tokensOptions,
+  trainIdsOptions,
+  truncateIdsOptions,
 } from "./encode-options.ts";
 
 const idFiles = "ids: .npy, .bin, or a document a line; globs, -";
@@ -25,7 +25,7 @@ export const planCommand: Command = {
     "Cuts files into ranges of bytes, one line of JSON each. Any number of machines can count or encode them, with --ranges of count and encode. The results add up to those of the whole corpus.",
   // So that the error can say why: what is piped in is no file that others can read.
   readsPipe: true,
-  options: planning,
+  options: planOptions,
   examples: [
     {
       what: "Plan, and count the ranges in any order",
@@ -49,7 +49,7 @@ export const encodeCommands: readonly Command[] = [
       "Encodes text with any byte-level BPE tokenizer. The ids are those that the tokenizer's own library gives.",
     readsPipe: true,
     filesFrom: ["ranges"],
-    options: encoding,
+    options: encodeOptions,
     examples: [
       { what: "A text, for numpy", command: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy" },
       { what: "A pipe, as numbers", command: "echo 'hello world' | bpe encode --tokenizer tokenizer" },
@@ -75,7 +75,7 @@ export const encodeCommands: readonly Command[] = [
     details:
       "Counts tokens as wc counts words: of each file, of each directory that is named, and in total. The numbers are those of the ids that encode gives. Bytes are those of the text, uncompressed; of records, those of the text field. It writes only to stdout. To count words for training, use bpe count.",
     readsPipe: true,
-    options: tokenCounting,
+    options: tokensOptions,
     examples: [
       { what: "The files of a directory, and its sum", command: "bpe tokens corpus/ --tokenizer tokenizer" },
       {
@@ -94,7 +94,7 @@ export const encodeCommands: readonly Command[] = [
     description: "turn token ids into text",
     details: "Reads .npy, .bin, or decimal ids separated by white space, and writes the exact bytes.",
     readsPipe: true,
-    options: decoding,
+    options: decodeOptions,
     examples: [
       { what: "A file of ids", command: "bpe decode corpus.npy --tokenizer tokenizer | head" },
       { what: "Some ids", command: "echo 104 105 | bpe decode --tokenizer tokenizer" },
@@ -113,7 +113,7 @@ export const idsCommands: readonly Command[] = [
     details:
       "Learns merges over numbers: audio codes, notes, k-mers, colours. bpe help docs/extend.md has more.",
     readsPipe: true,
-    options: idsTraining,
+    options: trainIdsOptions,
     examples: [
       { what: "3 tokens more than the alphabet has", command: "bpe ids train notes.txt -n +3 -o notes" },
     ],
@@ -127,7 +127,7 @@ export const idsCommands: readonly Command[] = [
     filesDescription: idFiles,
     description: "turn ids of an alphabet into tokens",
     readsPipe: true,
-    options: idsEncoding,
+    options: encodeIdsOptions,
     examples: [
       { what: "As lines of tokens", command: "bpe ids encode notes.txt --tokenizer notes" },
       { what: "For numpy", command: "bpe ids encode notes.txt --tokenizer notes -o tokens.npy" },
@@ -141,7 +141,7 @@ export const idsCommands: readonly Command[] = [
     filesDescription: idFiles,
     description: "turn tokens back into ids of the alphabet",
     readsPipe: true,
-    options: idsDecoding,
+    options: decodeIdsOptions,
     examples: [{ what: "A file of tokens", command: "bpe ids decode tokens.npy --tokenizer notes" }],
     run: async () => (await import("./ids-command.ts")).runDecodeIds,
   },
@@ -153,7 +153,7 @@ export const idsCommands: readonly Command[] = [
     description: "ids of a smaller vocabulary, without the text",
     details: "They are those that encoding the text anew would give. -p and -s are for the file of --from.",
     readsPipe: true,
-    options: idsTruncating,
+    options: truncateIdsOptions,
     examples: [
       {
         what: "For a vocabulary of half the size",
@@ -170,7 +170,7 @@ export const idsCommands: readonly Command[] = [
     description: "join parts that many machines encoded",
     details:
       "Parts are what bpe encode --ids-format part made of ranges of a plan. The files are those of one machine.",
-    options: idsJoining,
+    options: joinIdsOptions,
     examples: [
       {
         what: "For Megatron, in shards",
@@ -188,7 +188,7 @@ export const idsCommands: readonly Command[] = [
     details:
       "Decodes the ids of each document, encodes the text, and compares. Shows the first places that differ, and exits with 1 if there are any.",
     readsPipe: true,
-    options: idsChecking,
+    options: checkIdsOptions,
     examples: [
       {
         what: "The ids that a model is trained on",
@@ -204,7 +204,7 @@ export const idsCommands: readonly Command[] = [
     reads: "tokenizer",
     filesDescription: "directory of merges over ids, or its merges.txt",
     description: "show the longest merges over ids",
-    options: everywhere,
+    options: commonOptions,
     examples: [{ what: "What was learned", command: "bpe ids inspect notes" }],
     run: async () => (await import("./ids-command.ts")).runInspectIds,
   },

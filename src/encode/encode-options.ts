@@ -1,20 +1,20 @@
 import { idFormatNames } from "#ids";
 import {
-  besideTokenizer,
-  everywhere,
+  commonOptions,
   flag,
   idType,
   keptFields,
   oneSize,
   path,
-  reading,
-  shared,
+  readingOptions,
+  sharedOptions,
   size,
   specialTokensAsText,
   tableOf,
   text,
+  tokenizerSupplements,
   trainingOptions,
-  unattended,
+  unattendedOptions,
   whole,
   word,
 } from "#options";
@@ -22,7 +22,7 @@ import { scaled } from "#runtime";
 
 // The options of plan, encode, tokens, decode and ids, each table in the order of help.
 
-const { tokenizer, output: outputFile, ranges, json } = shared;
+const { tokenizer, output: outputFile, ranges, json } = sharedOptions;
 const { specialTokens, specialTokensFile, pattern, normalize, compat } = trainingOptions;
 const {
   output,
@@ -89,7 +89,7 @@ export const idFiles = tableOf({
 });
 
 /** The options of `bpe encode`. */
-export const encoding = tableOf({
+export const encodeOptions = tableOf({
   tokenizer,
   output: {
     ...outputFile,
@@ -105,18 +105,18 @@ export const encoding = tableOf({
     topic: "output",
     description: "special token to add after each input or record",
   },
-  ...{ specialTokensAsText, ...besideTokenizer, ...reading },
-  ...{ workers: shared.workers, memoryLimit: shared.memoryLimit, ...unattended },
+  ...{ specialTokensAsText, ...tokenizerSupplements, ...readingOptions },
+  ...{ workers: sharedOptions.workers, memoryLimit: sharedOptions.memoryLimit, ...unattendedOptions },
 });
 
 /** The options of `bpe tokens`. */
-export const tokenCounting = {
-  ...{ tokenizer, json, specialTokensAsText, ...besideTokenizer, ...reading },
-  ...{ workers: shared.workers, memoryLimit: shared.memoryLimit, logFile, ...everywhere },
+export const tokensOptions = {
+  ...{ tokenizer, json, specialTokensAsText, ...tokenizerSupplements, ...readingOptions },
+  ...{ workers: sharedOptions.workers, memoryLimit: sharedOptions.memoryLimit, logFile, ...commonOptions },
 };
 
 /** The options of `bpe decode`. */
-export const decoding = tableOf({
+export const decodeOptions = tableOf({
   tokenizer,
   output: { ...outputFile, sample: "text.txt", description: "where the text goes" },
   idType: {
@@ -125,11 +125,11 @@ export const decoding = tableOf({
     description: "type of the ids in a .bin file",
     default: "as encode writes it",
   },
-  ...{ ...besideTokenizer, ...unattended },
+  ...{ ...tokenizerSupplements, ...unattendedOptions },
 });
 
 /** The options of `bpe plan`. */
-export const planning = tableOf({
+export const planOptions = tableOf({
   rangeSize: {
     name: "range-size",
     // Smaller ranges would cost more to plan than to count.
@@ -147,7 +147,7 @@ export const planning = tableOf({
     details: "Ranges end where no character is changed together with its neighbour.",
   },
   compat: { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
-  ...reading,
+  ...readingOptions,
   tokenizer: {
     ...tokenizer,
     required: false,
@@ -158,13 +158,13 @@ export const planning = tableOf({
     ...specialTokensAsText,
     needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
   },
-  ...unattended,
+  ...unattendedOptions,
 });
 
 const typeOfBinary = { ...idType, topic: "input", description: "type of the ids in .bin files" } as const;
 
 /** The options of `bpe ids train`. */
-export const idsTraining = tableOf({
+export const trainIdsOptions = tableOf({
   vocabSize: {
     ...vocabSize,
     kind: oneSize,
@@ -190,7 +190,7 @@ export const idsTraining = tableOf({
     description: "memory to use",
     details: "A training that needs more is an error.",
   },
-  ...{ keep, wait, logFile, summary, ...everywhere },
+  ...{ keep, wait, logFile, summary, ...commonOptions },
 });
 
 const documentLines = { ...outputFile, default: "stdout, a line for each document" };
@@ -204,7 +204,7 @@ const idMerges = {
 } as const;
 
 /** The options of `bpe ids encode`. */
-export const idsEncoding = tableOf({
+export const encodeIdsOptions = tableOf({
   tokenizer: idMerges,
   output: { ...documentLines, description: "tokens as .npy or .bin" },
   idType: {
@@ -212,11 +212,11 @@ export const idsEncoding = tableOf({
     description: "type of the ids in .bin files, read and written",
     default: "as they need it",
   },
-  ...unattended,
+  ...unattendedOptions,
 });
 
 /** The options of `bpe ids truncate`. */
-export const idsTruncating = tableOf({
+export const truncateIdsOptions = tableOf({
   from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
   to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made of it" },
   output: { ...documentLines, sample: "ids.npy", description: "its ids, in files as those of the larger" },
@@ -226,11 +226,11 @@ export const idsTruncating = tableOf({
     description: "type of the ids in .bin files, read and written",
     default: "as they need it",
   },
-  ...{ ...besideTokenizer, ...unattended },
+  ...{ ...tokenizerSupplements, ...unattendedOptions },
 });
 
 /** The options of `bpe ids join`. */
-export const idsJoining = tableOf({
+export const joinIdsOptions = tableOf({
   plan: {
     name: "plan",
     reads: "files",
@@ -246,11 +246,11 @@ export const idsJoining = tableOf({
   ...{ idsFormat: idFiles.idsFormat, shardSize: idFiles.shardSize },
   idType: { ...idType, topic: "output" },
   ifChanged: idFiles.ifChanged,
-  ...unattended,
+  ...unattendedOptions,
 });
 
 /** The options of `bpe ids check`. */
-export const idsChecking = tableOf({
+export const checkIdsOptions = tableOf({
   tokenizer,
   ...{ json },
   idType: { ...typeOfBinary, default: "as encode writes it" },
@@ -260,11 +260,11 @@ export const idsChecking = tableOf({
     description: "special token that ends documents in files of bare ids",
     details: "Formats that keep documents, and lines of decimal ids, need none.",
   },
-  ...{ specialTokensAsText, ...besideTokenizer, logFile, ...everywhere },
+  ...{ specialTokensAsText, ...tokenizerSupplements, logFile, ...commonOptions },
 });
 
 /** The options of `bpe ids decode`. */
-export const idsDecoding = tableOf({
+export const decodeIdsOptions = tableOf({
   tokenizer: idMerges,
   output: {
     ...documentLines,
@@ -272,5 +272,5 @@ export const idsDecoding = tableOf({
     description: "ids of the alphabet, in the format of its name",
   },
   idType: { ...typeOfBinary, default: "as encode writes it" },
-  ...unattended,
+  ...unattendedOptions,
 });

@@ -45,7 +45,7 @@ import {
 import { SequenceMerger } from "#tokenizer";
 import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
 import { settleLimits } from "#training";
-import { idsDecoding, idsEncoding, idsTraining } from "./encode-options.ts";
+import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./encode-options.ts";
 
 /** `bpe ids train`: merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
@@ -102,7 +102,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
 }
 
 function readTrainOptions(typed: TypedOptions) {
-  const asked = readTyped(idsTraining, typed);
+  const asked = readTyped(trainIdsOptions, typed);
   const { compat = "rustbpe", workers = allowedCores(), memoryLimit, keep, summary } = asked;
   return {
     size: asked.vocabSize!,
@@ -138,7 +138,7 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
 /** `bpe ids encode`: the tokens of documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { output: typedPath, tokenizer, idType: asked } = readTyped(idsEncoding, invocation.options);
+  const { output: typedPath, tokenizer, idType: asked } = readTyped(encodeIdsOptions, invocation.options);
   const path = idOutputFile(typedPath);
   await lockFiles(output, path);
   checkHeadFits(path);
@@ -203,7 +203,7 @@ const writeSequences = (
 /** `bpe ids decode`: the ids of the alphabet, in the form that `bpe ids encode` reads. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { output: path, tokenizer, idType: asked } = readTyped(idsDecoding, invocation.options);
+  const { output: path, tokenizer, idType: asked } = readTyped(decodeIdsOptions, invocation.options);
   const file = invocation.files[0]!;
   await lockFiles(output, path);
   checkHeadFits(path);

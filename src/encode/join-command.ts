@@ -5,12 +5,12 @@ import { readTyped } from "#options";
 import { statOf, UserError, usageError } from "#runtime";
 import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
-import { idsJoining } from "./encode-options.ts";
+import { joinIdsOptions } from "./encode-options.ts";
 
 /** `bpe ids join`: what many machines encoded, as one would have written it. */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const asked = readTyped(idsJoining, invocation.options);
+  const asked = readTyped(joinIdsOptions, invocation.options);
   const files = idFilesOf(asked);
   if (files === undefined || isPart(files.format))
     throw usageError(

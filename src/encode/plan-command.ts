@@ -10,7 +10,7 @@ import {
 } from "#corpus";
 import { cutSettingsOf } from "#encoding";
 import { readRecordedReading } from "#formats";
-import { type Asked, readTyped } from "#options";
+import { type Requested, readTyped } from "#options";
 import {
   checkFiles,
   corpusNoteLines,
@@ -26,13 +26,13 @@ import {
 } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { countsOptionsOf, settleCutting } from "#training";
-import { encoding, planning } from "./encode-options.ts";
+import { encodeOptions, planOptions } from "./encode-options.ts";
 
 /** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;
-  const asked = readTyped(planning, invocation.options);
+  const asked = readTyped(planOptions, invocation.options);
   const { tokenizer, rangeSize: rangeSizeBytes = defaultRangeSizeBytes } = asked;
   if (files.includes("-")) throw noFileToPlan("-");
   checkFiles(files, asked);
@@ -46,10 +46,10 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
-  const planOptions = { ...cuts, inputs, rangeSizeBytes };
-  const lineOf = planLineMaker(planOptions);
+  const rangeOptions = { ...cuts, inputs, rangeSizeBytes };
+  const lineOf = planLineMaker(rangeOptions);
   await writeData(asked.output, async (out) => {
-    for await (const range of plannedRanges(planOptions)) {
+    for await (const range of plannedRanges(rangeOptions)) {
       rangeCount++;
       out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
       await taken(out);
@@ -78,7 +78,7 @@ function uncutLines(inputs: readonly Input[]): string[] {
 
 const defaultRangeSizeBytes = 256e6;
 
-type AskedPlan = Asked<typeof planning>;
+type AskedPlan = Requested<typeof planOptions>;
 
 /** Where the ranges of a corpus that is counted may end. */
 function corpusCuts(asked: AskedPlan) {
@@ -92,7 +92,7 @@ function corpusCuts(asked: AskedPlan) {
 
 /** Where the ranges of a corpus that is encoded may end. */
 function tokenizerCuts({ options }: Invocation) {
-  const tokenizer = tokenizerOf(readTyped(encoding, options));
+  const tokenizer = tokenizerOf(readTyped(encodeOptions, options));
   return async (output: Output) => {
     const parts = await openTokenizer(tokenizer, false, output);
     return {

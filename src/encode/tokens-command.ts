@@ -27,13 +27,13 @@ import {
   writeJson,
   writeLines,
 } from "#terminal";
-import { tokenCounting } from "./encode-options.ts";
+import { tokensOptions } from "./encode-options.ts";
 
 /** `bpe tokens`: how many tokens files have. Each gets the number of ids that `bpe encode` gives it. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;
-  const asked = readTyped(tokenCounting, invocation.options);
+  const asked = readTyped(tokensOptions, invocation.options);
   const { json, workers: askedWorkers, memoryLimit } = asked;
   const tokenizer = tokenizerOf(asked);
   checkFiles(names, asked);

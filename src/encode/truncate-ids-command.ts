@@ -29,13 +29,13 @@ import {
   writeData,
 } from "#terminal";
 import type { Pieces } from "#tokenizer";
-import { idsTruncating } from "./encode-options.ts";
+import { truncateIdsOptions } from "./encode-options.ts";
 
 /** `bpe ids truncate`: the ids of a smaller vocabulary from those of a larger one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const file = invocation.files[0]!;
-  const asked = readTyped(idsTruncating, invocation.options);
+  const asked = readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
   // How wide ids are that do not say it is known with the tokenizer.
   const found = openFormattedIds(file, "uint16");
@@ -116,7 +116,7 @@ function outputOf(
   found: FormattedIds | undefined,
 ): { path: string | undefined; files?: AskedFiles } {
   const [file] = invocation.files;
-  const { output: path, idsFormat: named } = readTyped(idsTruncating, invocation.options);
+  const { output: path, idsFormat: named } = readTyped(truncateIdsOptions, invocation.options);
   if (found === undefined || path === undefined) {
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(

@@ -50,63 +50,70 @@ import {
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
-  /** The ranges that are encoded, in this order; all of each input, if left out. */
+  /** The ranges to encode, in this order; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
-  /** Threads that encode. The main thread is one of them, unless that may keep it from serving signals. */
+  /** Number of encoding threads. The main thread is one of them, unless that may keep it from handling signals. */
   readonly workerCount: number;
-  /** The memory that may be used; what this process may use, if left out. */
+  /** The available memory; by default that of this process. */
   readonly budget?: MemoryBudget;
   /** The other threads, if they were started ahead (`startEncodingWorkers`). */
   readonly workers?: StartedWorkers | undefined;
-  /** Wished size of the ranges that threads take. */
+  /** Target size of the ranges for threads. */
   readonly rangeSizeBytes?: number;
-  /** Wished size of the chunks of a stream. */
+  /** Target size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
 };
 
-/** What a tokenizer takes for each of its merges, in the main thread, which loads it, and in each other one. Measured. */
+/**
+ * Memory of a tokenizer for each of its merges: in the main thread, which loads it, and in each other one.
+ * Measured.
+ */
 const mergeBytesOfMain = 200;
 export const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = scaled(1 << 19, 128);
 const largestRangeSizeBytes = scaled(1 << 22, 512);
-/** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
+/** With this many, waiting for the last range of one thread takes only a small share of the total time. */
 const rangesPerThread = 40;
 
 /** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
 const smallCorpusBytes = 80e6;
 
-/** The memory that encoding takes for each byte of a pretoken, at most: to merge it, for its ids, and for its normal form. */
+/** Upper bound of the memory for encoding each byte of a pretoken: merging, ids, and its normal form. */
 export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
   48 + (normalization === null ? 0 : 32);
 
-/** How many threads encode so much text: as many as were asked for, else the default. */
+/** Returns the number of threads for this much text: the requested one, else the default. */
 export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
   workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
- * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if the
- * tokenizer may take long to set up: it would serve no signals meanwhile, but a worker can be terminated.
+ * Whether the main thread encodes: not if it reads a stream, which it would do too slowly between windows;
+ * and not if the tokenizer may take long to set up, during which it could not handle signals, while a worker
+ * can be terminated.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
   inputs.every(canSeek) && (parts === undefined || isQuick(parts));
 
-/** Whether no step of encoding takes long: to set up 100,000 added tokens, or a million merges, takes some 0.2 s. */
+/**
+ * Whether no step of encoding takes long: setting up 100,000 added tokens, or a million merges, takes some
+ * 0.2 s.
+ */
 export const isQuick = ({ addedTokens, model }: EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
 /**
- * Starts the workers of `encodeCorpus`, so that they are up when the tokenizer is loaded. Whoever starts them terminates
- * them, whatever happens. The tokenizer is not known yet.
+ * Starts the workers of `encodeCorpus` ahead, while the tokenizer is still being loaded. The caller must
+ * terminate them in all cases.
  */
 export const startEncodingWorkers = (workerCount: number, inputs: readonly Input[]): StartedWorkers =>
   startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
 
 /**
- * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most
- * some 10 ms, and lets the event loop turn there, so that signals are served. Throws what a worker throws; no worker is
- * left running.
+ * Encodes the inputs, or the given ranges of them, in order. Between slices of work of at most some 10 ms it
+ * calls `report` and yields to the event loop, so that signals are handled. Throws any error of a worker; no
+ * worker is left running.
  */
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
@@ -122,7 +129,7 @@ export async function encodeCorpus(
   return { textBytes, invalidByteCount };
 }
 
-/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
+/** The tokens of a text: occurrences of each, by id, and the first ones. */
 export type CountedIds = {
   readonly textBytes: number;
   readonly idCount: number;
@@ -152,7 +159,7 @@ export async function countIds(
   return { textBytes, idCount, counts, sample };
 }
 
-/** Counts what encoding each of the inputs gives. */
+/** Counts the tokens of each input. */
 export async function countTokens(
   options: Omit<EncodeCorpusOptions, "ranges">,
   report: (progress: EncodeProgress) => void,
@@ -164,7 +171,7 @@ export async function countTokens(
   return counts;
 }
 
-/** Has all tasks of the inputs done. Without `keepsIds` the ids are only counted. */
+/** Runs all tasks of the inputs. Without `keepsIds` the ids are only counted. */
 async function encodeTasks(
   options: EncodeCorpusOptions,
   sink: Sink<IdsPart, EncodedTask>,
@@ -208,7 +215,10 @@ async function encodeTasks(
   for (const input of inputs) checkUnchanged(input);
 }
 
-/** Passes the output of tasks on to a sink of ids, and adds up in `all` what they found. A text that is not a record ends with its last task. */
+/**
+ * Passes the output of tasks to a sink of ids, and adds up their results in `all`. A text that is not a
+ * record ends with its last task.
+ */
 function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
   return {
     write: ({ ids, recordEnds, kept }) => sink.write(ids, recordEnds, kept),
@@ -222,7 +232,7 @@ function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink
   };
 }
 
-/** Only what encoding needs: the rest of the tokenizer is not posted to workers. */
+/** Selects the parts needed for encoding; the rest of the tokenizer is not posted to workers. */
 export function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false } = parts;
@@ -230,8 +240,8 @@ export function encodingParts(parts: EncodingParts): EncodingParts {
 }
 
 /**
- * Size of a task that may take some 0.2 s without a pause: a page or a line of that length, in words; or a range that grew
- * because no place to cut was found, which may be one word.
+ * Returns the size of a task that may take some 0.2 s without a pause: a page or a line of that length, in
+ * words; or a range that grew for lack of a cut, which may be one word. Otherwise 0.
  */
 function longBytesOf(
   task: Task,
@@ -242,7 +252,7 @@ function longBytesOf(
   return isCut ? 2 * rangeSizeBytes : 2 * largestRangeSizeBytes;
 }
 
-/** How inputs are cut. */
+/** Returns how inputs are split into tasks. */
 function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
   const { inputs, ranges, parts, workerCount, chunkSizeBytes } = options;
   const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
@@ -258,14 +268,14 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
 
 export type EncodeIntoOptions = EncodeCorpusOptions & {
   readonly type: IdType;
-  /** An id to be written after each text. */
+  /** An id appended to each text. */
   readonly appendId?: number | undefined;
   readonly report: (progress: EncodeProgress) => void;
 };
 
 export type EncodedFile = EncodedText & { readonly idCount: number };
 
-/** Encodes the inputs in the format that the ending of the path names; without a path, for stdout, as decimal ids. */
+/** Encodes the inputs in the format given by the path's suffix; without a path, for stdout, as decimal ids. */
 export async function encodeInto(
   path: string | undefined,
   out: ByteSink,
@@ -281,21 +291,22 @@ export async function encodeInto(
 
 const windowBytes = scaled(1 << 18, 64);
 
-/** What a thread that encodes begins with. */
+/** The initial data of an encoding thread. */
 type EncodeSetup = {
-  /** The code that all threads share. */
+  /** The code shared by all threads. */
   readonly kernelModule: WebAssembly.Module;
   readonly inputs: readonly Input[];
   readonly parts: EncodingParts;
   /** Whether the ids are the output; if not, they are only counted. */
   readonly keepsIds?: boolean;
-  /** The memory for a text and what it is packed in; no limit, if left out. */
+  /** The memory for a text and its container; no limit if left out. */
   readonly textBytesMax?: number;
 };
 
 /**
- * A part of the output: ids, the positions among them where records end, and what is kept of these records. A long record
- * comes in several parts, and only the last has its end; undefined for a text that is no record.
+ * A part of the output: ids, the positions among them where records end, and the kept fields of these
+ * records. A long record comes in several parts, and only the last has its end; undefined for a text that is
+ * not a record.
  */
 export type IdsPart = OutputPart & {
   readonly ids: Ids;
@@ -303,18 +314,18 @@ export type IdsPart = OutputPart & {
   readonly kept: readonly KeptValue[];
 };
 
-/** What was encoded. */
+/** The amount of encoded text. */
 export type EncodedText = {
   /** Bytes of text that were read. */
   readonly textBytes: number;
-  /** Those of them that were not valid UTF-8. */
+  /** Bytes that were not valid UTF-8. */
   readonly invalidByteCount: number;
 };
 
-/** The same, with what it gave: of a task, or of all tasks of an input. */
+/** Likewise with counts of the output: for a task, or for all tasks of an input. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
-  /** Records that end in it; none in a text that has no records. */
+  /** Records that end in it; 0 for a text without records. */
   readonly recordCount: number;
 };
 
@@ -335,7 +346,7 @@ export function addEncoded(sum: EncodedSum, found: EncodedTask = nothingEncoded(
   sum.recordCount += found.recordCount;
 }
 
-/** What one thread that encodes does: text of a task -> ids. */
+/** The work of one encoding thread: text of a task -> ids. */
 export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   readonly encoding: TextEncoding;
   readonly output?: IdsOutput;
@@ -364,8 +375,8 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   }
 
   /**
-   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the next task. Yields
-   * the bytes done after each window; ids that are no output are forgotten there.
+   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the
+   * next task. Yields the bytes done after each window, and then drops ids that are not output.
    */
   *take(task: Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;
@@ -387,7 +398,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
     };
   }
 
-  /** The next step. An error says where the text is that has no memory. */
+  /** Runs the next step. An out-of-memory error gets the position of the text. */
   private next<Step>(work: Iterator<number, Step>, { inputIndex }: Task): IteratorResult<number, Step> {
     try {
       return work.next();
@@ -404,7 +415,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   }
 }
 
-/** Of the memory for a text: what the kernel may take; the rest is for the ids that it hands over. */
+/** The kernel's share of the memory for a text; the rest is for the ids that it returns. */
 const kernelShare = 0.75;
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {
@@ -412,7 +423,7 @@ export function startEncoding(setup: EncodeSetup): TaskEncoder {
   return new TaskEncoder(setup);
 }
 
-/** The ids that are gathered, as parts of the output. */
+/** Gathers ids as parts of the output. */
 export class IdsOutput implements PartMaker<IdsPart> {
   /** Whether the ids are those of records. */
   hasRecords = false;
@@ -447,7 +458,7 @@ export class IdsOutput implements PartMaker<IdsPart> {
 
 const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** What the cuts of a plan for encoding depend on. A pattern with a name counts as what the name stands for. */
+/** The settings on which the cuts of an encoding plan depend. A named pattern is represented by its sources. */
 export function cutSettingsOf(parts: TokenizerParts): CutSettings {
   const { patternName, patternSources } = parts.description;
   return {

@@ -50,37 +50,37 @@ import {
   UnusableShards,
 } from "./shard-manifest.ts";
 
-/** The files that are asked for. */
+/** The requested files. */
 export type AskedFiles = {
-  /** The path without endings. */
+  /** The path without suffixes. */
   readonly base: string;
   readonly format: IdFormat;
-  /** A shard ends with the document in which it gets so many ids; undefined: there is one, without a number. */
+  /** A shard ends with the document that reaches this many ids; undefined: one file, without a number. */
   readonly shardSize: number | undefined;
-  /** The special token that ends documents in plain text; undefined: one with a name that is known. */
+  /** The special token that ends documents in plain text; undefined: the usual name in the tokenizer. */
   readonly documentEnd: string | undefined;
-  /** Fields of the records that stay beside their ids. */
+  /** Fields of the records that are stored next to their ids. */
   readonly keptFields?: readonly KeptField[] | undefined;
-  /** Shards of another run are replaced, and damaged ones. */
+  /** Whether to replace shards of another run, and damaged ones. */
   readonly ifChanged?: boolean | undefined;
 };
 
-/** What is locked: the files; of shards, what says which there are. */
+/** Returns the paths to lock: the files; for shards, their manifest. */
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 
 export type EncodedFiles = EncodedFile & {
   readonly documentCount: number;
-  /** Shards, and how many of them were there before. */
+  /** The number of shards, and of those that existed before. */
   readonly fileCount: number;
   readonly formerFileCount: number;
-  /** Documents without ids are counted, and not written. */
+  /** Whether documents without ids are counted but not written. */
   readonly omitsEmpty: boolean;
-  /** All were there. */
+  /** Whether all shards existed. */
   readonly isUnchanged: boolean;
 };
 
-/** Encodes the inputs into the files of a format, from where shards that are there end. */
+/** Encodes the inputs into the files of a format, continuing after existing shards. */
 export async function encodeIntoFiles(
   encoding: EncodeIntoOptions,
   parts: TokenizerParts,
@@ -103,7 +103,7 @@ export async function encodeIntoFiles(
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
-    // What the types of ids in other formats depend on.
+    // The id types of other formats depend on these.
     ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idTypeFor(parts) }),
   });
   const options = { ...asked, type, documentEndId, inputs, ranges, request, guard, checking };
@@ -122,12 +122,15 @@ export async function encodeIntoFiles(
     }
   }
   const { idCount, documentCount, fileCount } = files;
-  // With a token that is appended, each document has an id.
+  // With an appended token, each document has an id.
   const omitsEmpty = format.omitsEmpty === true && appendId === undefined;
   return { ...encoded, idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
-/** A range of plain text may end within a document: its last ids would be in none. Records are whole in any range. */
+/**
+ * A range of plain text may end within a document, whose last ids would belong to none. Records are whole in
+ * any range.
+ */
 function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { name }: IdFormat): void {
   const part = ranges.find(({ inputIndex, startByte, endByte }) => {
     const { format, sizeBytes } = inputs[inputIndex]!;
@@ -140,27 +143,27 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
   );
 }
 
-/** Pieces of documents at its ends are whole when it is joined with others. */
+/** Whether documents may be cut off at the ends: joining with other parts makes them whole. */
 export const isPart = ({ name }: IdFormat) => name === "part";
 
-/** What tells an input from another. What a stream holds is not known, so that nothing can go on with it. */
+/** Returns the facts that identify an input. A stream's content is unknown, so no run can continue with it. */
 function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
   const facts = { path, sizeBytes, modifiedMs, compression, format, ...(hasFields(format) && { textField }) };
   return isStream ? { ...facts, readAt: new Date().toISOString() } : facts;
 }
 
-/** How many bytes of the shards that are there were read. */
+/** Reports how many bytes of existing shards were verified. */
 export type ReportShards = (done: number, total: number) => void;
 
-/** Ids of documents, in the files of a format, and in shards of them. */
+/** Options of files of documents' ids, possibly in shards. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: IdType;
-  /** In a text that is no record, documents also end behind this id. */
+  /** In a text that is not a record, documents also end after this id. */
   readonly documentEndId: number | undefined;
-  /** What is encoded; or else what is read, and then there are no tasks. */
+  /** The inputs to encode; or files that are only read, without tasks. */
   readonly inputs: readonly (Input | RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
-  /** All that decides what is in shards; JSON. */
+  /** Everything that determines the content of shards; JSON. */
   readonly request: () => object;
   readonly guard: Guard;
   readonly checking?: ReportShards | undefined;
@@ -177,13 +180,13 @@ export class IdFiles implements IdSink {
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
   private readonly kept: KeptColumns;
-  /** How many shards have been begun, and the one that is being written. */
+  /** The number of shards begun, and the one being written. */
   private begunCount: number;
   private shard: OpenShard | undefined;
-  /** Shards that are whole are published one after the other, in the background. */
+  /** Complete shards are published one after the other, in the background. */
   private publishing: Promise<void> | undefined;
   private error: unknown;
-  /** Where the task that is being written began; and ids and documents since then. */
+  /** Where the current task began, with the ids and documents up to there. */
   private point: Point;
   /** Ids and documents of that task that are in shards already. */
   private skippedIds: number;
@@ -191,7 +194,10 @@ export class IdFiles implements IdSink {
   private isOpen: boolean;
   private hasEnded: boolean;
 
-  /** Looks at the shards that are there. A UserError if they are of another run, not whole, or another user's. */
+  /**
+   * Verifies existing shards. Throws a UserError if they belong to another run, are incomplete, or are
+   * another user's.
+   */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
     keepFrom([manifestPathOf(options)], options.inputs);
@@ -221,7 +227,7 @@ export class IdFiles implements IdSink {
     }
   }
 
-  /** What is not in shards. */
+  /** The ranges that are not in shards. */
   get rest(): readonly Range[] {
     const { rangeIndex, byte, startsInside } = this.point;
     const [first, ...others] = this.ranges.slice(rangeIndex);
@@ -229,7 +235,7 @@ export class IdFiles implements IdSink {
     return [{ ...first, startByte: byte, startsInside }, ...others];
   }
 
-  /** Whether going on means to write the same again, and leave out what is in shards. */
+  /** Whether continuing means to encode everything again, skipping what is in shards. */
   get isAtStart(): boolean {
     return this.point.rangeIndex === 0 && this.point.byte === 0;
   }
@@ -238,7 +244,7 @@ export class IdFiles implements IdSink {
     return this.shards.length;
   }
 
-  /** Of all shards. */
+  /** The sum over all shards. */
   get idCount(): number {
     return this.shards.reduce((sum, { ids }) => sum + ids, 0);
   }
@@ -275,7 +281,7 @@ export class IdFiles implements IdSink {
     this.point = this.pointBehind(ids.length, ends.length);
   }
 
-  /** A text that is no record ends, and with it a document. But one that ended there already begins no other. */
+  /** Ends a text that is not a record, and with it a document, unless a document ended at the same place. */
   endInput(): void {
     if (this.hasEnded && !this.isOpen) return;
     this.write(new Uint16Array(0), Uint32Array.of(0));
@@ -286,7 +292,7 @@ export class IdFiles implements IdSink {
     const { rangeIndex } = this.point;
     const isCut = canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
-    // What is read in order, or as pages, begins anew with its first byte.
+    // Inputs that are read in order, or as pages, must be read again from the first byte.
     if (!endsRange && !isCut) return;
     const place = endsRange
       ? { rangeIndex: rangeIndex + 1, byte: 0, startsInside: false }
@@ -298,7 +304,7 @@ export class IdFiles implements IdSink {
     return this.publishing;
   }
 
-  /** Publishes what is left. The last shard may be small; of nothing there is one that is empty. */
+  /** Publishes what is left. The last shard may be small; without any ids there is one empty shard. */
   async finish(): Promise<void> {
     if (this.begunCount === 0) this.opened();
     this.endShard(null);
@@ -306,7 +312,7 @@ export class IdFiles implements IdSink {
     this.throwError();
   }
 
-  /** Ends with nothing half written: what is being published is published. */
+  /** Leaves nothing half written: waits for shards that are being published. */
   async discard(): Promise<void> {
     this.shard?.discard();
     await this.publishing;
@@ -322,18 +328,18 @@ export class IdFiles implements IdSink {
     return this.shard;
   }
 
-  /** Publishes the shard, if there is one, behind those before it. `next`: where to go on; null: nowhere. */
+  /** Publishes the current shard, if any, after its predecessors. `next` is where to continue; null at the end. */
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // Here, and not where it is written: that comes later, and the next values may be there first.
+    // Done here and not in the background, where the next values may arrive first.
     this.kept.settled();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
       await before;
-      // Behind one that is missing, none is published.
+      // After a failed shard, none is published.
       this.throwError();
-      // Of what the first is has to be known before it is there.
+      // The manifest must exist before the first shard.
       const isFirst = this.options.shardSize !== undefined && this.shards.length === 0;
       if (isFirst) await this.writeManifest(atStart);
       if (shard !== undefined) this.shards.push(await shard.publish());
@@ -372,7 +378,10 @@ export class IdFiles implements IdSink {
 
 const manifestPathOf = ({ base }: IdFilesOptions) => `${base}.json`;
 
-/** The manifest of the shards that are there, which are as it says; undefined: there are none, or none any more. */
+/**
+ * Returns the manifest of existing shards after verifying them; undefined if there are none, or they were
+ * removed.
+ */
 async function manifestOf(options: IdFilesOptions, request: object): Promise<Manifest | undefined> {
   const { base, format, ifChanged, checking } = options;
   const path = manifestPathOf(options);
@@ -404,8 +413,9 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
 }
 
 /**
- * Removes shards, also one that is not listed yet, and the manifest last: as long as it is there, these are known to be of
- * another run. What is listed nowhere is removed as far as it is numbered without a gap, the last first.
+ * Removes shards, including one that is not listed yet, and the manifest last: as long as it exists, they are
+ * known to belong to another run. Unlisted ones are removed as far as they are numbered without a gap, last
+ * first.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.find(({ name }) => name === (manifest?.request as { format?: unknown })?.format);
@@ -418,9 +428,9 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   removeTrusted(`${base}.json`);
 }
 
-/** What of a request is another, in words; undefined: nothing. */
+/** Describes the first difference between two requests; undefined if they are equal. */
 export function differing(former: object, request: object): string | undefined {
-  // An option that is not given is not there.
+  // An option that is not given has no key.
   for (const name of Object.keys({ ...former, ...request })) {
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
@@ -430,7 +440,7 @@ export function differing(former: object, request: object): string | undefined {
   return undefined;
 }
 
-/** Positions behind each occurrence of an id. */
+/** Returns the positions after each occurrence of an id. */
 function endsBehind(ids: Uint16Array | Uint32Array, id: number | undefined): Uint32Array {
   const ends: number[] = [];
   if (id === undefined) return Uint32Array.from(ends);
@@ -441,7 +451,7 @@ function endsBehind(ids: Uint16Array | Uint32Array, id: number | undefined): Uin
 const keepFrom = (paths: readonly string[], read: readonly RunInput[]) =>
   new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).refuseOverlap(read);
 
-/** A shard while it is written, beside its place. */
+/** A shard while it is written, next to its place. */
 class OpenShard {
   private documentCount = 0;
   private readonly files: ReturnType<typeof stageFile>[] = [];
@@ -459,11 +469,11 @@ class OpenShard {
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
-      // Whoever holds the place of a shard may remove what a run that was killed left beside it.
+      // The holder of a shard's lock may remove what a killed run left next to it.
       const places = shardSize === undefined ? [] : paths.map(placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(takeLockNow(place));
       for (const path of paths) this.files.push(stageFile(path));
-      // Without a manifest nobody looks at them.
+      // Without a manifest, nobody verifies checksums.
       if (shardSize !== undefined) this.checked = this.files.map((file) => new ChecksummedFile(file));
       this.writer = format.open(shardSize === undefined ? this.files : this.checked, type, kept);
     } catch (error) {
@@ -486,7 +496,10 @@ class OpenShard {
     });
   }
 
-  /** Puts its files in their places: the ids first. Until the others are there, too, none of them belongs to other ids. */
+  /**
+   * Publishes its files, the ids first. Former companion files are removed before, so that they are never
+   * next to ids of another shard.
+   */
   async publish(): Promise<Shard> {
     this.writer.finish();
     for (const file of this.files) await file.settle();

@@ -7,11 +7,11 @@ import type { Guard } from "#store";
 import { type AskedFiles, differing, type EncodedFiles, IdFiles, type ReportShards } from "./id-files.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
-// Many machines encode the ranges of a plan into parts. Joined in the order of the plan, these are the files that one machine
-// writes, byte for byte: each gets the same ids and ends of documents, in the same order.
+// Several machines encode the ranges of a plan into parts. Joined in the order of the plan, they give the
+// files that one machine writes, byte for byte: the same ids and ends of documents, in the same order.
 
 const count = wholeNumber(0);
-/** What of a part's request is looked at. */
+/** The fields of a part's request that are checked. */
 const partRequest = fieldsOf({
   format: oneOf(["part"]),
   inputs: listOf(fieldsOf({ path: text, sizeBytes: count, modifiedMs: time })),
@@ -22,7 +22,7 @@ const partRequest = fieldsOf({
 
 type Part = ListedShards & {
   readonly asked: Checked<typeof partRequest>;
-  /** Its ranges are these of the plan's lines: from the first on, one after the other. */
+  /** Its ranges are consecutive lines of the plan, starting at this one. */
   readonly firstLine: number;
 };
 
@@ -37,7 +37,7 @@ export type JoinOptions = {
   readonly guard: Guard;
 };
 
-/** Joins parts to the files that one machine would write. */
+/** Joins parts into the files that one machine would write. */
 export async function joinParts(
   options: JoinOptions,
 ): Promise<Omit<EncodedFiles, "textBytes" | "invalidByteCount">> {
@@ -138,7 +138,10 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
 
 const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);
 
-/** The parts in the order of the plan. A UserError if a line is in none or in two, or if they do not go together. */
+/**
+ * Returns the parts in the order of the plan. Throws a UserError if a line is missing or in two parts, or if
+ * parts do not match.
+ */
 function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: string): Part[] {
   const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);
   let line = 0;
@@ -171,10 +174,10 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
   return sorted;
 }
 
-/** In these parts may differ. */
+/** Fields in which parts may differ. */
 const apart = { inputs: null, ranges: null, shardSize: null };
 
-/** Lines at the end of a plan may have been lost. */
+/** Refuses a plan whose last lines may have been lost. */
 function checkWhole(plan: readonly PlanLine[], planPath: string): void {
   const ends = new Map<string, number>();
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);
@@ -185,7 +188,7 @@ function checkWhole(plan: readonly PlanLine[], planPath: string): void {
   });
 }
 
-/** The inputs of the whole corpus, in the order of the plan, as one machine has them. */
+/** Returns the inputs of the whole corpus in the order of the plan, as one machine has them. */
 function inputsOf(parts: readonly Part[]): unknown[] {
   const byPath = new Map<string, unknown>();
   for (const { manifest, asked } of parts) {

@@ -19,8 +19,9 @@ import { checksumOf, followLinks, openTrusted } from "#store";
 import type { TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
 
-// `NAME.json` says which shards there are, of which run, and where to go on. It and the shards are used only if they are this
-// user's or those of someone whom the directory's owner lets write there, and as they were written: each has a checksum.
+// `NAME.json` lists the shards, their run, and where to continue. It and the shards are used only if they
+// belong to this user or to someone with write permission from the directory's owner, and if their checksums
+// match.
 
 const count = wholeNumber(0);
 
@@ -29,28 +30,28 @@ const checksumField = (value: unknown, name: string): string => {
   throw new Mismatch(value, name, "not a checksum");
 };
 
-/** A shard that is there as a whole: sizes and checksums (`FileChecksum`) of its files. */
+/** A complete shard: sizes and checksums (`FileChecksum`) of its files. */
 const shard = fieldsOf({
   ...{ ids: count, documents: count },
   ...{ sizesBytes: listOf(count), checksums: listOf(checksumField) },
 });
 export type Shard = Checked<typeof shard>;
 
-/** Where encoding continues after a shard: a byte that is a safe cut, and the ids and documents in the shards before it. */
+/** Where encoding continues after a shard: a byte at a safe cut, and the ids and documents in earlier shards. */
 const point = fieldsOf({
-  /** Of the ranges that are encoded, in their order. */
+  /** Index into the encoded ranges. */
   rangeIndex: count,
   byte: count,
   startsInside: flag,
   ids: count,
   documents: count,
-  /** Whether ids wait for their document's end there, and whether a document of the text has ended. */
+  /** Whether ids precede it whose document has not ended, and whether a document of the text has ended. */
   isOpen: flag,
   hasEnded: flag,
 });
 export type Point = Checked<typeof point>;
 
-/** The first had no checksums. */
+/** Version 1 had no checksums. */
 const manifestFormat = 2;
 
 const manifestFields = fieldsOf({
@@ -62,16 +63,16 @@ const manifestFields = fieldsOf({
     throw new Mismatch(value, name, "not an object");
   },
   shards: listOf(shard),
-  /** Null: all is encoded. */
+  /** Null: everything is encoded. */
   next: orNull(point),
-  /** At the end of ranges: the last document continues after them. */
+  /** At the end of ranges: whether the last document continues after them. */
   isOpen: optional(flag),
-  /** What the columns of fields hold. */
+  /** The types of the fields' columns. */
   keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
 });
 export type Manifest = Omit<Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** A manifest or a shard that is not as it was written, or of another run. What is asked for can be encoded again. */
+/** A manifest or a shard that is damaged or belongs to another run. Encoding again replaces it. */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {
@@ -81,7 +82,7 @@ export function manifestText(manifest: Manifest): string {
 
 const sealOf = (content: object) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
-/** Reads a manifest. `UnusableShards` says what it is instead. */
+/** Reads a manifest. `UnusableShards` states what is wrong. */
 export function readManifest(path: string, hint = "choose another name"): Manifest {
   const refuse = (what: string): never => {
     throw new UnusableShards(`"${path}" ${what}`, { hint });
@@ -116,8 +117,8 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
 const manifestBytesMax = 2 ** 28;
 
 /**
- * Refuses a shard whose manifest says that another tokenizer has encoded it. Nothing is known of other files. Special tokens that
- * were encoded as text are decoded alike.
+ * Refuses a shard whose manifest says that another tokenizer encoded it. Files without a manifest are
+ * accepted. Whether special tokens were encoded as text makes no difference for decoding.
  */
 export function checkEncodedBy(parts: TokenizerParts, path: string): void {
   const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
@@ -132,7 +133,7 @@ export function checkEncodedBy(parts: TokenizerParts, path: string): void {
   });
 }
 
-/** The fingerprint of the tokenizer in a manifest; undefined for any other file of this name. */
+/** Returns the tokenizer's fingerprint in a manifest; undefined for any other file of this name. */
 function encoderIn(path: string): string | undefined {
   try {
     const { request } = readManifest(path);
@@ -144,11 +145,11 @@ function encoderIn(path: string): string | undefined {
   }
 }
 
-/** The names of the files of a shard. */
+/** Returns the paths of a shard's files. */
 export const shardPaths = (base: string, { endings }: IdFormat, shard: number): string[] =>
   endings.map((ending) => `${base}_${String(shard).padStart(5, "0")}${ending}`);
 
-/** Which shards a manifest lists, and what to do about one that is not as it says. */
+/** The shards that a manifest lists, and the hint for one that does not match. */
 export type ListedShards = {
   readonly manifest: Manifest;
   readonly path: string;
@@ -162,7 +163,7 @@ export function checkSizes(listed: ListedShards): void {
   for (const file of filesOf(listed)) closeSync(openShardFile(listed, file));
 }
 
-/** Reads shards, all or that of the number, and throws `UnusableShards` for one that is not as it was written. */
+/** Reads all shards, or one, and throws `UnusableShards` for one with another checksum. */
 export async function checkContents(
   listed: ListedShards,
   number?: number,

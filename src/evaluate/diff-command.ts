@@ -31,13 +31,13 @@ import {
 } from "#terminal";
 import { piecesText } from "./eval-text.ts";
 import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
-import { comparing } from "./evaluate-options.ts";
+import { diffOptions } from "./evaluate-options.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
-  const asked = readTyped(comparing, options);
+  const asked = readTyped(diffOptions, options);
   const { texts: typed = [], json, pieces, workers, memoryLimit } = asked;
   const files = typed.map((typed) => readNamed("--text", typed).path);
   const [first] = files;

@@ -18,7 +18,7 @@ import {
 } from "#evaluation";
 import { readRecordedInputs, readRecordedReading } from "#formats";
 import { invalidBytes } from "#jobs";
-import { type Asked, readTextFile, readTyped } from "#options";
+import { type Requested, readTextFile, readTyped } from "#options";
 import { takeReportPlace, writtenLine } from "#reports";
 import { exitCode, MemoryBudget, shellLine, UserError, usageError, workersFor } from "#runtime";
 import { ScratchDirectory } from "#store";
@@ -37,7 +37,7 @@ import {
 } from "#terminal";
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
-import { evaluating } from "./evaluate-options.ts";
+import { evalOptions } from "./evaluate-options.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
@@ -113,11 +113,11 @@ function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTo
   });
 }
 
-type AskedEvaluation = Asked<typeof evaluating>;
+type AskedEvaluation = Requested<typeof evalOptions>;
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const asked = readTyped(evaluating, options);
+  const asked = readTyped(evalOptions, options);
   const typedTexts = readTexts(asked.texts!);
   const view = readView(asked, typedTexts.length);
   return {

@@ -1,5 +1,5 @@
 import { type Command, oneTokenizer } from "#terminal";
-import { comparing, evaluating, explaining, inspecting } from "./evaluate-options.ts";
+import { diffOptions, evalOptions, explainOptions, inspectOptions } from "./evaluate-options.ts";
 
 export const evaluateCommands: readonly Command[] = [
   {
@@ -9,7 +9,7 @@ export const evaluateCommands: readonly Command[] = [
     description: "show what is in a tokenizer",
     details:
       "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",
-    options: inspecting,
+    options: inspectOptions,
     examples: [{ what: "With a text", command: "bpe inspect tokenizer --text corpus.txt" }],
     run: async () => (await import("./inspect-command.ts")).runInspect,
   },
@@ -21,7 +21,7 @@ export const evaluateCommands: readonly Command[] = [
     description: "show how a text is encoded",
     details:
       "Shows how a text is cut, and each merge: its rank, what it joins, and, if tokens.tsv is there, how often training made it. The ids are those of bpe encode, which reads files.",
-    options: explaining,
+    options: explainOptions,
     examples: [{ what: "A word", command: "bpe explain tokenizer ' lowest'" }],
     run: async () => (await import("./explain-command.ts")).runExplain,
     usesKernel: true,
@@ -33,7 +33,7 @@ export const evaluateCommands: readonly Command[] = [
     description: "measure and compare tokenizers on texts",
     details:
       "Encodes each text with each tokenizer, and measures bytes, characters and words per token, how words and numbers are cut, how much of the vocabulary is used, and how equal the texts are in their costs. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
-    options: evaluating,
+    options: evalOptions,
     examples: [
       {
         what: "Two tokenizers on one text",
@@ -63,7 +63,7 @@ export const evaluateCommands: readonly Command[] = [
     description: "show how two tokenizers differ",
     details:
       "Shows tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
-    options: comparing,
+    options: diffOptions,
     examples: [
       { what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" },
       { what: "For the rows of an embedding", command: "bpe diff gpt2 tokenizer --pieces pieces.tsv" },

@@ -1,31 +1,31 @@
 import { existsSync } from "node:fs";
 import { type ModelShape, readModelShape, textMeasures } from "#evaluation";
 import {
-  besideTokenizer,
+  commandLineKind,
+  commonOptions,
   type Exclusion,
-  everywhere,
   flag,
   namedFiles,
   path,
-  reading,
+  readingOptions,
   readTextFile,
-  shared,
+  sharedOptions,
   specialTokensAsText,
   tableOf,
   texts,
+  tokenizerSupplements,
   trainingOptions,
-  typedOnly,
   whole,
   words,
 } from "#options";
 
 // The options of inspect, explain, eval and diff, each table in the order of help.
 
-const { texts: textFiles, json } = shared;
+const { texts: textFiles, json } = sharedOptions;
 const { workers, memoryLimit, report } = trainingOptions;
 
 /** The options of `bpe inspect`. */
-export const inspecting = tableOf({
+export const inspectOptions = tableOf({
   text: {
     name: "text",
     reads: "corpus",
@@ -34,11 +34,11 @@ export const inspecting = tableOf({
     description: "a text to encode and show",
     details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
   },
-  ...{ json, report, ...besideTokenizer, ...everywhere },
+  ...{ json, report, ...tokenizerSupplements, ...commonOptions },
 });
 
 /** The options of `bpe explain`. */
-export const explaining = tableOf({
+export const explainOptions = tableOf({
   onlyPieces: {
     name: "only-pieces",
     kind: flag,
@@ -47,7 +47,7 @@ export const explaining = tableOf({
     details:
       "A list of strings: pretokens, and added tokens with the white space that they take. A text of any length is read from stdin if - is given.",
   },
-  ...{ json, ...besideTokenizer, specialTokensAsText, ...everywhere },
+  ...{ json, ...tokenizerSupplements, specialTokensAsText, ...commonOptions },
 });
 
 /** What prints all measures, for programs. */
@@ -69,14 +69,16 @@ const measureWords = [
 ] as const;
 
 /** Numbers of a model, or files that have them. */
-const modelShape = typedOnly<ModelShape>({ value: "FILE|NAME=N,...", repeatable: true }, (typed, name) =>
-  readModelShape(typed, name, (value) =>
-    value.includes("=") && !existsSync(value) ? undefined : readTextFile(name, value),
-  ),
+const modelShape = commandLineKind<ModelShape>(
+  { value: "FILE|NAME=N,...", repeatable: true },
+  (typed, name) =>
+    readModelShape(typed, name, (value) =>
+      value.includes("=") && !existsSync(value) ? undefined : readTextFile(name, value),
+    ),
 );
 
 /** The options of `bpe eval`. */
-export const evaluating = tableOf({
+export const evalOptions = tableOf({
   texts: {
     name: "text",
     reads: "corpus",
@@ -139,7 +141,7 @@ export const evaluating = tableOf({
     description: "also print the N costliest words of each text, at most 20",
     details: "For each tokenizer, the words whose tokens beyond the first are the most in all.",
   },
-  ...{ ...besideTokenizer, specialTokensAsText, ...reading },
+  ...{ ...tokenizerSupplements, specialTokensAsText, ...readingOptions },
   json: {
     ...json,
     excludes: [{ other: "csv", hint: "choose one of them" }],
@@ -151,17 +153,17 @@ export const evaluating = tableOf({
     topic: "output",
     description: "the measures as CSV: a row per tokenizer and text",
   },
-  ...{ report, workers, memoryLimit, ...everywhere },
+  ...{ report, workers, memoryLimit, ...commonOptions },
 });
 
 /** The options of `bpe diff`. */
-export const comparing = tableOf({
+export const diffOptions = tableOf({
   texts: {
     ...textFiles,
     description: "a text: which of its words are cut differently, and how often",
     details: "Anything that encode reads, or - for standard input. Several files are one text.",
   },
-  ...{ ...besideTokenizer, specialTokensAsText, ...reading },
+  ...{ ...tokenizerSupplements, specialTokensAsText, ...readingOptions },
   json: { ...json, description: "the result as JSON, with complete lists" },
   pieces: {
     name: "pieces",
@@ -171,5 +173,5 @@ export const comparing = tableOf({
     description: "write what each token of <b> is in <a>, for embeddings",
     details: "A table: new, the id in <b>; old, that or those of its pieces in <a>; token.",
   },
-  ...{ report, workers, memoryLimit, ...everywhere },
+  ...{ report, workers, memoryLimit, ...commonOptions },
 });

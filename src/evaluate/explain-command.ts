@@ -25,7 +25,7 @@ import {
   tokenBytesOf,
 } from "#tokenizer";
 import { piecesText } from "./eval-text.ts";
-import { explaining } from "./evaluate-options.ts";
+import { explainOptions } from "./evaluate-options.ts";
 
 /** A pretoken of so many bytes takes a second. */
 const textBytesMax = 10_000;
@@ -33,7 +33,7 @@ const textBytesMax = 10_000;
 /** `bpe explain`: how a text is encoded, merge by merge. */
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
-  const asked = readTyped(explaining, options);
+  const asked = readTyped(explainOptions, options);
   const opened = () => openTokenizer({ ...findTokenizer(path), ...besideOf(asked) }, true, output);
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);

@@ -45,13 +45,13 @@ import {
   vocabularyStatistics,
 } from "#tokenizer";
 import { whitespaceAndSeparators } from "#train";
-import { inspecting } from "./evaluate-options.ts";
+import { inspectOptions } from "./evaluate-options.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const found = findTokenizer(invocation.files[0]!);
   const { path, name = nameOfTokenizer(path) } = found;
-  const asked = readTyped(inspecting, invocation.options);
+  const asked = readTyped(inspectOptions, invocation.options);
   const { text: textPath, json: isJson = false, report: reportPath } = asked;
   await takeReportPlace(reportPath, output);
   const parts = await openTokenizer({ ...found, ...besideOf(asked) }, true, output);

@@ -8,7 +8,7 @@ import {
   tokenNamer,
 } from "#tokenizer";
 
-/** What `bpe diff --json` prints; docs/difference.schema.json has the schema. Tokens are escaped for people. */
+/** The output of `bpe diff --json`; docs/difference.schema.json has the schema. Tokens are escaped for people. */
 export type Difference = {
   readonly format: "bpe-difference";
   readonly version: 1;
@@ -25,10 +25,10 @@ export type Difference = {
     readonly inBoth: number;
     readonly onlyInA: readonly MergeWithRank[];
     readonly onlyInB: readonly MergeWithRank[];
-    /** The fewest merges of both that would have to move for the others to have one order. */
+    /** The fewest merges of both that would have to move for the others to be in the same order. */
     readonly moved: readonly MovedMerge[];
   };
-  /** null without a text. */
+  /** Null without a text. */
   readonly text: TextDifference | null;
 };
 
@@ -46,7 +46,7 @@ type MovedToken = Omit<TokenWithId, "id"> & { readonly idA: number; readonly idB
 export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
 type MovedMerge = Omit<MergeWithRank, "rank"> & { readonly rankA: number; readonly rankB: number };
 
-/** How the words of a text are cut, each with the white space before it. */
+/** How the words of a text, each with its preceding whitespace, are cut. */
 export type TextDifference = DifferentWords & {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -59,9 +59,9 @@ export type TextDifference = DifferentWords & {
 export type DifferentWords = {
   /** Occurrences of words that the tokenizers cut differently. */
   readonly differentWords: number;
-  /** How many of them are distinct. */
+  /** The number of distinct ones. */
   readonly distinctDifferentWords: number;
-  /** The most frequent of them, at most 1,000. */
+  /** The most frequent ones, at most 1,000. */
   readonly mostFrequent: readonly DifferentWord[];
 };
 
@@ -72,7 +72,7 @@ type DifferentWord = {
   readonly piecesB: readonly string[];
 };
 
-/** What differs between two tokenizers, without a text. In steps of some ms: the largest ones take a second in all. */
+/** Compares two tokenizers, without a text. In steps of some ms: the largest ones take a second in total. */
 export function* differenceOf(
   a: TokenizerParts,
   b: TokenizerParts,
@@ -87,10 +87,10 @@ export function* differenceOf(
   };
 }
 
-/** Tokens or merges that are looked at in a step. */
+/** Tokens or merges compared in a step. */
 const stepSize = 5_000;
 
-/** What `make` makes of each, without what is undefined. */
+/** Maps each element and drops undefined results. */
 function* inSteps<From, To>(
   some: Iterable<From>,
   make: (one: From) => To | undefined,
@@ -119,7 +119,7 @@ function factsOf({ description, tokens, model }: TokenizerParts): TokenizerFacts
 
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
-/** The tokens by what they are: special or not, and their bytes. Of tokens that are equal each has a number of its own. */
+/** Maps tokens by kind, special or not, and bytes. Duplicates are numbered. */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));
@@ -165,7 +165,10 @@ function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefin
   return { inBoth, onlyInA: yield* only(ofA, ofB, a), onlyInB: yield* only(ofB, ofA, b), moved };
 }
 
-/** Ranks of merges by the bytes of both halves. If a pair is listed twice the later rank counts, as in encoding. */
+/**
+ * Maps ranks of merges by the bytes of both halves. If a pair is listed twice the later rank wins, as in
+ * encoding.
+ */
 function* ranksByKey({ model, tokens }: TokenizerParts): Generator<undefined, Map<string, number>> {
   const { left, right } = model.merges;
   const ranks = new Map<string, number>();
@@ -207,8 +210,9 @@ function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefin
 }
 
 /**
- * Indices of a longest subsequence of ascending numbers, all of them different: of [3, 1, 2] that is [1, 2]. By patience sorting:
- * `tails[l]` is the index of the smallest number at which an ascending subsequence of l + 1 numbers ends.
+ * Returns the indices of a longest increasing subsequence of distinct numbers: [1, 2] for [3, 1, 2]. By
+ * patience sorting: `tails[l]` is the index of the smallest number that ends an increasing subsequence of
+ * length l + 1.
  */
 export function longestIncreasing(numbers: ArrayLike<number>): Uint32Array {
   const tails: number[] = [];

@@ -14,27 +14,30 @@ import { type ModelCost, type ModelShape, modelCost } from "./model-cost.ts";
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
-/** What tokenizers measure on texts; `bpe eval --json` prints it as a `FullEvaluation`. docs/evaluate.md has the formulas. */
+/**
+ * The measurements of tokenizers on texts; `bpe eval --json` prints it as a `FullEvaluation`.
+ * docs/evaluate.md has the formulas.
+ */
 export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 2;
-  /** The regular expression that finds the words, each with the white space before it: one for all tokenizers. */
+  /** The regular expression that finds the words, each with its preceding whitespace: one for all tokenizers. */
   readonly wordPattern: string;
-  /** Whose costs are computed; null without one. */
+  /** The model whose costs are computed, if any. */
   readonly model: ModelShape | null;
   readonly texts: readonly TextFacts[];
   readonly tokenizers: readonly TokenizerResult[];
 };
 
-/** What `bpe eval --json` prints, and the page shows. docs/evaluation.schema.json has the schema. */
+/** The output of `bpe eval --json`, which the page also shows. docs/evaluation.schema.json has the schema. */
 export type FullEvaluation = Omit<Evaluation, "tokenizers"> & {
   readonly tokenizers: readonly (TokenizerResult & VocabularyDetails)[];
   readonly excerpts: readonly Excerpt[];
 };
 
-/** What a vocabulary holds; special tokens do not count. Lists are those of `bpe inspect --json`. */
+/** The contents of a vocabulary without special tokens. Lists are those of `bpe inspect --json`. */
 export type VocabularyDetails = {
-  /** Tokens by the script of their first letter, or by what they hold, the most frequent first. */
+  /** Tokens by the script of their first letter, or by kind, most frequent first. */
   readonly scripts: readonly Share[];
   /** Tokens by length in bytes, ascending. */
   readonly lengths: readonly Share[];
@@ -42,7 +45,7 @@ export type VocabularyDetails = {
   readonly longestTokens: readonly { readonly id: number; readonly bytes: number; readonly token: string }[];
 };
 
-/** A text, without any tokenizer. */
+/** A text, independent of tokenizers. */
 export type TextFacts = {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -52,7 +55,7 @@ export type TextFacts = {
   readonly distinctWords: number;
   /** Bytes that are not valid UTF-8. */
   readonly invalidBytes: number;
-  /** Whether spaces part its words: no more than half of its characters are of scripts without. */
+  /** Whether spaces separate its words: at most half of its characters are of scripts without spaces. */
   readonly isSpaced: boolean;
   /** Names of the tokenizers whose record lists an input of this text: they were trained on it. */
   readonly trainedBy: readonly string[];
@@ -61,34 +64,34 @@ export type TextFacts = {
 export type TokenizerResult = VocabularyFacts & {
   readonly name: string;
   readonly path: string;
-  /** What kind of files it was loaded from. */
+  /** The kind of files that it was loaded from. */
   readonly kind: string;
   readonly pattern: string | null;
-  /** Of each text, in their order. */
+  /** In the order of the texts. */
   readonly texts: readonly TextMeasures[];
-  /** Of all texts together. */
+  /** For all texts together. */
   readonly overall: Measures;
-  /** null with fewer than two texts that have words. */
+  /** Null with fewer than two texts that have words. */
   readonly parity: Parity | null;
-  /** Of each given term, in their order. */
+  /** In the order of the given terms. */
   readonly terms: readonly TermTokens[];
-  /** null without a model. */
+  /** Null without a model. */
   readonly modelCost: ModelCost | null;
 };
 
 export type TextMeasures = Measures & {
   readonly text: string;
-  /** The costliest words. This name, and those of `Parity`, are keys of the JSON that is printed, older than the word. */
+  /** The costliest words. */
   readonly costliestWords: readonly CostliestWord[];
 };
 
 /**
- * The word; of a long one the beginning. U+FFFD stands for bytes that are not UTF-8. Its pieces are escaped for people: `\xNN`
- * is a byte that cannot be shown.
+ * A word, cut off if it is long. U+FFFD replaces bytes that are not UTF-8. Its pieces are escaped for people:
+ * `\xNN` is an unprintable byte.
  */
 export type CostliestWord = {
   readonly word: string;
-  /** Of the whole word. */
+  /** The length of the whole word. */
   readonly bytes: number;
   readonly count: number;
   readonly tokens: number;
@@ -98,7 +101,7 @@ export type CostliestWord = {
 
 const shownBytesMax = 160;
 
-/** The first bytes, whole characters of them. */
+/** Returns the first bytes, up to a character boundary. */
 export function beginningOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= shownBytesMax) return bytes;
   let end = shownBytesMax;
@@ -106,23 +109,23 @@ export function beginningOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
+/** A text to compare tokenizers on. Its inputs are read several times, so none is a stream. */
 export type NamedText = {
   readonly name: string;
   readonly inputs: readonly Input[];
-  /** The inputs as the result names them. */
+  /** The inputs' names in the result. */
   readonly paths: readonly string[];
   /** Names of the tokenizers that were trained on one of the inputs. */
   readonly trainedBy?: readonly string[];
 };
 
-/** A tokenizer among those that are compared. */
+/** A tokenizer to compare. */
 export type NamedTokenizer = { readonly name: string; readonly path: string; readonly parts: TokenizerParts };
 
-/** What the words of a text cost a tokenizer. */
+/** The costs of a text's words for a tokenizer. */
 export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "costliestWords">;
 
-/** The counts of words that measures are made of. */
+/** The counts of words from which measures are computed. */
 type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & {
   readonly numbers: NumberCounts | null;
 };
@@ -232,7 +235,7 @@ export class TokenizerMeasures {
   }
 }
 
-/** The result of all tokenizers on all texts. */
+/** Combines the results of all tokenizers on all texts. */
 export function evaluationOf(
   facts: readonly TextFacts[],
   tokenizers: readonly TokenizerMeasures[],
@@ -261,11 +264,11 @@ export function evaluationOf(
 // Classes of tokens; 0 for whole characters.
 /** A part of one character. */
 const broken = 1;
-/** Bytes of more than one character, not all of them whole. */
+/** Bytes of several characters, at least one of them incomplete. */
 const mixed = 2;
 const special = 3;
 
-/** The class of each token, by id, and how many of the vocabulary are not whole UTF-8 characters. */
+/** Classifies each token, by id, and counts the tokens of the vocabulary that are not whole UTF-8 characters. */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
   const classes = new Uint8Array(tokens.idLimit);
@@ -281,7 +284,7 @@ function classesOf(parts: TokenizerParts) {
   return { classes, notUtf8Count, mixedCount };
 }
 
-/** Whether bytes that are not whole characters are one byte, the first bytes of a character, or bytes behind its first. */
+/** Whether incomplete bytes are one byte, the first bytes of a character, or continuation bytes. */
 function isPartOfOne(bytes: Uint8Array): boolean {
   const isBehind = (byte: number) => byte >> 6 === 2;
   const [lead] = bytes;
@@ -349,31 +352,35 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
   };
 }
 
-// The formulas of docs/evaluate.md: numbers in, numbers out. Sums go by ascending id, so that they do not depend on who counted.
+// The formulas of docs/evaluate.md: numbers in, numbers out. Sums are in the order of ids, so that they do
+// not depend on the distribution among threads.
 
-/** Tokens of a text, by id. */
+/** The number of occurrences of each token, by id. */
 export type CountsById = Float64Array;
 
 /**
- * Rényi entropy in bits of a distribution given by counts: log2(sum of p^alpha) / (1 - alpha); 0 without any count. `alpha` is
- * not 1. (Rényi 1961; TokEval's `compute_renyi_entropy`.)
+ * Rényi entropy in bits of a distribution given by counts: log2(sum of p^alpha) / (1 - alpha); 0 without any
+ * count. `alpha` must not be 1. (Rényi 1961; TokEval's `compute_renyi_entropy`.)
  */
 export function renyiEntropy(counts: CountsById, alpha: number): number {
   const total = sumOf(counts);
   if (total === 0) return 0;
   let sum = 0;
   for (let id = 0; id < counts.length; id++) if (counts[id]! > 0) sum += (counts[id]! / total) ** alpha;
-  // One token alone gives -0.
+  // A single token gives -0.
   return Math.log2(sum) / (1 - alpha) + 0;
 }
 
-/** The entropy as a share of the largest one that as many different tokens could have; null for fewer than two. */
+/**
+ * The entropy divided by the largest one possible for the same number of distinct tokens; null for fewer than
+ * two.
+ */
 export function renyiEfficiency(counts: CountsById, alpha: number): number | null {
   const used = usedCount(counts);
   return used < 2 ? null : renyiEntropy(counts, alpha) / Math.log2(used);
 }
 
-/** How many different tokens occur. */
+/** The number of distinct tokens that occur. */
 export const usedCount = (counts: CountsById) =>
   counts.reduce((used, count) => (count > 0 ? used + 1 : used), 0);
 
@@ -384,8 +391,9 @@ export function addCounts(sum: CountsById, counts: CountsById): void {
 export const sumOf = (counts: CountsById) => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * Gini coefficient of costs, each of equal weight: the sum of |a - b| over all pairs (a, b), in both orders, by 2 n^2 and their
- * mean. 0 is parity. Sorted ascending, that is the sum of (2i - n + 1) cost(i), by n times the sum of costs.
+ * Gini coefficient of equally weighted costs: the sum of |a - b| over all ordered pairs (a, b), divided by 2
+ * n² and the mean. 0 is parity. For sorted costs, this is the sum of (2i - n + 1) cost(i), divided by n times
+ * the sum of costs.
  */
 export function gini(costs: readonly number[]): number {
   const sorted = costs.toSorted((a, b) => a - b);
@@ -396,5 +404,5 @@ export function gini(costs: readonly number[]): number {
   return weighted / (count * total);
 }
 
-/** null where there is nothing to divide by. */
+/** Divides; null if the divisor is 0. */
 export const ratio = (of: number, by: number): number | null => (by === 0 ? null : of / by);

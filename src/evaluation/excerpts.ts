@@ -1,13 +1,13 @@
 import { differingPassages, type Passage, type SampleToken } from "./passages.ts";
 
-/** A piece of a text, and how each tokenizer cuts it. Only pieces that are valid UTF-8. */
+/** A piece of a text, and its tokens by each tokenizer. All pieces are valid UTF-8. */
 export type Excerpt = {
   /** The name of the text. */
   readonly text: string;
   readonly content: string;
   /**
-   * By tokenizer: the ids of its tokens and their lengths in bytes. Null for a tokenizer that changes the text before it cuts it:
-   * its tokens do not hold the same bytes.
+   * Token ids and lengths in bytes, by tokenizer. Null for a tokenizer that changes the text before cutting
+   * it, because its tokens have other bytes.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
@@ -15,7 +15,7 @@ export type Excerpt = {
 /** The beginning of a text, cut by each tokenizer. */
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
-/** Of several tokenizers the passages that they cut most differently, of one the beginnings of texts. */
+/** Returns the passages that several tokenizers cut most differently; for one tokenizer, the beginnings of texts. */
 export function excerptsOf(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;
   if (tokenizerCount === 1)
@@ -29,7 +29,7 @@ export function excerptsOf(texts: readonly CutText[]): Excerpt[] {
   );
 }
 
-/** The largest group of tokenizers that leave the texts as they are, or change them in the same way. */
+/** Returns the largest group of tokenizers that leave the texts unchanged, or change them in the same way. */
 function tokenizersAlike(texts: readonly CutText[]): number[] {
   const groups = new Map<string, number[]>();
   for (const t of texts[0]?.cuts.keys() ?? []) {

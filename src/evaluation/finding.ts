@@ -2,24 +2,27 @@ import { countNoun, formatBytes, groupBy, groupDigits } from "#bytes";
 import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
-// What an evaluation found, as sentences. The terminal prints them, and the page begins with them.
+// The findings of an evaluation, as sentences. The terminal prints them, and the page begins with them.
 
-/** A piece of a sentence; a number is the tokenizer whose name belongs there. */
+/** A piece of a sentence; a number is replaced by that tokenizer's name. */
 export type FindingPart = string | number;
 
 export type Finding = {
-  /** The sentence that people read first. */
+  /** The main sentence. */
   readonly sentence: readonly FindingPart[];
-  /** What one would ask next, in a sentence or two. */
+  /** The next details, in a sentence or two. */
   readonly more: readonly FindingPart[];
-  /** The number in the sentence that matters, as it is in it. */
+  /** The sentence's main number, verbatim. */
   readonly figure?: string;
 };
 
-/** Below this size a single paragraph may decide what is measured. */
+/** Below this size, a single paragraph may dominate the measures. */
 export const shortTextBytes = 50_000;
 
-/** Compares the first tokenizer with the best of the others, each text counting the same. Null if there is nothing to compare. */
+/**
+ * Compares the first tokenizer with the best of the others, with equal weight for each text. Null if there is
+ * nothing to compare.
+ */
 export function findingOf(evaluation: Evaluation): Finding | null {
   const pair = ownAndBest(evaluation);
   if (pair === null) return findingOfOne(evaluation);
@@ -65,7 +68,7 @@ function sizesOf({ tokenizers }: Evaluation, own: number, best: number): Finding
   return [own, ` has ${ownSize} tokens, `, best, ` has ${bestSize}.`];
 }
 
-/** Says of the only tokenizer how long its tokens are. */
+/** Describes the length of the only tokenizer's tokens. */
 function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   const measured = (tokenizers[0]?.texts ?? []).flatMap(({ text, bytesPerToken }) =>
     bytesPerToken === null ? [] : [{ text, bytesPerToken }],
@@ -82,8 +85,8 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * The first tokenizer, the one of the others that needs the fewest tokens when each text counts the same, and on each text the
- * tokens of the first divided by those of the other. Null where one of them has no tokens.
+ * Returns the first tokenizer; the one of the others with the fewest tokens at equal weight for each text;
+ * and for each text the ratio of their tokens. Null if one of them has no tokens.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;
@@ -102,7 +105,7 @@ const sharesOf = (own: TokenizerResult, other: TokenizerResult): TextShare[] =>
     .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
     .filter(({ share }) => share > 0 && share < Number.POSITIVE_INFINITY);
 
-/** The geometric mean: twice as many tokens on one text and half as many on another are equal. */
+/** The geometric mean: twice as many tokens on one text and half as many on another cancel out. */
 const meanOf = (shares: readonly TextShare[]) =>
   Math.exp(shares.reduce((sum, { share }) => sum + Math.log(share), 0) / shares.length);
 
@@ -111,7 +114,7 @@ function comparison(own: number, other: number, share: number): FindingPart[] {
   return [own, ` needs ${lessOrMore(share)} tokens ${share >= 2 ? "as" : "than"} `, other];
 }
 
-/** "9 % fewer", "equally many", "2.5 times as many": a number of tokens as a share of others. */
+/** Formats a ratio of tokens: "9 % fewer", "equally many", "2.5 times as many". */
 function lessOrMore(share: number): string {
   if (share >= 2) return `${share.toFixed(1)} times as many`;
   if (isEqual(share)) return "equally many";
@@ -121,7 +124,7 @@ function lessOrMore(share: number): string {
 
 const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
 
-/** Why a number should not be trusted: texts that are short, and texts that a tokenizer was trained on. */
+/** Lists reasons not to trust a number: short texts, and texts that a tokenizer was trained on. */
 export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
   const sizes = listed(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));
@@ -137,11 +140,11 @@ export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   ];
 }
 
-/** "a, b and c" */
+/** Formats "a, b and c". */
 const listed = (names: readonly string[]) =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
-/** What two tokenizers differ in, a (0) and b (1). */
+/** Describes the differences between two tokenizers, a (0) and b (1). */
 export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   const own = [tokens.onlyInA.length, tokens.onlyInB.length] as const;
   const isSame = own[0] + own[1] + tokens.moved.length === 0;
@@ -171,7 +174,7 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
 }
 
-/** A sentence with the names of the tokenizers. */
+/** Joins a sentence, with the names of the tokenizers. */
 export const spelled = (
   parts: readonly FindingPart[],
   { tokenizers }: { readonly tokenizers: readonly { readonly name: string }[] },

@@ -1,8 +1,8 @@
 import { groupDigits } from "#bytes";
 import type { ModelCost } from "./model-cost.ts";
 
-// What is measured: the types of the results, and behind them the one list of measures that CSV, the terminal and the report
-// are made of.
+// The measures: types of the results, followed by the one list of measures for CSV, the terminal and the
+// report.
 
 export type Measures = {
   readonly tokens: number;
@@ -21,31 +21,34 @@ export type Measures = {
   readonly renyi: readonly Renyi[];
   /** Occurrences of tokens that are not whole UTF-8 characters. */
   readonly notUtf8Tokens: number;
-  /** Of the tokens that are not special. */
+  /** As a share of the tokens that are not special. */
   readonly notUtf8Share: number | null;
   /** Occurrences of tokens that are not UTF-8 and join a character with a part of another one. */
   readonly mixedTokens: number;
-  /** null where they are not asked for. */
+  /** Null unless requested. */
   readonly numbers: NumberMeasures | null;
-  /** Of a model; null without one. */
+  /** For a model; null without one. */
   readonly flopsPerByte: number | null;
   /** Divided by those of the first tokenizer. */
   readonly relativeCost: number | null;
 };
 
-/** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/evaluate.md has the formulas. */
+/**
+ * The numbers of a text, which are runs of decimal digits, and how tokens cut them. docs/evaluate.md has the
+ * formulas.
+ */
 export type NumberMeasures = {
   readonly count: number;
   /** Groups of three digits from the right; the first has one to three. */
   readonly digitGroups: number;
-  /** Tokens that hold a part of a number. */
+  /** Tokens that contain a part of a number. */
   readonly tokens: number;
   readonly tokensPerDigitGroup: number | null;
-  /** How well token borders match group borders, from 0 to 1: the mean of F1. */
+  /** How well token boundaries match group boundaries, from 0 to 1: the mean of F1. */
   readonly alignment: number | null;
   /** Numbers of more than three digits. */
   readonly longCount: number;
-  /** Those of them whose tokens are their groups of three, from the right, and from the left. */
+  /** Long numbers whose tokens are exactly their groups of three, from the right, and from the left. */
   readonly fromRight: number;
   readonly fromRightShare: number | null;
   readonly fromLeft: number;
@@ -59,9 +62,9 @@ type Renyi = { readonly alpha: number; readonly entropy: number; readonly effici
  * The names are keys of the JSON that is printed.
  */
 export type Parity = {
-  /** Of tokens per word. */
+  /** Gini coefficient of tokens per word. */
   readonly giniFertility: number;
-  /** Of tokens per byte. */
+  /** Gini coefficient of tokens per byte. */
   readonly giniBytes: number;
   readonly cheapestText: string;
   readonly costliestText: string;
@@ -70,12 +73,12 @@ export type Parity = {
   readonly cheapestTextByBytes: string;
   readonly costliestTextByBytes: string;
   readonly costRatioByBytes: number | null;
-  /** Of tokens per character. */
+  /** Gini coefficient of tokens per character. */
   readonly giniCharacters: number;
   readonly cheapestTextByCharacters: string;
   readonly costliestTextByCharacters: string;
   readonly costRatioByCharacters: number | null;
-  /** Of tokens. */
+  /** Gini coefficient of tokens. */
   readonly giniTokens: number;
   readonly cheapestTextByTokens: string;
   readonly costliestTextByTokens: string;
@@ -85,13 +88,13 @@ export type Parity = {
 /** The vocabulary of a tokenizer. */
 export type VocabularyFacts = {
   readonly vocabularySize: number;
-  /** Tokens that are not special and no whole UTF-8 characters. */
+  /** Tokens that are neither special nor whole UTF-8 characters. */
   readonly notUtf8InVocabulary: number;
-  /** Those of them that join a character with a part of another one. */
+  /** Those that join a character with a part of another one. */
   readonly mixedInVocabulary: number;
 };
 
-/** How many tokens a term is encoded into, and how many with a space before it. */
+/** The number of tokens of a term, and of the term after a space. */
 export type TermTokens = {
   readonly term: string;
   readonly tokens: number;
@@ -101,21 +104,21 @@ export type TermTokens = {
 /** The orders of Rényi entropy. */
 export const alphas = [2, 2.5];
 
-/** A measure as people and programs know it. `Of` is the result that holds its value. */
+/** A measure for people and programs. `Of` is the result that holds its value. */
 export type Measure<Of> = {
   /** Its column in CSV, and the value of `--measure`. */
   readonly key: string;
-  /** In running text, without a capital. */
+  /** Its name in running text, in lower case. */
   readonly name: string;
-  /** Which values are better; null: neither. */
+  /** Which values are better; null if neither. */
   readonly better: "higher" | "lower" | null;
-  /** What it is, in a line. */
+  /** Its definition, in a line. */
   readonly formula: string;
-  /** It says something only of texts with spaces between words. */
+  /** Whether it applies only to texts with spaces between words. */
   readonly isOfWords?: boolean;
-  /** null where there is none. */
+  /** Null if there is none. */
   readonly value: (of: Of) => number | null;
-  /** The value with its unit. */
+  /** Formats the value with its unit. */
   readonly shown: (value: number) => string;
 };
 
@@ -127,7 +130,7 @@ function scaled(value: number): string {
   return `${Number((value / 1000 ** unit).toPrecision(3))} ${["", "k", "M", "G", "T", "P"][unit]}`.trim();
 }
 
-/** A measure that is a field of the result: `bytesPerToken` is `bytes_per_token`. */
+/** Makes a measure from a field of the result: `bytesPerToken` becomes `bytes_per_token`. */
 function field<Name extends string>(
   of: Name,
   name: string,
@@ -139,19 +142,19 @@ function field<Name extends string>(
   return { key, name, better, formula, value: (result) => result[of], shown };
 }
 
-/** The same of texts with spaces between words. */
+/** Likewise, for texts with spaces between words. */
 const wordField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
   ...field(...about),
   isOfWords: true,
 });
 
-/** The same of the numbers of a text. */
+/** Likewise, for the numbers of a text. */
 function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Measure<Measures> {
   const { value, ...measure } = field(...about);
   return { ...measure, value: ({ numbers }) => numbers && value(numbers) };
 }
 
-/** The measures of a tokenizer on a text, and on all of them together, in the order of the columns of CSV. */
+/** The measures of a tokenizer on a text, and on all texts together, in the order of CSV columns. */
 export const textMeasures: readonly Measure<Measures>[] = [
   field("tokens", "tokens", "lower", "tokens that the text is encoded into", groupDigits),
   field("bytesPerToken", "bytes per token", "higher", "bytes divided by tokens", decimal(3)),
@@ -178,7 +181,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
   field(
     "vocabularyUtilization",
     "vocabulary used",
-    // A small vocabulary is used more on the same text, and is none the better for it.
+    // A small vocabulary is used more on the same text, which does not make it better.
     null,
     "tokens used divided by the size of the vocabulary",
     percent,
@@ -285,16 +288,19 @@ const repeated = new Set([
   "single_token_words",
 ]);
 
-/** Whether another measure says the same: a count whose share is a measure, or what is left of 1 or turned over. */
+/**
+ * Whether another measure has the same information: a count whose share is a measure, a complement, or a
+ * reciprocal.
+ */
 export const repeatsAnother = ({ key }: Measure<never>) => repeated.has(key);
 
-/** Those that are measured only when they are asked for. */
+/** Measured only on request. */
 export const digitMeasures = textMeasures.slice(from("numbers"), from("flops_per_byte"));
 
-/** Those that need a model. */
+/** Measures that need a model. */
 export const costMeasures = textMeasures.slice(from("flops_per_byte"));
 
-/** What a vocabulary costs a model, whatever the text. */
+/** The costs of a vocabulary for a model, independent of texts. */
 export const modelMeasures: readonly Measure<ModelCost>[] = [
   field("flopsPerToken", "FLOPs per token", null, "of a forward pass", scaled),
   field("headFlopsShare", "of these the head", null, "FLOPs of the head divided by all", percent),
@@ -315,7 +321,7 @@ export const modelMeasures: readonly Measure<ModelCost>[] = [
   ),
 ];
 
-/** The measures of a vocabulary, without any text. */
+/** The measures of a vocabulary, independent of texts. */
 export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
   field("vocabularySize", "tokens", null, "tokens of the vocabulary", groupDigits),
   field("notUtf8InVocabulary", "not UTF-8", "lower", "tokens that are not whole characters", groupDigits),
@@ -328,7 +334,7 @@ export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
   ),
 ];
 
-/** What `parity` says of one kind of cost. */
+/** The parity of one kind of cost. */
 export type CostParity = {
   readonly gini: number;
   readonly costRatio: number | null;
@@ -336,7 +342,7 @@ export type CostParity = {
   readonly costliestText: string;
 };
 
-/** Where `parity` has the Gini coefficient of a cost, and how its other keys end. */
+/** Reads one cost from `parity`: the key of its Gini coefficient, and the suffix of its other keys. */
 const costOf =
   (gini: "giniFertility" | "giniBytes" | "giniCharacters" | "giniTokens", by: `By${string}` | "") =>
   (parity: Parity): CostParity => ({
@@ -358,23 +364,23 @@ export const parityCosts: readonly {
   { name: "whole text", of: costOf("giniTokens", "ByTokens") },
 ];
 
-/** Texts whose characters differ by less than this factor may say the same. */
+/** Texts whose numbers of characters differ by less than this factor may be translations of each other. */
 const parallelFactor = 2;
 
-/** The costs that say something of these texts: as wholes only texts that may say the same are compared. */
+/** Returns the applicable costs: totals are only compared for texts that may be parallel. */
 export function costsOf(texts: readonly { readonly characters: number }[]) {
   const characters = texts.map((text) => text.characters);
   const mayBeParallel = Math.max(...characters) < parallelFactor * Math.min(...characters);
   return parityCosts.filter(({ name }) => mayBeParallel || name !== "whole text");
 }
 
-/** How alike the texts are in what they cost, of each cost. */
+/** The parity measures of each cost. */
 export const parityMeasures: readonly Measure<CostParity>[] = [
   field("gini", "Gini coefficient", "lower", "0 is parity", decimal(4)),
   field("costRatio", "cost ratio", "lower", "costliest text divided by cheapest", decimal(2)),
 ];
 
-/** How many tokens a term takes. */
+/** The token counts of a term. */
 export const termMeasures: readonly Measure<TermTokens>[] = [
   field("tokens", "tokens of terms", "lower", "as texts of their own", groupDigits),
   field(
@@ -386,7 +392,10 @@ export const termMeasures: readonly Measure<TermTokens>[] = [
   ),
 ];
 
-/** Where the best of some values stand, all of equal ones; nowhere if no direction is better, or if all values are equal. */
+/**
+ * Returns the indices of the best values, including ties; empty if no direction is better, or if all values
+ * are equal.
+ */
 export function bestOf(
   { better }: Pick<Measure<never>, "better">,
   values: readonly (number | null)[],
@@ -397,7 +406,7 @@ export function bestOf(
   return new Set(values.flatMap((value, i) => (value === best ? [i] : [])));
 }
 
-/** The value as people see it; a dash where there is none. */
+/** Formats the value; a dash if there is none. */
 export function shownValue<Of>({ value, shown }: Measure<Of>, of: Of): string {
   const found = value(of);
   return found === null ? "-" : shown(found);

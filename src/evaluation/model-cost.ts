@@ -1,8 +1,8 @@
 import { describeValue, groupDigits } from "#bytes";
 import { nearest, UserError, usageError } from "#runtime";
 
-// What a vocabulary costs a model: the shape of its layers, as typed or as a config.json has it, and the formulas of
-// docs/evaluate.md.
+// The cost of a vocabulary for a model: the shape of its layers, from options or a config.json, and the
+// formulas of docs/evaluate.md.
 
 /** A decoder. Normalization, biases and positions are left out: they are less than 1 % of the weights. */
 export type ModelShape = {
@@ -14,17 +14,17 @@ export type ModelShape = {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;
-  /** 1: three matrices in a feed-forward, as SwiGLU has; 0: two. */
+  /** 1: three matrices in a feed-forward, as in SwiGLU; 0: two. */
   readonly gated: number;
   /** 1: no layer has experts. */
   readonly experts: number;
   readonly expertsPerToken: number;
   readonly expertFfn: number;
-  /** Inner width of what each token goes through beside its experts. */
+  /** Inner width of the experts that every token passes through. */
   readonly sharedFfn: number;
   /** Layers without experts, in a model that has some. */
   readonly denseLayers: number;
-  /** Tokens that a layer with a window attends to; 0: none has one. */
+  /** Tokens that a layer with a window attends to; 0: no layer has a window. */
   readonly window: number;
   readonly fullLayers: number;
   /** 1: embedding and head are one matrix. */
@@ -35,21 +35,21 @@ export type ModelShape = {
 
 type Given = { -readonly [Name in keyof ModelShape]?: number };
 
-/** What a tokenizer with so many ids costs. */
+/** The costs of a tokenizer with this many ids. */
 export type ModelCost = {
   readonly embeddingParameters: number;
-  /** 0 if it is the embedding. */
+  /** 0 if head and embedding are one matrix. */
   readonly headParameters: number;
   readonly layerParameters: number;
-  /** Embedding and head, of all parameters. */
+  /** Embedding and head, as a share of all parameters. */
   readonly vocabularyShare: number;
-  /** Of a forward pass. */
+  /** For a forward pass. */
   readonly flopsPerToken: number;
-  /** The head's, of those. */
+  /** The head's share of these. */
   readonly headFlopsShare: number;
 };
 
-/** The formulas. What a matrix costs a token is twice its weights; the embedding is looked up. */
+/** The formulas. A matrix costs twice its weights in FLOPs per token; the embedding is a lookup. */
 export function modelCost(shape: ModelShape, idCount: number): ModelCost {
   const { d, layers, heads, headDim, experts, window, context, fullLayers, tied } = shape;
   const attention = 2 * d * headDim * (heads + shape.kvHeads);
@@ -80,7 +80,7 @@ export function modelCost(shape: ModelShape, idCount: number): ModelCost {
   };
 }
 
-/** The names of the list, and of the shape: `kv_heads` is `kvHeads`. */
+/** Maps names in the option to fields: `kv_heads` to `kvHeads`. */
 const names = {
   d: "d",
   layers: "layers",
@@ -100,7 +100,7 @@ const names = {
   context: "context",
 } as const satisfies Record<string, keyof ModelShape>;
 
-/** Some of these may be none. */
+/** Fields that may be 0. */
 const mayBeZero = new Set<keyof ModelShape>([
   "gated",
   "sharedFfn",
@@ -110,12 +110,12 @@ const mayBeZero = new Set<keyof ModelShape>([
   "tied",
 ]);
 const mayBeOne = new Set<keyof ModelShape>(["gated", "tied"]);
-/** Larger than of any model; all products stay exact enough to be shown. */
+/** Larger than in any model, and small enough that all products are exact enough to show. */
 const largest = 10_000_000;
 
 /**
- * The shape that the values of an option say, the later ones over the earlier. Each is a list of NAME=N, or a config.json, whose
- * text `readFile` gives.
+ * Combines the values of an option, later ones first. Each is a list of NAME=N, or a config.json, whose text
+ * `readFile` returns.
  */
 export function readModelShape(
   values: readonly string[],
@@ -138,7 +138,7 @@ export function readModelShape(
   return settle(given, refuse);
 }
 
-/** An error about the option, or about the file that it names. */
+/** Makes an error about the option, or about the file that it names. */
 type Refuse = (what: string, hint?: string) => UserError;
 
 const example = "e.g. --model d=4096,layers=32,ffn=14336,heads=32,kv_heads=8, or the path of a config.json";
@@ -160,12 +160,12 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   given[name] = value;
 }
 
-/** Fills in what is not said, and refuses what does not go together. */
+/** Fills in defaults, and refuses inconsistent values. */
 function settle(given: Given, refuse: Refuse): ModelShape {
   const { d, layers } = given;
   for (const name of ["d", "layers"] as const)
     if (given[name] === undefined) throw refuse(`${name} is missing`, example);
-  // Heads are mostly 128 wide; a feed-forward mostly has eight times d² weights.
+  // Heads are usually 128 wide; a feed-forward usually has eight times d² weights.
   const heads = given.heads ?? Math.max(1, Math.round(d! / (given.headDim ?? 128)));
   const gated = given.gated ?? 1;
   const ffn = given.ffn ?? Math.round((8 * d!) / (2 + gated));
@@ -201,7 +201,10 @@ function settle(given: Given, refuse: Refuse): ModelShape {
 
 type Config = { readonly [name: string]: unknown };
 
-/** What the classes of `transformers` do that their config.json does not say: gated layers, one matrix for embedding and head. */
+/**
+ * Properties of the classes of `transformers` that config.json does not state: gated layers, one matrix for
+ * embedding and head.
+ */
 const kinds = new Map(
   [
     {
@@ -216,7 +219,7 @@ const kinds = new Map(
   ].flatMap(({ types, ...kind }) => types.split(" ").map((type) => [type, kind] as const)),
 );
 
-/** The shape in a config.json of `transformers`, or a UserError that names what is not known. */
+/** Reads the shape from a config.json of `transformers`, or throws a UserError that names what is unknown. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parsed(json);
   if (outer === null) throw refuse("it is not a config.json: it does not hold a JSON object", example);
@@ -271,7 +274,7 @@ class ConfigReader {
 
   readonly refusal = (what: string) => this.refuse(what, giveNumbers);
 
-  /** The first of the names that has a value. */
+  /** Returns the first of the fields that has a value. */
   number(...fields: readonly string[]): number | undefined {
     const field = fields.find((name) => this.config[name] !== undefined && this.config[name] !== null);
     if (field === undefined) return undefined;
@@ -315,7 +318,7 @@ class ConfigReader {
     return Array.from({ length: layers }, (_, layer) => layer).filter(isDense).length;
   }
 
-  /** How many layers see all of the context, if some have a window. */
+  /** Returns the number of layers that attend to all of the context, if some have a window. */
   windows(layers: number): Given {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;
     if (Array.isArray(types)) {

@@ -4,8 +4,8 @@ import { contains, propertySet } from "#pattern";
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 
 /**
- * Counts of the numbers of a text, which are runs of decimal digits in its words, and of how its tokens cut them. Threads add
- * them up. `NumberMeasures` says what each is.
+ * Counts of the numbers of a text, which are runs of decimal digits in its words, and of how tokens cut them.
+ * Threads add them up. `NumberMeasures` documents the counters.
  */
 export class NumberCounts {
   count = 0;
@@ -14,13 +14,16 @@ export class NumberCounts {
   longCount = 0;
   fromRight = 0;
   fromLeft = 0;
-  /** Numbers by their F1, if it is above 0: added up in the end, in one order, whoever counted them. */
+  /**
+   * Numbers by F1, if it is above 0. The sum is computed at the end, in one order, so that it does not depend
+   * on the threads.
+   */
   readonly scores = new Map<number, number>();
 
   /**
-   * Adds the numbers of the text [start, end), which occurs so often.
+   * Adds the numbers of the text [start, end), which occurs `occurrences` times.
    *
-   * @param ends where its tokens end, ascending
+   * @param ends the ends of its tokens, ascending
    */
   add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
     let token = 0;
@@ -47,7 +50,10 @@ export class NumberCounts {
     }
   }
 
-  /** Adds a number with so many borders of tokens; `right` of them are borders of groups from the right, `left` from the left. */
+  /**
+   * Adds a number with this many token boundaries; `right` and `left` of them are boundaries of groups from
+   * the right and the left.
+   */
   private addNumber(digits: number, borders: number, right: number, left: number, occurrences: number): void {
     const wanted = Math.ceil(digits / 3) - 1;
     const score = borders + wanted === 0 ? 1 : (2 * right) / (borders + wanted);
@@ -67,7 +73,7 @@ export class NumberCounts {
   }
 }
 
-/** Whether there is a digit in the text [start, end). */
+/** Whether the text [start, end) contains a digit. */
 export function holdsDigit(bytes: Uint8Array, start: number, end: number): boolean {
   for (let pos = start; pos < end; pos++) if (digitEndAt(bytes, pos, end) > pos) return true;
   return false;
@@ -75,7 +81,7 @@ export function holdsDigit(bytes: Uint8Array, start: number, end: number): boole
 
 let digits: ReturnType<typeof propertySet>;
 
-/** Of each block of 64 code points, whether it has digits: most characters of a text are in others. */
+/** Whether each block of 64 code points contains digits: most characters of a text are in other blocks. */
 let digitBlocks: Uint8Array | undefined;
 
 function findDigitBlocks(): Uint8Array {
@@ -85,10 +91,10 @@ function findDigitBlocks(): Uint8Array {
   return blocks;
 }
 
-/** The first byte of the digits that are not ASCII is not below this one. */
+/** The smallest first byte of a digit that is not ASCII. */
 const digitLeadLeast = 0xd9;
 
-/** Where the decimal digit at `pos` ends; `pos` if there is none. */
+/** Returns the end of the decimal digit at `pos`; `pos` if there is none. */
 function digitEndAt(bytes: Uint8Array, pos: number, end: number): number {
   const lead = bytes[pos]!;
   if (lead < digitLeadLeast) return lead >= 0x30 && lead <= 0x39 && pos < end ? pos + 1 : pos;

@@ -1,24 +1,27 @@
 import { codePointAt, lineFeed, space } from "#bytes";
 import { isUnspaced } from "./text-words.ts";
 
-/** A token of a text that was cut. */
+/** A token of a sample text. */
 export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 
-/** A stretch of a text, and its tokens by each tokenizer. */
+/** A span of a text, and its tokens by each tokenizer. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-/** The least bytes of a passage, and the tokens of any cut that make it as long; it ends at the next line feed or space at which all tokenizers have a border. */
+/**
+ * The minimum bytes of a passage, and the tokens of any cut that count as that long. It ends at the next line
+ * feed or space where all tokenizers have a boundary.
+ */
 const passageBytes = 240;
 const passageTokens = 72;
-/** What is left at the end of a text is a passage only if it is not shorter. */
+/** The minimum bytes of a passage at the end of a text. */
 const restBytes = 40;
-/** Passages that are shown of a text. */
+/** Passages shown for a text. */
 const passagesMax = 3;
 
 /**
- * The passages of a text in which tokenizers differ most, by the borders per byte that are not those of all. First counts what has
- * letters and was not shown before; so repetitions, rules of tables and the like come last. Empty if all cut the text alike. All
- * cuts are of the same bytes.
+ * Selects the passages of a text in which tokenizers differ most, by boundaries per byte that not all share.
+ * Text with letters that was not shown before counts first, so repetitions, ruled lines and the like come
+ * last. Empty if all cuts are equal. All cuts must have the same bytes.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)
@@ -48,7 +51,7 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
   return chosen;
 }
 
-/** A stretch between borders of all cuts, and how many borders within it only some have. */
+/** A span between boundaries that all cuts share, and the number of boundaries in it that only some have. */
 type Difference = { readonly text: string; readonly borders: number };
 
 function differencesOf({ bytes, cuts }: Passage): Difference[] {
@@ -72,11 +75,11 @@ function endsOf(tokens: readonly SampleToken[]): number[] {
   return tokens.map(({ bytes }) => (end += bytes.length));
 }
 
-/** The text in passages: each is of whole tokens, whoever cuts it. */
+/** Splits the text into passages of whole tokens in every cut. */
 function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const text = bytesOf(cuts[0]!);
   const ends = cuts.map(endsOf);
-  /** How many tokens of a cut end up to its borders. */
+  /** The number of tokens up to each boundary of a cut. */
   const places = ends.map((some) => new Map(some.map((end, i) => [end, i + 1])));
   const shared = ends[0]!.filter((end) => places.every((some) => some.has(end)));
   const passages: Passage[] = [];
@@ -88,7 +91,7 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
       (end - start) / passageBytes,
       ...cuts.map((_, t) => (places[t]!.get(end)! - taken[t]!) / passageTokens),
     );
-    // A text without spaces is cut between characters, and a word only if it is long.
+    // Text without spaces is split between characters; a word only if it is long.
     const isEnd = (isBetweenWords || isUnspaced(codePointAt(text, end, text.length))) && length >= 1;
     if (!isEnd && !(isCharacter(text[end]) && length >= 1.5) && end !== text.length) continue;
     const parts = cuts.map((cut, t) => {
@@ -102,7 +105,7 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   return passages;
 }
 
-/** Whether a character begins with the byte. */
+/** Whether the byte begins a character. */
 const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
 
 const isSpace = (byte: number) => byte === space || byte === lineFeed;

@@ -1,6 +1,6 @@
 import type { CostliestWord } from "./evaluation.ts";
 
-/** The words that people are shown: those with letters first, of each only one, whatever signs stand around it. */
+/** Selects words to show: those with letters first, and each only once, regardless of surrounding punctuation. */
 export function shownWords(words: readonly CostliestWord[], count: number): CostliestWord[] {
   const seen = new Set([""]);
   const [first, later]: CostliestWord[][] = [[], []];

@@ -5,12 +5,12 @@ import { SpecialTokenFinder } from "#text";
 import type { WordTable } from "#words";
 import { holdsDigit } from "./number-counts.ts";
 
-// What the measures call a word: a *text word*. It does not depend on any tokenizer.
+// The measures' definition of a word: a *text word*. It does not depend on any tokenizer.
 
 /**
- * Cuts a text into placed words and runs of white space. A text word is a run of characters that are not white space, as
- * Python's `str.split()` finds them: its white space is Unicode's White_Space and U+001C to U+001F. A *placed word* is a text
- * word with the character of white space before it, if there is one: a tokenizer sees most words behind a space.
+ * Splits a text into placed words and runs of whitespace. A text word is a run of characters that are not
+ * whitespace, as in Python's `str.split()`: Unicode's White_Space and U+001C to U+001F. A *placed word* is a
+ * text word with the preceding whitespace character, if any: tokenizers see most words after a space.
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 
@@ -32,22 +32,25 @@ export type TextWords = {
   readonly placed: WordTable;
   readonly whitespaceBytes: Uint8Array;
   readonly wordOf: Uint32Array;
-  /** Only where numbers are measured: it takes as long as the other arrays. */
+  /** Present only if numbers are measured: it takes as long as the other arrays. */
   readonly hasDigit: Uint8Array | null;
   readonly firstPlaced: Uint32Array;
-  /** How many text words differ. */
+  /** The number of distinct text words. */
   readonly distinctCount: number;
-  /** How many there are. */
+  /** The number of text words. */
   readonly wordCount: number;
-  /** Characters of the whole text, white space too. A byte that is not valid UTF-8 is one. */
+  /** Characters of the whole text, including whitespace. An invalid byte counts as one. */
   readonly characterCount: number;
-  /** Those of scripts that put no spaces between words. */
+  /** Characters of scripts without spaces between words. */
   readonly unspacedCount: number;
   /** Bytes of the whole text. */
   readonly textBytes: number;
 };
 
-/** The text words in a table that was counted with `placedWordPattern` and no special tokens; yields between slices. */
+/**
+ * Extracts the text words from a table that was counted with `placedWordPattern` and no special tokens;
+ * yields between slices.
+ */
 export function* gatherTextWords(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
   const { wordCount: pieceCount, bytes, starts, counts } = table;
   const isPlaced = new Uint8Array(pieceCount);
@@ -64,7 +67,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
       unspacedCount += count * unspacedCountOf(bytes, start, end);
       textBytes += count * (end - start);
       const leading = whitespaceBytesAt(bytes, start, end);
-      // Behind the white space of a placed word there is a word; a run of white space goes on.
+      // In a placed word, the whitespace is followed by a word; in a run, by more whitespace.
       if (leading > 0 && (start + leading === end || whitespaceBytesAt(bytes, start + leading, end) > 0))
         continue;
       isPlaced[piece] = 1;
@@ -77,7 +80,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
   return { placed, ...numbered, wordCount, characterCount, unspacedCount, textBytes };
 }
 
-/** Words that are looked at between two turns of the event loop: encoding so many takes some milliseconds. */
+/** Words per slice of work: encoding them takes some milliseconds. */
 const wordsPerSlice = scaled(1 << 13, 4);
 
 /** Words [first, end) of a table. */
@@ -89,11 +92,11 @@ export function* slicesOf(end: number, start = 0): Generator<WordSlice> {
   }
 }
 
-/** Whether a text holds a character at which words end. */
+/** Whether a text contains a character that ends words. */
 export const holdsWhiteSpace = (text: string) =>
   Array.from(text).some((character) => contains(whitespace, character.codePointAt(0)!));
 
-/** Length of the character of white space at `pos`; 0 if another character is there. */
+/** Returns the length of the whitespace character at `pos`; 0 if another character is there. */
 function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80)
@@ -103,7 +106,7 @@ function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number 
   return codePoint < 0x800 ? 2 : 3;
 }
 
-/** Only a piece of one byte is not valid UTF-8, and counts as a character. */
+/** Only pieces of one byte may be invalid UTF-8; such a byte counts as one character. */
 function characterCountOf(bytes: Uint8Array, start: number, end: number): number {
   if (end - start === 1) return 1;
   let count = 0;
@@ -111,7 +114,7 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
   return count;
 }
 
-/** Characters of scripts that put no spaces between words. Each has three bytes and more. */
+/** Counts characters of scripts without spaces between words. Each has at least three bytes. */
 function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let pos = start; pos + 2 < end; pos++) {
@@ -120,7 +123,7 @@ function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number 
   return count;
 }
 
-/** Blocks of Thai, Lao, Tibetan and Burmese, of Khmer, of the Tai scripts, of kana, and of Chinese characters with their punctuation. */
+/** Thai, Lao, Tibetan and Burmese; Khmer; the Tai scripts; kana; and Chinese characters with their punctuation. */
 export const isUnspaced = (codePoint: number) =>
   (codePoint >= 0x0e00 && codePoint < 0x10a0) ||
   (codePoint >= 0x1780 && codePoint < 0x1800) ||
@@ -137,8 +140,8 @@ export const isUnspaced = (codePoint: number) =>
 const noWord = 0xffffffff;
 
 /**
- * Numbers the text words of placed words: equal bytes behind the white space get one number. `slots` is a table with open
- * addressing: the numbers of words by their hash, or `noWord`.
+ * Numbers the text words of placed words: equal bytes after the whitespace get the same number. `slots` is a
+ * hash table with open addressing: numbers of words, or `noWord`.
  */
 function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
@@ -173,7 +176,7 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
   };
 }
 
-/** The slot of the text word of a placed word: the one that has its number, or the free one for it. */
+/** Returns the slot of a placed word's text word: the one with its number, or a free one. */
 function slotOf(
   { placed: { bytes, starts }, whitespaceBytes, firstPlaced }: Numbered,
   p: number,
@@ -195,7 +198,7 @@ function slotOf(
 
 type Numbered = Pick<TextWords, "placed" | "whitespaceBytes" | "firstPlaced">;
 
-/** FNV-1a, with its high bits mixed in: the slot is made of the low ones. */
+/** FNV-1a, with its high bits mixed in, because slots use the low bits. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let pos = start; pos < end; pos++) hash = Math.imul(hash ^ bytes[pos]!, 0x01000193);
@@ -203,11 +206,12 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Words of a table are in the order of the hash table that counted them. In that order they would fill another table with the
- * same hashes, such as that of encoding, from front to back, and each word would be searched behind all others. So words are
- * visited in steps of the golden section, which fill such a table evenly.
+ * A table has its words in the order of the hash table that counted them. In that order they would fill
+ * another table with the same hashes, such as that of encoding, from front to back, and every lookup would
+ * probe past all earlier words. So words are visited in steps of the golden section, which fill such a table
+ * evenly.
  *
- * Index `i` of the order is `(i * step) % count`; `step` and `count` have no common divisor, so each index comes once.
+ * Index `i` of the order is `(i * step) % count`; `step` and `count` are coprime, so each index occurs once.
  */
 export function scatteredStep(count: number): number {
   let step = Math.max(1, Math.floor(count * 0.6180339887498949));
@@ -217,7 +221,7 @@ export function scatteredStep(count: number): number {
 
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
-/** The words of a table in such an order, or some of them, in memory that threads share; yields between slices. */
+/** Copies a table in such an order, or the marked words of it, into shared memory; yields between slices. */
 export function* scatteredTable(table: WordTable, isTaken?: Uint8Array): Generator<undefined, WordTable> {
   const { wordCount: allCount, bytes, starts, counts } = table;
   let wordCount = allCount;
@@ -250,17 +254,17 @@ export function* scatteredTable(table: WordTable, isTaken?: Uint8Array): Generat
   return scattered;
 }
 
-/** The bytes of a placed word. */
+/** Returns the bytes of a placed word. */
 export const placedAt = ({ placed: { bytes, starts } }: TextWords, p: number) =>
   bytes.subarray(starts[p]!, starts[p + 1]!);
 
-/** Those of its text word. */
+/** Returns the bytes of its text word. */
 export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.whitespaceBytes[p]!);
 
 /**
- * How often each special token occurs in a text, found from the left, longest first, not overlapping, as encoding finds
- * them. It is enough to look into the distinct words, because no special token may hold white space: so each occurrence, and
- * each other that may be in its way, is within one text word. Yields between slices of work.
+ * Counts the occurrences of each special token in a text: leftmost, longest first, not overlapping, as in
+ * encoding. Searching the distinct words is enough, because special tokens contain no whitespace: each
+ * occurrence, and each other that may overlap it, is within one text word. Yields between slices of work.
  */
 export function* countSpecialTokens(
   words: TextWords,
@@ -272,8 +276,8 @@ export function* countSpecialTokens(
   const inAll = new SpecialTokenFinder(tokens);
   const inOne = new SpecialTokenFinder(tokens);
   inAll.reset(bytes);
-  // Words stand end to end, so a token may seem to begin in one word and to end in another. Such a place hides no other:
-  // every word that it touches is looked at by itself.
+  // Words are stored end to end, so a token may seem to begin in one word and end in another. Such a match
+  // hides no other: every word that it touches is searched separately.
   for (let p = 0, pos = 0, round = 0; p < placedCount; round++) {
     if (round % placesPerSlice === 0) yield;
     const found = inAll.find(pos, bytes.length);
@@ -291,7 +295,7 @@ export function* countSpecialTokens(
         at = inOne.find(end, length);
       }
     }
-    // What is left of the last word that was looked at is done, too.
+    // The rest of the last searched word is done, too.
     pos = Math.max(foundEnd, starts[p]!);
   }
   return occurrences;
@@ -299,7 +303,7 @@ export function* countSpecialTokens(
 
 const placesPerSlice = scaled(1 << 10, 4);
 
-/** The placed word that holds the byte at `pos`. */
+/** Returns the placed word that contains the byte at `pos`. */
 function placedWordAt(starts: Uint32Array, placedCount: number, pos: number): number {
   let low = 0;
   let high = placedCount;

@@ -1,4 +1,4 @@
-/** Consecutive tokens of two tokenizers that hold the same bytes: no token border within them belongs to both. */
+/** Consecutive tokens of two tokenizers with the same bytes; no token boundary within them belongs to both. */
 export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
   Record<"left" | "right", readonly [first: number, end: number]>
 >;
@@ -20,5 +20,5 @@ export function spansOf(left: readonly number[], right: readonly number[]): Span
   return spans;
 }
 
-/** Whether both tokenizers have the same one token there. */
+/** Whether the span is a single token for both tokenizers. */
 export const isCutAlike = ({ left, right }: Span) => left[1] - left[0] === 1 && right[1] - right[0] === 1;

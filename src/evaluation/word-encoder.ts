@@ -15,31 +15,31 @@ import { beginningOf, type WordCosts } from "./evaluation.ts";
 import type { NumberCounts } from "./number-counts.ts";
 import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./text-words.ts";
 
-/** A tokenizer as threads get it that encode words. Plain data; the table is in shared memory. */
+/** A tokenizer in the form for threads that encode words. Plain data; the table is in shared memory. */
 export type WordEncoding = {
   readonly parts: EncodingParts;
   readonly tokens: TokenTable;
-  /** The cache of words is 2^cacheShrinkBits times smaller than usual, where memory is short. */
+  /** Makes the cache of words 2^cacheShrinkBits times smaller than usual, if memory is short. */
   readonly cacheShrinkBits: number;
 };
 
 type Ids = Uint16Array | Uint32Array;
 
 /**
- * Encodes words: pretokens, and placed words, each of these as a text of its own. A token belongs to a text word if it holds a
- * byte of it. A token that is only the white space before the word does not count.
+ * Encodes words: pretokens, and placed words, each as a text of its own. A token belongs to a text word if it
+ * contains a byte of it. A token that is only the preceding whitespace does not count.
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
-  /** What is noted of the last word. */
+  /** Notes on the last word. */
   private readonly notes = new TextNotes();
   private readonly addedTokens: ReadonlyMap<number, AddedToken>;
-  /** The tokens of a pretoken have its bytes, all of them and no others; and those of a text have its bytes. */
+  /** Whether a pretoken's tokens have exactly its bytes; and whether this holds for whole texts. */
   private readonly hasAllBytes: boolean;
   private readonly keepsBytes: boolean;
-  /** Special tokens, by id: they are no text, and end a number. */
+  /** Whether an id is a special token: these are not text, and end a number. */
   private readonly isSpecial: Uint8Array;
-  /** Where the tokens of a word end. */
+  /** The ends of a word's tokens. */
   private readonly ends: number[] = [];
 
   constructor(readonly tokenizer: WordEncoding) {
@@ -55,10 +55,10 @@ export class WordEncoder {
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 
-  /** Adds the tokens of pretokens, each as often as it occurs, to `tokenCounts`, by id. */
+  /** Adds the tokens of pretokens, times their counts, to `tokenCounts`, by id. */
   addTokens({ bytes, starts, counts }: WordTable, slice: WordSlice, tokenCounts: Float64Array): void {
     const { encoding } = this;
-    // Without their bytes the ids of several words cannot be told apart.
+    // If tokens drop bytes, the ids of several words cannot be told apart.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
@@ -68,7 +68,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the ids of the words of a group, which follow each other in the output. */
+  /** Adds the ids of a group's words, which are consecutive in the output. */
   private addGroup(
     starts: Uint32Array,
     { first, end }: WordSlice,
@@ -89,18 +89,21 @@ export class WordEncoder {
     }
   }
 
-  /** Writes the number of tokens of placed words into `tokenCounts`, at their indices, and adds their numbers, if they are measured. */
+  /**
+   * Writes the numbers of tokens of placed words into `tokenCounts`, by word, and counts the numbers in them,
+   * if measured.
+   */
   countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array, numbers: NumberCounts): void {
     for (let p = slice.first; p < slice.end; p++) {
       const idCount = this.encode(words, p);
       tokenCounts[p] = idCount - this.whitespaceCount(words, p, idCount);
-      // What changes a text may write digits into it.
+      // Normalization may add digits.
       if (words.hasDigit !== null && (words.hasDigit[p] === 1 || !this.keepsBytes))
         this.addNumbers(words.placed, p, idCount, numbers);
     }
   }
 
-  /** Adds the numbers of a placed word as its tokens, the first ones of the output, have them. */
+  /** Adds the numbers of a placed word from its tokens, which are first in the output. */
   private addNumbers(placed: WordTable, p: number, idCount: number, numbers: NumberCounts): void {
     const { isSpecial, ends, keepsBytes } = this;
     const { tokens } = this.tokenizer;
@@ -122,7 +125,7 @@ export class WordEncoder {
     numbers.add(bytes, textStart, end, ends, placed.counts[p]!);
   }
 
-  /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */
+  /** Encodes a placed word, and returns the number of its ids, which are first in the output. */
   private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();
@@ -133,19 +136,19 @@ export class WordEncoder {
     return idCount;
   }
 
-  /** The ids of a placed word without those of the white space before it. The next call overwrites them. */
+  /** Returns the ids of a placed word without its whitespace's. The next call overwrites them. */
   wordIdsOf(words: TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);
   }
 
-  /** The bytes of the first tokens, escaped for people. */
+  /** Returns the bytes of the first tokens, escaped for people. */
   pieces(ids: Ids): string[] {
     const { tokens } = this.tokenizer;
     return Array.from(ids.subarray(0, piecesMax), (id) => escapeBytes(beginningOf(tokenBytesOf(tokens, id))));
   }
 
-  /** All ids of a placed word, of its white space too. The next call overwrites them. */
+  /** Returns all ids of a placed word, including its whitespace's. The next call overwrites them. */
   idsOf(words: TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(0, idCount);
@@ -169,7 +172,7 @@ export class WordEncoder {
     return true;
   }
 
-  /** How many of the first ids are only what stands before the word. */
+  /** Counts the leading ids that are only whitespace before the word. */
   private whitespaceCount(words: TextWords, p: number, idCount: number): number {
     if (idCount === 0) return 0;
     const { starts } = this.tokenizer.tokens;
@@ -184,8 +187,9 @@ export class WordEncoder {
   }
 
   /**
-   * How many bytes of the tokens stand for the white space before the word, or for a space that is put before it, where these are
-   * tokens of their own. Only the front of the word is looked at: what changes behind it may be a special token's text.
+   * Returns the bytes of the tokens for the whitespace before the word, or for a prefix space, if these are
+   * tokens of their own. Only the front of the word is normalized, because a change later in it may be a
+   * special token's text.
    */
   private bytesBefore(words: TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
@@ -214,13 +218,13 @@ export class WordEncoder {
   }
 }
 
-/** How many tokens of a word are listed. */
+/** The number of tokens listed for a word. */
 const piecesMax = scaled(64, 3);
 
-/** So many bytes are encoded at once, if there are several words among them. */
+/** Bytes encoded at once, if they contain several words. */
 const groupBytesMax = scaled(1 << 16, 32);
 
-/** Cuts a slice into groups of words that follow each other, of `groupBytesMax` and `wordsMax` or less, or of one word. */
+/** Splits a slice into groups of consecutive words, each within `groupBytesMax` and `wordsMax`, or a single word. */
 function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: number): Generator<WordSlice> {
   for (let from = first; from < end; ) {
     let to = from + 1;
@@ -230,7 +234,7 @@ function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: num
   }
 }
 
-/** Marks those of the placed words [first, end) that two tokenizers cut into different sequences of bytes. */
+/** Marks the placed words in [first, end) that two tokenizers cut into different sequences of bytes. */
 export function compareCuts(
   words: TextWords,
   { first, end }: WordSlice,
@@ -240,11 +244,11 @@ export function compareCuts(
   for (let p = first; p < end; p++) isDifferent[p] = a.cutsLike(b, words, p) ? 0 : 1;
 }
 
-/** How many of the words that are cut differently are listed. */
+/** The number of listed words that are cut differently. */
 const listedMax = 1000;
 
 /**
- * The words that are marked as cut differently: of equally frequent ones the first by their bytes are listed first. Yields
+ * Lists the words that are marked as cut differently, most frequent first, then by their bytes. Yields
  * between slices of work.
  */
 export function* differentWords(
@@ -294,7 +298,7 @@ function insertAmongFirst(list: number[], item: number, isBefore: IsBefore, max:
   if (list.length > max) list.length = max;
 }
 
-/** The order of placed words: the most frequent first, then by their bytes. */
+/** Orders placed words by frequency, then by their bytes. */
 const isMoreFrequent =
   (words: TextWords): IsBefore =>
   (p, q) => {
@@ -302,7 +306,7 @@ const isMoreFrequent =
     return counts[p] === counts[q] ? compareBytes(words, p, 0, q, 0) < 0 : counts[p]! > counts[q]!;
   };
 
-/** Compares the bytes of two placed words, without the given number of bytes at the start of each. */
+/** Compares the bytes of two placed words, skipping the given number of bytes at the start of each. */
 function compareBytes(
   { placed: { bytes, starts } }: TextWords,
   p: number,
@@ -319,11 +323,11 @@ function compareBytes(
   return end - pos - (otherEnd - other);
 }
 
-/** How many of the words are listed whose tokens beyond the first are the most in all; of equal ones the first by their bytes. */
+/** The number of listed words, by the most tokens beyond the first in total, then by their bytes. */
 export const costliestMax = 20;
 
 /**
- * What the words of a text cost; yields between slices of work.
+ * Computes the costs of a text's words; yields between slices of work.
  *
  * @param tokenCounts the number of tokens of each placed word
  */
@@ -354,7 +358,7 @@ export function* wordCosts(
   const costliestWords = costliest.map((word) => {
     const places = placesOf.get(word)!.sort((p, q) => (isBefore(p, q) ? -1 : 1));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
-    // It is shown as it is cut where it occurs most often.
+    // Shown with its most frequent cut.
     const bytes = wordAt(words, places[0]!);
     return {
       word: Buffer.from(beginningOf(bytes)).toString("utf8"),
@@ -368,7 +372,7 @@ export function* wordCosts(
   return { singleTokenWords, continuedWords, costliestWords };
 }
 
-/** The numbers of the text words that cost most. */
+/** Returns the numbers of the costliest text words. */
 function* costliestOf(words: TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
   const { firstPlaced, whitespaceBytes } = words;
   const isCostlier = (a: number, b: number): boolean => {

@@ -10,7 +10,7 @@ export {
   startJobs,
   type Tell,
 } from "./job.ts";
-export { likeInWorker, loadInWorker, loadingBytes } from "./load-in-worker.ts";
+export { loadInWorker, loadingBytes, readLikeInWorker } from "./load-in-worker.ts";
 export { Pace } from "./pace.ts";
 export {
   longTextBytes,
@@ -30,18 +30,18 @@ export {
   type EncodeProgress,
   type Report,
   type ReportBytes,
+  repeatReport,
   type StageProgress,
-  withRest,
 } from "./stage-progress.ts";
 export {
   classOfModel,
   countedInvalidBytes,
   earlyStop,
   equalCounts,
+  formatWarning,
   foundSpecialTokens,
   invalidBytes,
   streamBesideCache,
   unevenLanguages,
   type Warning,
-  wordsOf,
 } from "./warnings.ts";

@@ -44,7 +44,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
 }
 
 /** Reads the settings for `--like`, likewise in a worker for large files. */
-export async function likeInWorker(path: string): Promise<Like> {
+export async function readLikeInWorker(path: string): Promise<Like> {
   if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
   const thread = startJob<typeof loadingJob>("loading");
   try {

@@ -115,7 +115,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Comm
   return running.rests;
 }
 
-type Written = (sizeBytes: number, memory: ArrayBuffer) => void;
+type OnWritten = (sizeBytes: number, memory: ArrayBuffer) => void;
 
 class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements SharedTasks<Part, Found> {
   rests: Rest[] = [];
@@ -209,14 +209,14 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
 
   /** Does the main thread's share of the work, and hands what it leaves to another worker. */
   private async workHere(): Promise<void> {
-    await this.workBeside();
+    await this.workOnTasks();
     if (!this.tasks.hasLeft || this.isStopped) return;
     this.substitute = startWorkers(this.job.name, 1);
     await this.serve(this.substitute, () => ({ index: this.mainIndex + 1, isExtra: true }));
   }
 
   /** Does a worker's tasks in this thread: messages and signals are handled after each slice. */
-  private async workBeside(): Promise<void> {
+  private async workOnTasks(): Promise<void> {
     const { job, tasks, order, buffers, mainIndex } = this;
     let next = await tasks.next(mainIndex);
     // Without a task nothing is started here: a thread has memory of its own.
@@ -228,7 +228,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     try {
       let turn: Turn<Part, Found>;
       const outbox = threadJob.output && new Outbox(threadJob.output, (part) => order.take(turn, part));
-      const written: Written = (sizeBytes, memory) => outbox?.written(sizeBytes, memory);
+      const written: OnWritten = (sizeBytes, memory) => outbox?.written(sizeBytes, memory);
       for (; next.length > 0; next = await tasks.next(mainIndex)) {
         const turns = next.map((task) => order.add(task, written));
         for (const [i, task] of next.entries()) {
@@ -495,7 +495,10 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     void thread.ask("begin", this.setup);
     // Two messages, so that the next one is already queued when the first is done.
     const first = await this.sendNext();
-    await Promise.all([this.goOn(first), this.sendNext().then((second) => this.goOn(second))]);
+    await Promise.all([
+      this.continueWith(first),
+      this.sendNext().then((second) => this.continueWith(second)),
+    ]);
     if (this.hasBegun) takeRest(await thread.ask("finish", undefined));
   }
 
@@ -507,7 +510,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     return this.thread.ask("endShare", undefined);
   }
 
-  private async goOn(sent: Sent | null): Promise<void> {
+  private async continueWith(sent: Sent | null): Promise<void> {
     for (let next = sent; next !== null; next = await this.sendNext()) await next.done;
   }
 

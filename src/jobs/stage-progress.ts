@@ -31,7 +31,7 @@ export type Report = (progress: StageProgress) => void;
  * @internal Wraps a report with a function to await between slices of work without measurable progress. It repeats the
  * last report, because `report` may throw to end the run.
  */
-export function withRest(report: Report, first: StageProgress) {
+export function repeatReport(report: Report, first: StageProgress) {
   let last = first;
   return {
     report(progress: StageProgress) {

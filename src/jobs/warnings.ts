@@ -53,10 +53,10 @@ export type Warning =
   | { readonly kind: "note"; readonly message: string };
 
 /** Formats a warning as a sentence. */
-export function wordsOf(warning: Warning): string {
+export function formatWarning(warning: Warning): string {
   switch (warning.kind) {
     case "invalid bytes":
-      return wordsOfInvalid(warning);
+      return formatInvalidBytes(warning);
     case "class of a model":
       return `--class ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
     case "early stop": {
@@ -70,7 +70,7 @@ export function wordsOf(warning: Warning): string {
     case "stream beside a cache":
       return `--cache keeps nothing of streams: "${warning.path}" is counted anew in each run`;
     case "uneven languages":
-      return wordsOfUneven(warning);
+      return formatUnevenLanguages(warning);
     case "normalizer":
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
     case "no pad":
@@ -92,14 +92,14 @@ export function wordsOf(warning: Warning): string {
   }
 }
 
-function wordsOfInvalid({ count, text, path, offset, became }: InvalidBytes): string {
+function formatInvalidBytes({ count, text, path, offset, became }: InvalidBytes): string {
   const where = offset === undefined ? "in" : `at offset ${offset} of`;
   const of = text === undefined ? "" : ` of text "${text}"`;
   const first = path === undefined ? "" : `, the first ${where} "${path}"`;
   return `${countNoun(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
 }
 
-function wordsOfUneven({ most, least }: Extract<Warning, { kind: "uneven languages" }>): string {
+function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven languages" }>): string {
   const [text, better] = most.isDev
     ? ["dev text", "text that says the same compares"]
     : ["text", `--language-ratio, or --language-dev with text that says the same, compares`];

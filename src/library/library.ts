@@ -1,13 +1,13 @@
 import { describeValue, isSignal } from "#bytes";
 import {
-  type Asked,
+  checkCombinations,
   checkGiven,
-  checkTogether,
   type Kind,
   nameInLibrary,
+  type Requested,
   tableOf,
   trainingOptions,
-  wrong,
+  wrongKind,
 } from "#options";
 import { engineRefusal, UserError, usageError } from "#runtime";
 
@@ -17,7 +17,7 @@ import { engineRefusal, UserError, usageError } from "#runtime";
 const given = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
   read: (typed) => typed,
   wanted,
-  take: (value) => (accepts(value) ? value : wrong),
+  take: (value) => (accepts(value) ? value : wrongKind),
   type,
   schema: {},
   python: { type: "object", none: "None", print: "value" },
@@ -86,7 +86,7 @@ const hooks = tableOf({
 /** Every option of `trainTokenizer`, in the order of its type. */
 export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
-type AskedCall = Asked<typeof callOptions>;
+type AskedCall = Requested<typeof callOptions>;
 
 /** The library's name of an option: `pad-to` -> `padTo`. */
 export function spellInLibrary(option: string): string | undefined {
@@ -128,6 +128,6 @@ export function readCall(options: unknown): AskedCall {
       `${call}: vocabSize is ${describeValue(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
     );
   }
-  checkTogether(Object.values(callOptions), seen);
+  checkCombinations(Object.values(callOptions), seen);
   return asked;
 }

@@ -11,7 +11,16 @@ import {
   type Texts,
 } from "#corpus";
 import { tokensTsvFiles } from "#formats";
-import { byBytes, earlyStop, invalidBytes, Pace, type Report, type Warning, withRest, wordsOf } from "#jobs";
+import {
+  byBytes,
+  earlyStop,
+  formatWarning,
+  invalidBytes,
+  Pace,
+  type Report,
+  repeatReport,
+  type Warning,
+} from "#jobs";
 import { nameInLibrary } from "#options";
 import { runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
@@ -105,7 +114,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
       onProgress?.(progress);
     },
   );
-  for (const warning of warningsOf(training, trained)) onWarning?.(respelled(wordsOf(warning)));
+  for (const warning of warningsOf(training, trained)) onWarning?.(respelled(formatWarning(warning)));
   return new TrainedTokenizer(training, trained, await loadFormats());
 }
 
@@ -216,7 +225,7 @@ async function trainInMemory(
 ): Promise<TrainedInMemory> {
   const startMs = performance.now();
   const first = { stage: "counting", done: 0, total: byteCount, unit: "bytes" } as const;
-  const { report, rest } = withRest(reportGiven, first);
+  const { report, rest } = repeatReport(reportGiven, first);
   const counter = new WordCounter(byteCount ?? undefined);
   const chain = new TextChain(cuttingOf(training), counter);
   await countTexts(texts, chain, (doneBytes) =>

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { checkArgument, pathArgument } from "#bytes";
 import { findCorpus } from "#corpus";
 import { loadTokenizerParts, pathsReadAt } from "#formats";
-import { type Warning, wordsOf } from "#jobs";
-import { type AskedTraining, nameInLibrary, trainingOptions } from "#options";
+import { formatWarning, type Warning } from "#jobs";
+import { nameInLibrary, type RequestedTraining, trainingOptions } from "#options";
 import { usageError } from "#runtime";
 import {
   checkOutputDirectory,
@@ -78,7 +78,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 /** How the library reads, locks and writes, and whom it tells. */
 function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
-  const warn = (warning: Warning) => onWarning?.(respelled(wordsOf(warning)));
+  const warn = (warning: Warning) => onWarning?.(respelled(formatWarning(warning)));
   return {
     warn,
     report(progress) {
@@ -136,10 +136,10 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
 }
 
 /** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
-function writtenPlaces(asked: AskedTraining): WrittenPlaces {
+function writtenPlaces(asked: RequestedTraining): WrittenPlaces {
   const places = new WrittenPlaces(
     Object.entries(trainingOptions).flatMap(([key, option]) => {
-      const path = asked[key as keyof AskedTraining];
+      const path = asked[key as keyof RequestedTraining];
       return option.writes === undefined || typeof path !== "string"
         ? []
         : [{ name: `${nameInLibrary(key, option)} "${path}"`, path, kind: option.writes }];
@@ -154,7 +154,10 @@ function writtenPlaces(asked: AskedTraining): WrittenPlaces {
 }
 
 /** What the table of options does not say. */
-function checkCall(options: TrainTokenizerOptions, { output, ifChanged, vocabSize }: AskedTraining): void {
+function checkCall(
+  options: TrainTokenizerOptions,
+  { output, ifChanged, vocabSize }: RequestedTraining,
+): void {
   const { files, texts, languages, counts, wordCounts } = options;
   const sources = [files, texts, languages, counts, wordCounts];
   const isEmpty =

@@ -1,7 +1,7 @@
 import { editCommands, imageCommand } from "#edit";
 import { encodeCommands, idsCommands, planCommand } from "#encode";
 import { evaluateCommands } from "#evaluate";
-import { everywhere } from "#options";
+import { commonOptions } from "#options";
 import { playgroundCommand } from "#playground";
 import type { Command, CommandSpec } from "#terminal";
 import { trainCommands } from "#train";
@@ -13,7 +13,7 @@ const completions: Command = {
   fileWords: ["bash", "zsh", "fish"],
   description: "print completions for a shell",
   details: "Prints a script for a shell, which then completes commands, options and their values.",
-  options: everywhere,
+  options: commonOptions,
   examples: [
     {
       what: "bash, for this user",

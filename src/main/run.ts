@@ -1,4 +1,4 @@
-import { checkTogether, topics } from "#options";
+import { checkCombinations, topics } from "#options";
 import { exitCode, isVersionRequest, prepareKernel, shellLine, usageError, versionLine } from "#runtime";
 import { MisplacedOutput } from "#store";
 import {
@@ -77,7 +77,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     refuseIdsFormat(command, invocation);
     refuseTypedText(command, invocation);
     checkComplete(command, invocation);
-    checkTogether(command.options, invocation.options);
+    checkCombinations(command.options, invocation.options);
     await takeListedTokens(command, invocation, output);
     const [runCommand] = await Promise.all([
       (command.run ?? codeForCompletions)(),

@@ -1,6 +1,7 @@
 // Options as values: how each is typed, checked and described.
 
 export {
+  commandLineKind,
   flag,
   type Kind,
   keptFields,
@@ -15,25 +16,30 @@ export {
   sizes,
   text,
   texts,
-  typedOnly,
   whole,
   word,
   words,
-  wrong,
+  wrongKind,
 } from "./kinds.ts";
 export {
-  type Asked,
+  checkCombinations,
   checkGiven,
-  checkTogether,
   type Exclusion,
   nameInLibrary,
   type Option,
   type Options,
   type PathRead,
+  type Requested,
   readTyped,
   type Topic,
   tableOf,
   topics,
 } from "./option.ts";
-export { besideTokenizer, everywhere, reading, shared, unattended } from "./shared-options.ts";
-export { type AskedTraining, idType, specialTokensAsText, trainingOptions } from "./training-table.ts";
+export {
+  commonOptions,
+  readingOptions,
+  sharedOptions,
+  tokenizerSupplements,
+  unattendedOptions,
+} from "./shared-options.ts";
+export { idType, type RequestedTraining, specialTokensAsText, trainingOptions } from "./training-table.ts";

@@ -24,7 +24,7 @@ export type Kind<T> = Typed & {
    * Converts the library's value to the form that commands use; undefined if it has no effect, `wrong` if it
    * is not of this kind.
    */
-  readonly take: (value: unknown, place: string) => T | undefined | typeof wrong;
+  readonly take: (value: unknown, place: string) => T | undefined | typeof wrongKind;
   /** The type of that value. */
   readonly type: string;
   /** Its schema in a record. */
@@ -49,15 +49,15 @@ export type Typed = {
   readonly many?: boolean;
 };
 
-export const wrong = Symbol("wrong");
+export const wrongKind = Symbol("wrong");
 
 /**
  * Returns the library's value, or throws a usage error. `place` names it for the caller: `trainTokenizer:
  * padTo`.
  */
-export function taken<T>(kind: Kind<T>, value: unknown, place: string): T | undefined {
+export function takeValue<T>(kind: Kind<T>, value: unknown, place: string): T | undefined {
   const found = kind.take(value, place);
-  if (found !== wrong) return found as T | undefined;
+  if (found !== wrongKind) return found as T | undefined;
   throw usageError(`${place} is ${describeValue(value)}: it must be ${kind.wanted}`);
 }
 
@@ -76,7 +76,7 @@ export const flag: Kind<boolean> = {
   read: () => true,
   wanted: "true or false",
   // False is the same as leaving it out.
-  take: (value) => (typeof value === "boolean" ? value || undefined : wrong),
+  take: (value) => (typeof value === "boolean" ? value || undefined : wrongKind),
   type: "boolean",
   schema: { const: true },
   python: { type: "bool", none: "False", print: "flag" },
@@ -85,7 +85,7 @@ export const flag: Kind<boolean> = {
 /** A flag with an opposite, as `--ledger` has `--no-ledger`. */
 export const decision: Kind<boolean> = {
   ...flag,
-  take: (value) => (typeof value === "boolean" ? value : wrong),
+  take: (value) => (typeof value === "boolean" ? value : wrongKind),
   python: inPython("bool", "decision"),
 };
 
@@ -97,7 +97,7 @@ export const whole = (least = 0): Kind<number> => ({
   ...(least > 0 && { least }),
   read: ([text], name) => wholeNumber(name, text!, least),
   wanted: `a whole number of ${least} or more`,
-  take: (value) => (isWhole(value, least) ? value : wrong),
+  take: (value) => (isWhole(value, least) ? value : wrongKind),
   type: "number",
   schema: least === 0 ? { $ref: "#/$defs/count" } : { type: "integer", minimum: least },
   python: inPython("int"),
@@ -115,7 +115,7 @@ export const text = (value = "TEXT"): Kind<string> => ({
   value,
   read: ([text]) => text!,
   wanted: "a string",
-  take: (value) => (isText(value) ? value : wrong),
+  take: (value) => (isText(value) ? value : wrongKind),
   type: "string",
   schema: { type: "string" },
   python: inPython("str"),
@@ -129,7 +129,7 @@ export const path = (value = "FILE", hint?: string): Kind<string> => ({
     throw usageError(`${name} is empty`, hint);
   },
   wanted: "a path: a string that is not empty",
-  take: (value) => (isPath(value) ? (value as string) : wrong),
+  take: (value) => (isPath(value) ? (value as string) : wrongKind),
   python: inPython("t.PathLike", "path"),
 });
 
@@ -139,22 +139,22 @@ export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   repeatable: true,
   read: (typed) => typed,
   wanted: "an array of strings",
-  take: (value) => textsOf(value) ?? wrong,
+  take: (value) => textsOf(value) ?? wrongKind,
   type: "readonly string[]",
   schema: { type: "array", items: { type: "string" } },
   python: { type: "t.Sequence[str]", none: "()", print: "texts" },
 });
 
 /** A kind of values that exist only on the command line. */
-export const typedOnly = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T> => ({
+export const commandLineKind = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T> => ({
   ...text(),
   ...typed,
   read,
-  take: () => wrong,
+  take: () => wrongKind,
 });
 
 /** The file for a command's output; undefined is standard output, like `-`. */
-export const outputFile = typedOnly<string | undefined>({ value: "FILE" }, ([path]) =>
+export const outputFile = commandLineKind<string | undefined>({ value: "FILE" }, ([path]) =>
   path === "-" ? undefined : path,
 );
 
@@ -164,7 +164,7 @@ export const paths: Kind<readonly string[]> = {
   take(value) {
     if (isPath(value)) return [value as string];
     const paths = textsOf(value);
-    return paths?.every(isPath) ? paths : wrong;
+    return paths?.every(isPath) ? paths : wrongKind;
   },
   type: "string | readonly string[]",
   python: inPython("t.Union[t.PathLike, t.Sequence[t.PathLike]]", "paths"),
@@ -179,7 +179,7 @@ export const word = <const Word extends string>(
   words,
   read: ([text], name) => oneOf(name, text!, words),
   wanted: `one of ${inLibrary.join(", ")}`,
-  take: (value) => inLibrary.find((word) => word === value) ?? wrong,
+  take: (value) => inLibrary.find((word) => word === value) ?? wrongKind,
   type: inLibrary.map((word) => `"${word}"`).join(" | "),
   schema: { enum: inLibrary },
   python: inPython("str"),
@@ -196,7 +196,7 @@ export const words = <const Word extends string>(
   wanted: `an array of some of ${all.join(", ")}`,
   take(value) {
     const texts = textsOf(value);
-    return texts?.every((text) => (all as readonly string[]).includes(text)) ? (texts as Word[]) : wrong;
+    return texts?.every((text) => (all as readonly string[]).includes(text)) ? (texts as Word[]) : wrongKind;
   },
   type: `readonly (${all.map((word) => `"${word}"`).join(" | ")})[]`,
   schema: { type: "array", items: { enum: [...all, ...besides] } },
@@ -208,7 +208,7 @@ export const keptFields: Kind<readonly KeptField[]> = {
   value: "LIST",
   read: ([text], name) => text!.split(",").map((field) => readKeptField(name, field)),
   wanted: "an array of names of fields",
-  take: (value, place) => textsOf(value)?.map((field) => readKeptField(place, field)) ?? wrong,
+  take: (value, place) => textsOf(value)?.map((field) => readKeptField(place, field)) ?? wrongKind,
   type: "readonly string[]",
   schema: { type: "array", items: { type: "string" } },
   python: inPython("t.Sequence[str]", "listed"),
@@ -230,7 +230,7 @@ export const normalization = (steps: readonly string[]): Kind<string> => ({
   wanted: "a string, or an array of strings",
   take(value, place) {
     const steps = isText(value) ? [value] : textsOf(value);
-    return steps === undefined ? wrong : readNormalization(place, steps.join(","));
+    return steps === undefined ? wrongKind : readNormalization(place, steps.join(","));
   },
   type: "string | readonly string[]",
   schema: { $ref: "#/$defs/normalization" },
@@ -248,7 +248,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
   take(value, place) {
     if (isText(value) && value.startsWith("+")) return splitSizes(value).map((size) => readSize(place, size));
     const counts = [value].flat();
-    if (counts.length === 0 || !counts.every((count) => isWhole(count, 1))) return wrong;
+    if (counts.length === 0 || !counts.every((count) => isWhole(count, 1))) return wrongKind;
     return counts.map((count) => ({ isMore: false, count: count as number }));
   },
   type: `number | readonly number[] | \`+\${string}\``,
@@ -257,7 +257,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
 };
 
 /** A single size. */
-export const oneSize = typedOnly({ value: "N" }, ([text], name) => readSize(name, text!));
+export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSize(name, text!));
 
 function readSize(name: string, text: string): AskedSize {
   const isMore = text.startsWith("+");
@@ -283,7 +283,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
     }),
   wanted: "an array of numbers",
   take: (value) =>
-    Array.isArray(value) && value.every((number) => typeof number === "number") ? value : wrong,
+    Array.isArray(value) && value.every((number) => typeof number === "number") ? value : wrongKind,
   type: "readonly number[]",
   schema: { type: "array", items: { type: "number" } },
   python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
@@ -308,9 +308,9 @@ export function fields<const Name extends string>(
     wanted: `an object of the numbers ${names.join(" and ")}`,
     take(value) {
       if (!isPlainObject(value) || Object.keys(value).some((key) => !names.includes(key as Name)))
-        return wrong;
+        return wrongKind;
       const numbers = names.map((name) => value[name]);
-      return numbers.every((number) => typeof number === "number") ? named(numbers) : wrong;
+      return numbers.every((number) => typeof number === "number") ? named(numbers) : wrongKind;
     },
     type: `{ ${names.map((name) => `readonly ${name}: number`).join("; ")} }`,
     schema: {
@@ -332,7 +332,7 @@ export const weights: Kind<readonly InputWeight[]> = {
   take: (value) =>
     isPlainObject(value)
       ? Object.entries(value).map(([glob, weight]) => ({ name: null, glob, weight: weight as number }))
-      : wrong,
+      : wrongKind,
   type: "Readonly<Record<string, number>>",
   schema: { $ref: "#/$defs/weights" },
   python: inPython("t.Mapping[str, float]", "weights"),
@@ -364,7 +364,9 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
   },
   wanted: "a plain object of strings",
   take: (value) =>
-    isPlainObject(value) && Object.values(value).every(isText) ? (value as Record<string, string>) : wrong,
+    isPlainObject(value) && Object.values(value).every(isText)
+      ? (value as Record<string, string>)
+      : wrongKind,
   type: "Readonly<Record<string, string>>",
   schema: { type: "object", additionalProperties: { type: "string" } },
   python: inPython("t.Mapping[str, str]", "renames"),
@@ -392,16 +394,16 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
   },
   wanted: "an array of languages",
   take(value, place) {
-    if (!Array.isArray(value)) return wrong;
+    if (!Array.isArray(value)) return wrongKind;
     const files = value.flatMap((one, i) => {
       const at = `${place}[${i}]`;
       if (!isPlainObject(one))
         throw usageError(`${at} is ${describeValue(one)}: it must be { name, files, dev }`);
       const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
       if (other !== undefined) throw usageError(`${at} has no option "${other}"`, "it has name, files, dev");
-      const language = taken(text(), one.name, `${at}: name`)!;
-      const named = taken(paths, one.files, `${at}: files`)!;
-      const dev = one.dev === undefined ? [] : taken(paths, one.dev, `${at}: dev`)!;
+      const language = takeValue(text(), one.name, `${at}: name`)!;
+      const named = takeValue(paths, one.files, `${at}: files`)!;
+      const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, `${at}: dev`)!;
       if (language === "" || named.length === 0)
         throw usageError(`${at}: "${language}" needs a name, and a file`);
       return (key === "files" ? named : dev).map((file) => ({ language, file }));
@@ -434,13 +436,13 @@ export function readTextFile(option: string, path: string): string {
 }
 
 /** Files with optional names: `[NAME=]FILE`. */
-export const namedFiles = typedOnly<readonly Named[]>(
+export const namedFiles = commandLineKind<readonly Named[]>(
   { value: "[NAME=]FILE...", repeatable: true, many: true },
   (typed, name) => typed.map((one) => readNamed(name, one)),
 );
 
 /** Special tokens with optional ids. A text may contain `=`, so the last one before a number separates the id. */
-export const specialTokens = typedOnly<readonly SpecialTokenOption[]>(
+export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
     const read = typed.map((one) => {

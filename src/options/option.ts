@@ -1,7 +1,7 @@
 import { checkArgument, objectArgument } from "#bytes";
 import { nearest, usageError } from "#runtime";
 import type { RunOutput } from "#store";
-import { type JsonSchema, type Kind, taken } from "./kinds.ts";
+import { type JsonSchema, type Kind, takeValue } from "./kinds.ts";
 
 /** The topics of help, in order. */
 export const topics = {
@@ -79,7 +79,7 @@ export type Options = Readonly<Record<string, Option>>;
 type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? T : never;
 
 /** The requested values, by the names of a table. */
-export type Asked<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
+export type Requested<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
 /** Types a table of options. */
 export const tableOf = <const Table extends Options>(table: Table) =>
@@ -95,7 +95,7 @@ export type Given = {
 };
 
 /** Refuses incompatible options, and options without their required companion, as stated in their table. */
-export function checkTogether(options: readonly Option[], given: Given): void {
+export function checkCombinations(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
     return given.has(name!) && given.text(name!) === value;
@@ -118,19 +118,23 @@ export function checkTogether(options: readonly Option[], given: Given): void {
 export function readTyped<Table extends Options>(
   table: Table,
   typed: ReadonlyMap<string, readonly string[]>,
-): Asked<Table> {
+): Requested<Table> {
   const read = Object.entries(table).map(([key, { name, kind }]) => {
     const texts = typed.get(name);
     return [key, texts === undefined ? undefined : kind.read(texts, `--${name}`)];
   });
-  return Object.fromEntries(read) as Asked<Table>;
+  return Object.fromEntries(read) as Requested<Table>;
 }
 
 /**
  * Checks the options that a caller of the library passes. Undefined ones are left out; an unknown one is a
  * usage error.
  */
-export function checkGiven<Table extends Options>(table: Table, given: unknown, call: string): Asked<Table> {
+export function checkGiven<Table extends Options>(
+  table: Table,
+  given: unknown,
+  call: string,
+): Requested<Table> {
   checkArgument(`${call}: options`, given, objectArgument);
   const known = Object.entries(table).flatMap(([key, option]) => {
     const library = nameInLibrary(key, option);
@@ -138,19 +142,19 @@ export function checkGiven<Table extends Options>(table: Table, given: unknown, 
   });
   const names = new Set(known.map(({ path }) => path));
   const asked: Record<string, unknown> = {};
-  for (const [path, value] of leaves(given as object, "", names, call)) {
+  for (const [path, value] of leafValues(given as object, "", names, call)) {
     for (const { key, kind, path: own } of known) {
-      if (own === path) asked[key] = taken(kind, value, `${call}: ${path}`);
+      if (own === path) asked[key] = takeValue(kind, value, `${call}: ${path}`);
     }
   }
-  return asked as Asked<Table>;
+  return asked as Requested<Table>;
 }
 
 /** `languages: dev` is a part of `languages`. */
 const pathOf = (library: string) => library.split(":")[0]!;
 
 /** Yields the given values by name; those of `model: { roles: { … } }` by `model.roles.bos`. */
-function* leaves(
+function* leafValues(
   given: object,
   prefix: string,
   names: ReadonlySet<string>,
@@ -162,7 +166,7 @@ function* leaves(
     if (names.has(path)) yield [path, value];
     else if ([...names].some((known) => known.startsWith(`${path}.`))) {
       checkArgument(`${call}: ${path}`, value, objectArgument);
-      yield* leaves(value, `${path}.`, names, call);
+      yield* leafValues(value, `${path}.`, names, call);
     } else throw unknownName(name, prefix, names, call);
   }
 }

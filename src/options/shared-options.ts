@@ -14,14 +14,14 @@ import { trainingOptions } from "./training-table.ts";
 const { workers, memoryLimit, specialTokensFile, textField, include, inputFormat, binary } = trainingOptions;
 const { wait, logFile, progress, quiet, help } = trainingOptions;
 
-export const everywhere = { progress, quiet, help };
+export const commonOptions = { progress, quiet, help };
 /** For commands that may run for long, unattended. */
-export const unattended = { wait, logFile, ...everywhere };
+export const unattendedOptions = { wait, logFile, ...commonOptions };
 /** How files are read. */
-export const reading = { textField, include, inputFormat, binary };
+export const readingOptions = { textField, include, inputFormat, binary };
 
 /** Options that several commands have. */
-export const shared = tableOf({
+export const sharedOptions = tableOf({
   tokenizer: {
     name: "tokenizer",
     reads: "tokenizer",
@@ -66,7 +66,7 @@ export const shared = tableOf({
 });
 
 /** Settings that the files of some tokenizers lack. */
-export const besideTokenizer = tableOf({
+export const tokenizerSupplements = tableOf({
   pattern: {
     name: "pattern",
     short: "p",

@@ -21,28 +21,28 @@ import {
   word,
   words,
 } from "./kinds.ts";
-import { type Asked, type Exclusion, type Need, tableOf } from "./option.ts";
+import { type Exclusion, type Need, type Requested, tableOf } from "./option.ts";
 
 // Every option of a training, defined once for the command line, the library and Python.
 
 /** The base determines it, and its files are rewritten with the new tokens. */
-const asBaseHasIt: Exclusion = { other: "extend", hint: "it stays as it is in the base" };
-export const notExtending: Exclusion = { other: "extend" };
-export const onlyTyped = { library: null, python: null } as const;
+const fixedByBase: Exclusion = { other: "extend", hint: "it stays as it is in the base" };
+export const notWithExtend: Exclusion = { other: "extend" };
+export const commandLineOnly = { library: null, python: null } as const;
 
-const rangesKnow: Exclusion = {
+const fixedByRanges: Exclusion = {
   other: "ranges",
   why: "the plan says which files are read, and how",
 };
 const languagesFirst = { other: "language", hint: "e.g. --language en=corpus/en --language hi=corpus/hi" };
-const ofCache: Need = { other: "cache", hint: "e.g. --cache cache" };
+const needsCache: Need = { other: "cache", hint: "e.g. --cache cache" };
 const seedTokens = {
   topic: "tokens",
   rare: true,
   excludes: [{ other: "superwords-from" }],
 } as const;
-const toExtend: Need = { other: "extend", hint: "e.g. --extend tokenizer" };
-const forModel = { topic: "model", rare: true, excludes: [asBaseHasIt] } as const;
+const needsExtend: Need = { other: "extend", hint: "e.g. --extend tokenizer" };
+const forModel = { topic: "model", rare: true, excludes: [fixedByBase] } as const;
 const proposed = "An empty TEXT means none.";
 const byName = "by its name, e.g. <|endoftext|>";
 const role = (name: string, details: string) =>
@@ -62,7 +62,7 @@ export const { idType, specialTokensAsText } = tableOf({
     kind: word(["uint16", "uint32"], "TYPE"),
     topic: "output",
     rare: true,
-    ...onlyTyped,
+    ...commandLineOnly,
     description: "type of the ids in a .npy or .bin file",
     default: "uint16 if every id of the tokenizer fits",
   },
@@ -109,7 +109,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "tokens",
     rare: true,
-    excludes: [asBaseHasIt],
+    excludes: [fixedByBase],
     description: "special tokens get the first ids",
     details:
       "The 256 bytes come after them, in order, then merges: as tekken.json has it. With --compat huggingface they are first already.",
@@ -143,7 +143,7 @@ export const trainingOptions = tableOf({
     kind: normalization(normalizationSteps),
     topic: "tokens",
     rare: true,
-    excludes: [asBaseHasIt, { other: "like", hint: "the normalization is that tokenizer's" }],
+    excludes: [fixedByBase, { other: "like", hint: "the normalization is that tokenizer's" }],
     description: "change text before it is cut, e.g. NFC or NFKC,lowercase",
     details: `Steps in their order, separated by commas: ${normalizationSteps.join(", ")}. Text between special tokens is changed so when it is counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats are not written.`,
   },
@@ -211,7 +211,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     excludes: [
-      notExtending,
+      notWithExtend,
       {
         other: "counts",
         why: "superwords need the text, and counts have only its words",
@@ -250,7 +250,7 @@ export const trainingOptions = tableOf({
     kind: renames,
     topic: "tokens",
     rare: true,
-    needs: toExtend,
+    needs: needsExtend,
     description: "give a special token of the base another text",
     details: "Its id stays. E.g. '<|reserved_special_token_0|>=<|tool|>'.",
     inCode: "New texts of special tokens of the base, by the old ones; their ids stay.",
@@ -263,7 +263,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     excludes: [
-      notExtending,
+      notWithExtend,
       { other: "pattern", hint: "the pattern is that tokenizer's" },
       { other: "superwords-from", hint: "the pattern is that tokenizer's" },
     ],
@@ -278,7 +278,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "tokens",
     rare: true,
-    excludes: [notExtending, { other: "superwords-from", hint: "superwords are learned line by line" }],
+    excludes: [notWithExtend, { other: "superwords-from", hint: "superwords are learned line by line" }],
     description: "with --compat huggingface: do not cut text at line ends",
     details:
       "That trainer reads files line by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
@@ -313,7 +313,7 @@ export const trainingOptions = tableOf({
     name: "include",
     kind: texts("GLOB"),
     topic: "input",
-    excludes: [rangesKnow],
+    excludes: [fixedByRanges],
     description: "in directories, read only files that match",
     details:
       "Without a slash, GLOB matches file names at any depth. With one, it matches paths below the directory.",
@@ -323,7 +323,7 @@ export const trainingOptions = tableOf({
     kind: word(inputFormats, "FORMAT"),
     topic: "input",
     rare: true,
-    excludes: [rangesKnow],
+    excludes: [fixedByRanges],
     description: "read every input as this format",
     default: "by name and content",
   },
@@ -332,7 +332,7 @@ export const trainingOptions = tableOf({
     kind: word(["text"], "MODE"),
     topic: "input",
     rare: true,
-    excludes: [rangesKnow],
+    excludes: [fixedByRanges],
     description: "read files that are not text as text",
     details:
       "Without it, an archive, an image or a program is an error; in a directory, it is skipped and listed.",
@@ -343,7 +343,7 @@ export const trainingOptions = tableOf({
     kind: languageFiles("files"),
     topic: "input",
     excludes: [
-      notExtending,
+      notWithExtend,
       { other: "superwords-from", why: "superwords are learned from all text together" },
       { other: "counts", why: "word counts belong to no language" },
       { other: "wordCounts", why: "word counts belong to no language" },
@@ -440,7 +440,7 @@ export const trainingOptions = tableOf({
     name: "format",
     kind: words(writtenFormats, [imageFormat]),
     topic: "output",
-    excludes: [asBaseHasIt],
+    excludes: [fixedByBase],
     rare: true,
     description: "which files to write",
     details: `Names, separated by commas: ${describeWritten()}. The command line and Python also know ${imageFormat}: tokenizer.image beside the others, which Python and C load at once. If it is the only one named, all others that apply are written, too.`,
@@ -451,7 +451,7 @@ export const trainingOptions = tableOf({
     kind: decision,
     topic: "output",
     rare: true,
-    excludes: [notExtending],
+    excludes: [notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
     details:
       "It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written if it is below 1 MB and --format is not given.",
@@ -462,7 +462,7 @@ export const trainingOptions = tableOf({
     kind: path("FILE"),
     topic: "output",
     library: null,
-    excludes: [notExtending],
+    excludes: [notWithExtend],
     description: "write charts, tables and tokens as one HTML page",
     details:
       "It begins with what was found, needs no network, and nothing in the texts that it shows can run as code.",
@@ -472,7 +472,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "output",
     rare: true,
-    ...onlyTyped,
+    ...commandLineOnly,
     excludes: [{ other: "ledger", hint: "leave one of them out" }],
     description: "do not write tokens.tsv",
   },
@@ -515,7 +515,7 @@ export const trainingOptions = tableOf({
     topic: "nightly",
     rare: true,
     library: "cacheLimitBytes",
-    needs: ofCache,
+    needs: needsCache,
     description: "with --cache: how large it may be, e.g. 10GB",
     details: "The entries that were used longest ago are removed first.",
     default: "no limit",
@@ -524,8 +524,8 @@ export const trainingOptions = tableOf({
     name: "if-changed",
     kind: flag,
     topic: "nightly",
-    needs: ofCache,
-    excludes: [notExtending],
+    needs: needsCache,
+    excludes: [notWithExtend],
     rare: true,
     description: "with --cache: do nothing if nothing changed",
     details: "That is, if the tokenizer in the output was made from the same inputs with the same options.",
@@ -574,7 +574,7 @@ export const trainingOptions = tableOf({
     reads: "files",
     kind: chatTemplate,
     topic: "model",
-    excludes: [asBaseHasIt],
+    excludes: [fixedByBase],
     library: "model.chatTemplate",
     description: "how a chat becomes text",
     details:
@@ -600,7 +600,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "model",
     rare: true,
-    excludes: [notExtending],
+    excludes: [notWithExtend],
     description: "write README.md, the page that a model hub shows",
     details:
       "It says what the tokenizer is, what it was trained on, and how to use it. It names none of your files.",
@@ -630,7 +630,7 @@ export const trainingOptions = tableOf({
     kind: word(["short", "full"], "MODE"),
     topic: "output",
     rare: true,
-    ...onlyTyped,
+    ...commandLineOnly,
     description: "how much the summary at the end says",
     details:
       "short has at most eight lines. full also has weights, languages, pretokens, intermediate tokens, the longest tokens and the names of all files. training.json has the numbers of both, whichever is shown.",
@@ -640,7 +640,7 @@ export const trainingOptions = tableOf({
     name: "progress",
     kind: word(["auto", "bar", "plain", "json", "none"], "MODE"),
     topic: "general",
-    ...onlyTyped,
+    ...commandLineOnly,
     rare: true,
     description: "how progress is shown",
     details:
@@ -652,7 +652,7 @@ export const trainingOptions = tableOf({
     short: "q",
     kind: flag,
     topic: "general",
-    ...onlyTyped,
+    ...commandLineOnly,
     rare: true,
     sample: "",
     description: "show only errors",
@@ -663,11 +663,11 @@ export const trainingOptions = tableOf({
     short: "h",
     kind: flag,
     topic: "general",
-    ...onlyTyped,
+    ...commandLineOnly,
     rare: true,
     description: "show help; --help TOPIC says more",
   },
 });
 
 /** The requested settings of a training. Those left out have defaults. */
-export type AskedTraining = Asked<typeof trainingOptions>;
+export type RequestedTraining = Requested<typeof trainingOptions>;

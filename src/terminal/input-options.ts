@@ -13,7 +13,7 @@ import {
   type Skipped,
 } from "#corpus";
 import type { NamedText } from "#evaluation";
-import type { AskedTraining, Named } from "#options";
+import type { Named, RequestedTraining } from "#options";
 import {
   isWindows,
   readErrorOf,
@@ -32,7 +32,7 @@ import { uniqueNames } from "./tokenizer-options.ts";
 /** Refuses names that are wrong by themselves, and names beside a plan. Looks at no file. */
 export function checkFiles(
   files: readonly string[],
-  asked: Pick<AskedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
+  asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
 ): void {
   const { ranges, counts } = asked;
   if (ranges !== undefined && files.length > 0) {

@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import { countNoun, escapeText, formatBytes, groupDigits, jsonLine } from "#bytes";
 import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
-import { type EncodeProgress, type StageProgress, type Warning, wordsOf } from "#jobs";
+import { type EncodeProgress, formatWarning, type StageProgress, type Warning } from "#jobs";
 import { trainingOptions } from "#options";
 import { exitCode, openLibc, reasonOf, refusal, shorten, UserError, userErrorOf, writeAll } from "#runtime";
 import {
@@ -125,7 +125,7 @@ export class Output {
 
   /** Warns of what a run found, in the words of the command line. */
   tell(warnings: readonly Warning[]): void {
-    for (const warning of warnings) this.warn(wordsOf(warning));
+    for (const warning of warnings) this.warn(formatWarning(warning));
   }
 
   /** Files that are not read. Each is in the log; the summary says how many there are. */

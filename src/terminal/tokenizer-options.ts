@@ -2,14 +2,14 @@ import { basename, dirname, join } from "node:path";
 import type { NamedTokenizer } from "#evaluation";
 import { type FoundTokenizer, findTokenizer, sizesIn, tokenizersIn, usualNames } from "#formats";
 import { loadInWorker, loadingBytes } from "#jobs";
-import { type Asked, type besideTokenizer, type Named, readNamed } from "#options";
+import { type Named, type Requested, readNamed, type tokenizerSupplements } from "#options";
 import { resolvePattern } from "#pattern";
 import { collectGarbage, isDirectory, type MemoryBudget, usageError } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
 import type { Output } from "./output.ts";
 
 /** What is asked of commands that use a tokenizer. */
-type AskedTokenizer = Asked<typeof besideTokenizer> & {
+type AskedTokenizer = Requested<typeof tokenizerSupplements> & {
   readonly tokenizer?: string | undefined;
   readonly specialTokensAsText?: boolean | undefined;
 };

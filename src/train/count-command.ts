@@ -40,13 +40,13 @@ import {
   type WordTable,
   writeSum,
 } from "#words";
-import { counting } from "./train-options.ts";
+import { countOptions } from "./train-options.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;
-  const asked = readTyped(counting, invocation.options);
+  const asked = readTyped(countOptions, invocation.options);
   const { minCount = 1, saveCounts, ranges } = asked;
   const typedCutting = settleCutting(asked, {});
   checkFiles(files, asked);

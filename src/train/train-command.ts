@@ -1,6 +1,6 @@
 import { countNoun } from "#bytes";
 import type { ExtensionRecord, TrainingRecord } from "#formats";
-import { type AskedTraining, readTyped, trainingOptions } from "#options";
+import { type RequestedTraining, readTyped, trainingOptions } from "#options";
 import { checkReportPath, refuseOtherFile } from "#reports";
 import { shellLine, usageError } from "#runtime";
 import {
@@ -99,7 +99,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
 }
 
 /** What is typed of a training. Looks at no file but a chat template's and that of seed tokens. */
-function readTraining({ options, files }: Invocation): AskedTraining {
+function readTraining({ options, files }: Invocation): RequestedTraining {
   const typed = readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;
   const listed = path === undefined ? [] : readTokenList("--seed-tokens", path);

@@ -1,6 +1,6 @@
 import { trainingOptions } from "#options";
 import { type Command, corpusFiles } from "#terminal";
-import { counting } from "./train-options.ts";
+import { countOptions } from "./train-options.ts";
 
 export const trainCommands: readonly Command[] = [
   {
@@ -42,7 +42,7 @@ export const trainCommands: readonly Command[] = [
       "Counts the distinct words of a corpus, as a pattern cuts them. bpe train --counts trains from such counts. To count tokens, use bpe tokens.",
     readsPipe: true,
     filesFrom: ["counts", "ranges"],
-    options: counting,
+    options: countOptions,
     examples: [
       { what: "The most frequent words", command: "bpe count corpus.txt -s '<|endoftext|>' | head" },
       {

@@ -1,8 +1,16 @@
-import { path, reading, shared, tableOf, trainingOptions, unattended, whole } from "#options";
+import {
+  path,
+  readingOptions,
+  sharedOptions,
+  tableOf,
+  trainingOptions,
+  unattendedOptions,
+  whole,
+} from "#options";
 
 // The options of count, in the order of help; those of train are in options/training-table.ts.
 
-const { output: outputFile, ranges } = shared;
+const { output: outputFile, ranges } = sharedOptions;
 const {
   pattern,
   compat,
@@ -18,7 +26,7 @@ const {
 } = trainingOptions;
 
 /** The options of `bpe count`. */
-export const counting = tableOf({
+export const countOptions = tableOf({
   output: {
     ...outputFile,
     kind: path(),
@@ -35,6 +43,15 @@ export const counting = tableOf({
       "Without it, counts are exact. With it, the counts of parts of a corpus no longer add up exactly.",
   },
   ranges,
-  ...{ specialTokens, specialTokensFile, pattern, normalize, compat, ...reading, workers, memoryLimit },
-  ...{ cache, cacheLimit, counts, saveCounts, ...unattended },
+  ...{
+    specialTokens,
+    specialTokensFile,
+    pattern,
+    normalize,
+    compat,
+    ...readingOptions,
+    workers,
+    memoryLimit,
+  },
+  ...{ cache, cacheLimit, counts, saveCounts, ...unattendedOptions },
 });

@@ -9,7 +9,7 @@ import {
 } from "#corpus";
 import type { InputWeight, LanguageOfInput, LanguageRecord } from "#formats";
 import type { Report, StageProgress } from "#jobs";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import { runSliced, UserError, usageError } from "#runtime";
 import {
   SumOfWords,
@@ -28,7 +28,10 @@ import { weightParts, weightsOf } from "./weights.ts";
 export type LanguageFile = LanguageOfInput & { readonly file: string };
 
 /** The files of the languages, then those of their dev text; undefined without languages. Looks at none. */
-export function languageFilesOf({ languages, languagesDev = [] }: AskedTraining): LanguageFile[] | undefined {
+export function languageFilesOf({
+  languages,
+  languagesDev = [],
+}: RequestedTraining): LanguageFile[] | undefined {
   if (languages === undefined) return undefined;
   const train = languages.map((file) => ({ ...file, isDev: false }));
   const dev = languagesDev.map((file) => ({ ...file, isDev: true }));

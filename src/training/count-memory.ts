@@ -1,5 +1,5 @@
 import { type Input, type Range, sizeOfRanges } from "#corpus";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import { patternDigest } from "#pattern";
 import { build, type MemoryBudget, scaled, wholeMemoryBytes } from "#runtime";
 import { Cache, CacheDirectory, ScratchDirectory, wordsVersion } from "#store";
@@ -66,7 +66,7 @@ export type OpenCache = {
  * caller removes the directory (`memory.scratch`) in the end.
  */
 export function openMemory(
-  { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<AskedTraining, "cache" | "cacheLimit">,
+  { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cache" | "cacheLimit">,
   cutting: CutSettings,
   budget: MemoryBudget,
   warn: (message: string) => void,

@@ -14,7 +14,7 @@ import {
 } from "#formats";
 import { loadInWorker } from "#jobs";
 import { type MergeOptions, tokenLimits } from "#merge";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import { resolvePattern } from "#pattern";
 import { runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
@@ -54,7 +54,7 @@ import { corpusFacts, otherSettings, type Product, type Result, recordedPattern 
 
 type Warn = (message: string) => void;
 
-type AskedBase = Pick<AskedTraining, "pattern" | "rename"> & {
+type AskedBase = Pick<RequestedTraining, "pattern" | "rename"> & {
   readonly extend: string;
 };
 

@@ -1,10 +1,10 @@
 import { Pace } from "#jobs";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import { UserError } from "#runtime";
 import { CountsFiles, CountsFilesAndWords, type CountsOptions, countsPathsOf, type GivenWords } from "#words";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
 
-type AskedCounts = Pick<AskedTraining, "counts" | "pattern" | "specialTokens" | "like">;
+type AskedCounts = Pick<RequestedTraining, "counts" | "pattern" | "specialTokens" | "like">;
 
 type CountsSources = {
   /** Opens what can be read only once: pipes. */
@@ -14,7 +14,8 @@ type CountsSources = {
 };
 
 /** The paths of the files of word counts, with globs resolved. */
-export const countsPaths = ({ counts = [] }: Pick<AskedTraining, "counts">) => counts.flatMap(countsPathsOf);
+export const countsPaths = ({ counts = [] }: Pick<RequestedTraining, "counts">) =>
+  counts.flatMap(countsPathsOf);
 
 /**
  * Opens the word counts that are asked for, and settles how text is cut: as it is asked for, and as `made` says, the options that

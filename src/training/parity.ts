@@ -1,10 +1,10 @@
 import { countNoun } from "#bytes";
 import type { LanguageOfInput } from "#formats";
 import type { Parity } from "#merge";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import { usageError } from "#runtime";
 
-type AskedParity = Pick<AskedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
+type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
 export const withoutParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 

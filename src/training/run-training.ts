@@ -13,14 +13,14 @@ import {
   earlyStop,
   equalCounts,
   foundSpecialTokens,
-  likeInWorker,
   Pace,
   type Report,
+  readLikeInWorker,
   streamBesideCache,
   unevenLanguages,
   type Warning,
 } from "#jobs";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import { MemoryBudget, usageError, workersFor } from "#runtime";
 import { describeCounts, type Guard } from "#store";
 import { baseSize, notesOfShared } from "#tokenizer";
@@ -90,7 +90,7 @@ const noting =
 
 /** Trains, and writes the result. Undefined if nothing has changed since the output was written. */
 export async function runTraining(
-  asked: AskedTraining,
+  asked: RequestedTraining,
   given: Given,
   world: TrainingHost,
 ): Promise<Finished | undefined> {
@@ -147,12 +147,12 @@ const codeForBases = () => import("./extend-tokenizer.ts");
 
 /** Looks at the tokenizer to go on from, or to be like, and at word counts, each once; then all is settled. */
 async function look(
-  asked: AskedTraining,
+  asked: RequestedTraining,
   wordCounts: Given["wordCounts"],
   settled: Training | undefined,
   world: TrainingHost,
 ) {
-  const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
+  const like = asked.like === undefined ? undefined : await readLikeInWorker(asked.like);
   const base =
     asked.extend === undefined
       ? undefined
@@ -166,7 +166,7 @@ async function look(
 }
 
 /** The inputs, and the threads and the memory for them. */
-function threadsFor(asked: AskedTraining, { texts, signal }: Given, files: readonly Input[]) {
+function threadsFor(asked: RequestedTraining, { texts, signal }: Given, files: readonly Input[]) {
   const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
   const inputs = [...files, ...given];
   // A stream's length is guessed; that of a list is known.

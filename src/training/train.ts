@@ -1,5 +1,5 @@
 import { type Input, totalBytesOf } from "#corpus";
-import { type Report, withRest } from "#jobs";
+import { type Report, repeatReport } from "#jobs";
 import {
   type LearnedPairs,
   type Length,
@@ -46,7 +46,7 @@ export async function train<B extends Base | null>(
   reportGiven: Report,
 ): Promise<TrainedOf<B>> {
   const total = given.inputs.length === 0 ? null : totalBytesOf(given.inputs, given.ranges);
-  const { report, rest } = withRest(reportGiven, { stage: "counting", done: 0, total, unit: "bytes" });
+  const { report, rest } = repeatReport(reportGiven, { stage: "counting", done: 0, total, unit: "bytes" });
   const run = { ...given, rest };
   const { base, superwords, weights, parity } = training;
   if (superwords) checkReadTwice(run.inputs);

@@ -1,6 +1,6 @@
 import type { BaseFiles, InputWeight, RecordedTraining } from "#formats";
 import type { Compat, Parity, TokenLimits, TokenPair } from "#merge";
-import { type AskedTraining, trainingOptions } from "#options";
+import { type RequestedTraining, trainingOptions } from "#options";
 import {
   exportForm,
   fancyRegex,
@@ -132,14 +132,14 @@ type FoundBase = Pick<Base, "parts" | "files" | "renamed"> & {
 };
 
 type AskedCutting = Pick<
-  AskedTraining,
+  RequestedTraining,
   "specialTokens" | "normalize" | "pattern" | "compat" | "wholeTexts" | "specialTokensAsText"
 > &
   AskedModel;
 
 /** What is asked of a model. */
 type AskedModel = Pick<
-  AskedTraining,
+  RequestedTraining,
   Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
 >;
 
@@ -192,7 +192,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
 }
 
 /** The rule that is asked for, or the one by which the base was made. */
-const ruleOf = ({ compat }: AskedTraining, { recorded }: FoundBase): ExtensionRule =>
+const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): ExtensionRule =>
   compat ?? recorded?.compat ?? "extension";
 
 /**
@@ -207,13 +207,13 @@ type Sized = {
 };
 
 /** Of a vocabulary of its own. */
-function sizedOfOwn(asked: AskedTraining, { specialTokens }: CutSettings, leastSize: number): Sized {
+function sizedOfOwn(asked: RequestedTraining, { specialTokens }: CutSettings, leastSize: number): Sized {
   const sizes = sizesOf(asked, undefined);
   checkSizes(sizes, leastSize, specialTokens.length);
   return { sizes, own: [], newSpecials: [], room: { leastSize, size: sizes[0]! } };
 }
 
-function sizedBeyond(asked: AskedTraining, found: FoundBase): Sized {
+function sizedBeyond(asked: RequestedTraining, found: FoundBase): Sized {
   const { parts } = found;
   const { idLimit } = parts.tokens;
   const learns = asked.vocabSize !== undefined;
@@ -237,7 +237,7 @@ function sizedBeyond(asked: AskedTraining, found: FoundBase): Sized {
 
 /** The base with what it gets, and how large it becomes. */
 function settleBase(
-  asked: AskedTraining,
+  asked: RequestedTraining,
   found: FoundBase,
   { sizes: asSized, newSpecials, room }: Sized,
   seedTokens: readonly string[],
@@ -273,7 +273,7 @@ export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: stri
 }
 
 /** What says how a corpus is read, where there is none. */
-function refuseOfCorpus(asked: AskedTraining): void {
+function refuseOfCorpus(asked: RequestedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
     (name) => asked[name] !== undefined,
@@ -283,7 +283,7 @@ function refuseOfCorpus(asked: AskedTraining): void {
   throw usageError(`--${trainingOptions[given].name} needs --vocab-size`, hint);
 }
 
-function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: AskedTraining) {
+function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: RequestedTraining) {
   const ways =
     "--special-token, --seed-token and --rename need no corpus; --vocab-size +8k learns tokens from one";
   const isKnown = specialTokens.length + seedTokens.length > 0;
@@ -300,7 +300,11 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
 /** How a base cuts text. Documents end at its own special tokens and at those that are asked for. */
-function cuttingOfBase(asked: AskedTraining, found: FoundBase, made: ResolvedSources["made"]): CutSettings {
+function cuttingOfBase(
+  asked: RequestedTraining,
+  found: FoundBase,
+  made: ResolvedSources["made"],
+): CutSettings {
   const own = ownSeparators(asked, found);
   const stated = asked.specialTokens === undefined ? made?.specialTokens : undefined;
   const separators = [...new Set([...own, ...(asked.specialTokens ?? [])])];
@@ -311,7 +315,7 @@ function cuttingOfBase(asked: AskedTraining, found: FoundBase, made: ResolvedSou
 
 /** Refuses word counts that have special tokens of the base as words. */
 export function refuseCountedAsText(
-  asked: AskedTraining,
+  asked: RequestedTraining,
   found: FoundBase,
   { specialTokens }: CutSettings,
 ): void {
@@ -341,7 +345,7 @@ export const settleLimits = (
     minFrequency,
     maxTokenLength,
     wholeCharacters,
-  }: Pick<AskedTraining, "minFrequency" | "maxTokenLength" | "wholeCharacters">,
+  }: Pick<RequestedTraining, "minFrequency" | "maxTokenLength" | "wholeCharacters">,
   rule: string,
 ): TokenLimits => ({
   minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1),
@@ -350,7 +354,7 @@ export const settleLimits = (
 });
 
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
-export function settle(asked: AskedTraining, looked: ResolvedSources): Training {
+export function settle(asked: RequestedTraining, looked: ResolvedSources): Training {
   const { like = null } = looked;
   const { base: found } = looked;
   const cutting =
@@ -390,7 +394,7 @@ export function settle(asked: AskedTraining, looked: ResolvedSources): Training 
 
 /** Whether special tokens get the first ids beyond what the rule says. */
 function areSpecialTokensFirst(
-  { specialTokensFirst }: AskedTraining,
+  { specialTokensFirst }: RequestedTraining,
   like: Like | null,
   compat: Compat,
 ): boolean {
@@ -403,7 +407,7 @@ function areSpecialTokensFirst(
 }
 
 /** Ascending, of all tokens; `idLimit` is that of a base. */
-function sizesOf({ vocabSize }: AskedTraining, idLimit: number | undefined): number[] {
+function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
     const hint = "give the size of the whole vocabulary";
@@ -421,7 +425,7 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
 
 /** Word counts do not say that a space was put before each text. */
 function refuseCountsOfSpaces(
-  asked: AskedTraining,
+  asked: RequestedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,
 ): void {
   const name = [...(["counts", "saveCounts", "cache"] as const)].find((name) => asked[name] !== undefined);
@@ -432,7 +436,7 @@ function refuseCountsOfSpaces(
 }
 
 /** Refuses a format that is asked for and cannot say how text is cut. */
-function checkFormats({ formats }: AskedTraining, cutting: CutSettings): void {
+function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): void {
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several",
@@ -519,7 +523,7 @@ export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\
  * @param vocabSizeLeast the smallest of the vocabularies that are to be made
  */
 function settleSuperwords(
-  { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: AskedTraining,
+  { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: RequestedTraining,
   { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
   compat: Compat,
 ): SuperwordSettings | null {

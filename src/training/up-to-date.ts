@@ -1,5 +1,5 @@
 import type { Report } from "#jobs";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, codeIdentity } from "#runtime";
 import { contentsOf, isUpToDate, keepResult, pathOf, placeOf, type ResultSources, readResult } from "#store";
@@ -11,7 +11,7 @@ import { outputsOf, type Result } from "./write-result.ts";
 
 /** A training, checked and settled, with its places locked and its corpus as it is now. */
 export type OpenTraining = Omit<Result, "trained"> & {
-  readonly asked: AskedTraining;
+  readonly asked: RequestedTraining;
   readonly corpus: Corpus;
   /** Whether some word counts are in memory: no later run can tell that its own are the same. */
   readonly hasGivenWords: boolean;

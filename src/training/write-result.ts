@@ -14,7 +14,7 @@ import {
   tokensTsvFiles,
   trainingFile,
 } from "#formats";
-import type { AskedTraining } from "#options";
+import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
@@ -144,7 +144,7 @@ export const outputsOf = ({
   formats: formatNames,
   ledger,
   modelCard = false,
-}: AskedTraining): OutputSettings => ({
+}: RequestedTraining): OutputSettings => ({
   formatNames,
   ledger,
   modelCard,

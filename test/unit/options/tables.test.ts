@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { inLibrary, readCall, respelled } from "../../../src/library/library.ts";
 import { checkComplete, parseInvocation } from "../../../src/main/arguments.ts";
 import { commands } from "../../../src/main/command-table.ts";
-import { checkTogether, nameInLibrary, type Option } from "../../../src/options/option.ts";
+import { checkCombinations, nameInLibrary, type Option } from "../../../src/options/option.ts";
 import { trainingOptions } from "../../../src/options/training-table.ts";
 import { TypedOptions } from "../../../src/terminal/invocation.ts";
 import { settle } from "../../../src/training/training.ts";
@@ -64,7 +64,7 @@ describe("of every command", () => {
           const only: Option = { ...option, needs: undefined as never };
           const typed = [option.name, other].map((given) => argument(command.options, given));
           const { options: given } = parseInvocation(command, typed);
-          const { message, exitCode } = errorOf(() => checkTogether([only], given));
+          const { message, exitCode } = errorOf(() => checkCombinations([only], given));
           expect(message).toStartWith(`--${option.name}`);
           expect(message).toContain(`${cannotBe}--${other}`);
           expect(exitCode).toBe(2);
@@ -79,7 +79,7 @@ describe("of every command", () => {
     for (const command of commands) {
       for (const option of command.options.filter(({ needs }) => needs !== undefined)) {
         const { options: given } = parseInvocation(command, [argument(command.options, option.name)]);
-        const { message } = errorOf(() => checkTogether([option], given));
+        const { message } = errorOf(() => checkCombinations([option], given));
         expect(message).toBe(`--${option.name} needs --${option.needs!.other}`);
       }
     }
