@@ -17,7 +17,7 @@ export type { Texts } from "#corpus";
 export type { StageProgress } from "#jobs";
 export type { Compat } from "#merge";
 export { UserError } from "#runtime";
-export type { StreamDecoder } from "#tokenizer";
+export type { RecodedSpan, StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { EncodedBatch } from "./library/special-ids.ts";
 export {
@@ -26,6 +26,7 @@ export {
   type DecodeOptions,
   type EncodeModelOptions,
   type EncodeOptions,
+  type Recoded,
   type StreamOptions,
   TextTokenizer as Tokenizer,
   type TruncateOptions,

@@ -17,7 +17,7 @@ export type { InputFormat, Texts } from "#corpus";
 export type { StageProgress } from "#jobs";
 export type { Compat } from "#merge";
 export { UserError } from "#runtime";
-export type { AskedModelSettings, Role, Roles, StreamDecoder } from "#tokenizer";
+export type { AskedModelSettings, RecodedSpan, Role, Roles, StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { GivenWords } from "#words";
 export type { EncodedBatch } from "./library/special-ids.ts";
@@ -27,6 +27,7 @@ export {
   type DecodeOptions,
   type EncodeModelOptions,
   type EncodeOptions,
+  type Recoded,
   type StreamOptions,
   TextTokenizer,
   type TruncateOptions,

@@ -845,6 +845,27 @@ class Tokenizer:
 
     batch_decode, decode_bytes_batch = decode_batch, decode_batch_bytes
 
+    def is_canonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> bool:
+        """Whether encoding the text of ids gives them again. A model can sample others."""
+        return self.first_noncanonical(ids, special_tokens_as_text=special_tokens_as_text) is None
+
+    def first_noncanonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> Union[int, None]:
+        """The index of the first id that encoding the text of ids does not give; None if they are canonical."""
+        from ._canonical import first_difference
+
+        return first_difference(ids, self._encode(self.decode_bytes(ids), special_tokens_as_text))
+
+    def recode(
+        self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None
+    ) -> tuple[list[int], list[tuple[int, int, int, int]]]:
+        """The canonical ids, and where they differ: ids ``[start, end)`` became ids ``[canonical_start, canonical_end)``."""
+        from ._canonical import spans
+
+        data = self.decode_bytes(ids)
+        canonical = self._encode(data, special_tokens_as_text)
+        is_same_text = self.decode_bytes(canonical) == data
+        return canonical, spans(ids, canonical, lambda id: len(self.token_bytes(id)), is_same_text)
+
     def _place(self) -> Place:
         """Where its files are, for as long as a block lasts."""
         self._refuse_closed()

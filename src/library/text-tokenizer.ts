@@ -15,12 +15,15 @@ import { UserError, usageError } from "#runtime";
 import {
   allAddedTokens,
   bytesOf,
+  firstDifference,
   idsByKey,
   idsGiven,
   keysById,
   NoCut,
   nameObstacle,
   positionOf,
+  type RecodedSpan,
+  recodedSpans,
   StreamDecoder,
   TextCuts,
   type TextEncoding,
@@ -66,6 +69,13 @@ export type StreamOptions = DecodeOptions & {
 };
 
 type GivenIds = Uint32Array | Uint16Array | readonly number[];
+
+/** What {@link TextTokenizer.recode} returns. */
+export type Recoded = {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  /** In order: ids [start, end) of those given became ids [canonicalStart, canonicalEnd). */
+  readonly spans: readonly RecodedSpan[];
+};
 
 export type CountOptions = EncodeOptions & {
   /** Counting stops where it is certain that there are more ids. Default: none. */
@@ -364,6 +374,30 @@ export class TextTokenizer {
     const decoder = new StreamDecoder(this.memory.decoder, this.idLimit, isKept);
     if (asked.ids !== undefined) decoder.push(asked.ids);
     return decoder;
+  }
+
+  /** Whether encoding the text of ids gives them again. A model can sample others. */
+  isCanonical(ids: GivenIds, options: EncodeOptions = {}): boolean {
+    return this.recodeGiven("isCanonical", ids, options).index < 0;
+  }
+
+  /** The index of the first id that encoding the text of ids does not give; -1 if they are canonical. */
+  firstNoncanonical(ids: GivenIds, options: EncodeOptions = {}): number {
+    return this.recodeGiven("firstNoncanonical", ids, options).index;
+  }
+
+  /** The ids that encoding the text of ids gives, and the spans of both that differ. */
+  recode(ids: GivenIds, options: EncodeOptions = {}): Recoded {
+    const { given, bytes, canonical } = this.recodeGiven("recode", ids, options);
+    const isSameText = firstDifference(bytes, this.decodeBytes(canonical)) < 0;
+    return { ids: canonical, spans: recodedSpans(this.parts.tokens, given, canonical, isSameText) };
+  }
+
+  private recodeGiven(call: string, ids: GivenIds, options: EncodeOptions) {
+    const given = idsGiven(call, ids);
+    const bytes = this.decodeGiven(call, ids, {});
+    const canonical = this.encodeGiven(call, bytes, options);
+    return { given, bytes, canonical, index: firstDifference(given, canonical) };
   }
 
   /** The bytes of one token; none where the id has no token. */

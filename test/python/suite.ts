@@ -15,6 +15,7 @@ const isCore = process.env.BPE_TEST_CORE !== undefined;
 const core = [
   "test_arguments",
   "test_bpe",
+  "test_canonical",
   "test_calls",
   "test_commands",
   "test_cs336",

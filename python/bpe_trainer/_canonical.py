@@ -1,0 +1,55 @@
+"""Where ids differ from the canonical ones, those that encoding their text gives (src/tokenizer/canonical-ids.ts)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Callable, Union
+
+#: Ids ``[start, end)`` of those given are ids ``[canonical_start, canonical_end)`` of the canonical ones.
+Span = tuple[int, int, int, int]
+
+
+def first_difference(given: Sequence[int], canonical: Sequence[int]) -> Union[int, None]:
+    """The index of the first id that differs, or where the shorter one ends; None if both are equal."""
+    for i, (id, other) in enumerate(zip(given, canonical)):
+        if id != other:
+            return i
+    return None if len(given) == len(canonical) else min(len(given), len(canonical))
+
+
+def spans(given: Sequence[int], canonical: Sequence[int], size: Callable[[int], int], is_same_text: bool) -> list[Span]:
+    """The shortest spans of both that differ and have the same bytes.
+
+    If the texts differ, because decoded ids are normalized once more, it is one span, between what both have in common at the
+    start and at the end.
+    """
+    if not is_same_text:
+        return _differing_middle(given, canonical)
+    found: list[Span] = []
+    i = j = 0
+    while i < len(given) and j < len(canonical):
+        if given[i] == canonical[j]:
+            i, j = i + 1, j + 1
+            continue
+        start, canonical_start = i, j
+        lead = size(given[i]) - size(canonical[j])
+        i, j = i + 1, j + 1
+        while lead:
+            if lead < 0:
+                lead += size(given[i])
+                i += 1
+            else:
+                lead -= size(canonical[j])
+                j += 1
+        found.append((start, i, canonical_start, j))
+    return found
+
+
+def _differing_middle(given: Sequence[int], canonical: Sequence[int]) -> list[Span]:
+    start = first_difference(given, canonical)
+    if start is None:
+        return []
+    end, canonical_end = len(given), len(canonical)
+    while end > start and canonical_end > start and given[end - 1] == canonical[canonical_end - 1]:
+        end, canonical_end = end - 1, canonical_end - 1
+    return [(start, end, start, canonical_end)]
