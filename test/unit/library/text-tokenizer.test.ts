@@ -47,36 +47,6 @@ test("count says how many ids encode gives, and with a limit whether it is more"
   expect(moreCount).toBeGreaterThan(rounds(300));
 });
 
-test("ids are canonical if encoding their text gives them, and recode gives those that do", () => {
-  const found = { canonical: 0, others: 0, otherTexts: 0 };
-  for (let trial = 0; trial < rounds(200); trial++) {
-    const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
-    const tokenizer = made(json);
-    if (tokenizer === null) continue;
-    for (const [turn, text] of texts.entries()) {
-      const options = { specialTokensAsText: turn % 2 === 0 };
-      const cut = (trial * 31 + turn) % (text.length + 1);
-      const parts = turn % 3 === 0 ? [text] : [text.slice(0, cut), text.slice(cut)];
-      const ids = parts.flatMap((part) => [...tokenizer.encode(part, options)]);
-      const bytes = tokenizer.decodeBytes(ids);
-      const expected = tokenizer.encode(bytes, options);
-      const isCanonical = ids.join() === expected.join();
-      const { ids: canonical, spans } = tokenizer.recode(ids, options);
-      const index = tokenizer.firstNoncanonical(ids, options);
-      expect(canonical).toEqual(expected);
-      expect([tokenizer.isCanonical(ids, options), index < 0]).toEqual([isCanonical, isCanonical]);
-      const isSameText = Buffer.compare(tokenizer.decodeBytes(expected), bytes) === 0;
-      const recoded = [...ids];
-      for (const { start, end, canonicalStart, canonicalEnd } of [...spans].reverse())
-        recoded.splice(start, end - start, ...expected.subarray(canonicalStart, canonicalEnd));
-      expect(recoded).toEqual([...expected]);
-      if (!isCanonical) expect(spans[0]!.start).toBe(index);
-      found[isCanonical ? "canonical" : isSameText ? "others" : "otherTexts"]++;
-    }
-  }
-  for (const count of Object.values(found)) expect(count).toBeGreaterThan(0);
-});
-
 test("with a limit no more of a text is read than that takes, and nothing of it is left", () => {
   const encoding = new TextEncoding(tokenizer.parts);
   const text = madeText(3, 20_000);
