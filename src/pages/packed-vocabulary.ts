@@ -175,7 +175,7 @@ function pack(
     tokensBefore: tokenCounts?.tokensBefore ?? null,
     lastPairCount: tokenCounts?.lastPairCount ?? null,
     columns: columns.map(([name, { BYTES_PER_ELEMENT: width }]) => ({ name, width })),
-    data: Buffer.from(deflate(raw)).toString("base64"),
+    data: Buffer.from(deflate(new Uint8Array(raw))).toString("base64"),
   };
 }
 
