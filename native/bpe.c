@@ -95,7 +95,6 @@ void bpe_close(bpe_tokenizer *tokenizer) {
   if (tokenizer == NULL) return;
   for (int i = 0; i < IDLE_MAX; i++)
     if (tokenizer->idle[i] != NULL) instance_free(tokenizer->idle[i]);
-  image_close(&tokenizer->image);
   free(tokenizer->bytes);
   free(tokenizer);
 }

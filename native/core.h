@@ -41,7 +41,6 @@ typedef struct {
   const uint8_t *tokens;
   const uint32_t *text_ids;
   uint32_t text_id_count, added_id_count;
-  uint8_t *is_added; /* a bit for each id, where offsets are trimmed */
   const uint8_t *sections; /* what the kernel's text module is set up by */
   uint32_t sections_size;
   const uint8_t *model; /* the listed areas end to end */
@@ -52,7 +51,6 @@ typedef struct {
 
 /* NULL, or why the bytes are no image that this build can use. */
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
-BPE_HIDDEN void image_close(Image *);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
 
 /* ---- Stopping: what may take long asks now and then whether it is to go on ---- */
@@ -144,24 +142,11 @@ BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c ---- */
 
-/* An added token among the ids of a text: the index of its id, and its bytes in the text, with white space that went with it. */
+/* The events of a text that say where its tokens are, with the index of the next id as the last number, but for changes; to be
+ * freed (src/kernel/text/offsets.ts). */
 typedef struct {
-  size_t index, size;
-} FoundToken;
-
-/* A stretch of the text that is another one in its normal form, as positions in the whole of either. */
-typedef struct {
-  size_t start, end, to_start, to_end;
-} Change;
-
-/* What is noted of a text, so that its tokens can be found in it; to be freed. */
-typedef struct {
-  FoundToken *found;
-  size_t found_count, found_capacity;
-  Change *changes;
-  size_t change_count, change_capacity;
-  size_t *spaces; /* indices of ids that have a space which was put before the text */
-  size_t space_count, space_capacity;
+  Event *events;
+  size_t count, capacity;
 } Notes;
 BPE_HIDDEN void notes_free(Notes *);
 
@@ -177,20 +162,37 @@ typedef struct {
   size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
   Poll poll;
   Notes *notes;              /* or NULL */
+  size_t read_size;          /* so many bytes were read */
 } Encoding;
 
 /* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */
 BPE_HIDDEN const char *encode_text(Encoding *);
 BPE_HIDDEN extern const char gave_up[];
 
-/* ---- offsets.c ---- */
+/* ---- spans.c: where tokens are in their text, by the kernel (src/kernel/text/offsets.ts and cuts.ts) ---- */
 
-/* Where each token begins in the text, and where the last one ends: one number more than there are ids. A token within a
- * stretch that its form changes is somewhere in it. With an `id_limit`, those up to it are right. NULL, or why not. */
-BPE_HIDDEN const char *find_starts(Encoding *, const Ids *ids, size_t *starts);
+typedef struct {
+  uint32_t start, end;
+} Span;
 
-/* Where each of the ids begins and ends in the text: starts[i], ends[i]; `starts` has room for one more. In characters as HF has it. NULL, or why not. */
-BPE_HIDDEN const char *find_offsets(Encoding *, const Ids *ids, bool in_characters, size_t *starts, size_t *ends);
+/* Where each of the ids that a text was encoded to begins and ends in it, in bytes or in characters as HF has it. NULL, or why not;
+ * then the instance can only be freed. */
+BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
+
+/* How a text is cut into parts of at most `ids_max` ids. */
+typedef struct {
+  enum { FIRST_PART, LAST_PART, ALL_PARTS } which;
+  uint32_t ids_max, overlap;
+  Span *parts; /* in bytes; to be freed */
+  size_t count, capacity;
+  size_t too_many; /* the last part is a character that has so many ids, which is more; else 0 */
+} Cutting;
+
+/* Cuts a text that was encoded, or so much of it as was read. It has more than `ids_max` ids. NULL, or why not, as above. */
+BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
+
+/* Counts the ids of a part of the text that is being cut; any number above the limit if there are more. */
+BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {
   return id_bytes == 2 ? ((const uint16_t *)ids)[index] : ((const uint32_t *)ids)[index];

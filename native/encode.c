@@ -6,53 +6,27 @@
 
 const char gave_up[] = "stopped";
 
-/* A place for one more entry of a list; NULL without memory. */
-static void *next_entry(void **list, size_t *count, size_t *capacity, size_t entry_bytes) {
-  if (*count == *capacity) {
-    size_t more = 2 * *capacity + 16;
-    void *longer = realloc(*list, more * entry_bytes);
-    if (longer == NULL) return NULL;
-    *list = longer;
-    *capacity = more;
-  }
-  return (char *)*list + entry_bytes * (*count)++;
-}
-#define NEXT_ENTRY(notes, list, count, capacity) \
-  next_entry((void **)&(notes)->list, &(notes)->count, &(notes)->capacity, sizeof *(notes)->list)
-
-static const char *push_id(Encoding *encoding, const Event *token) {
-  Ids *out = encoding->out;
-  uint32_t id_bytes = encoding->image->id_bytes;
-  if (encoding->notes != NULL) {
-    FoundToken *found = NEXT_ENTRY(encoding->notes, found, found_count, found_capacity);
-    if (found == NULL) return no_memory;
-    *found = (FoundToken){out->size / id_bytes, token->b};
-  }
-  if (!ids_reserve(out, id_bytes)) return no_memory;
-  memcpy(out->bytes + out->size, &token->a, id_bytes);
-  out->size += id_bytes;
-  return NULL;
-}
-
-static const char *note_space(Encoding *encoding) {
-  if (encoding->notes == NULL) return NULL;
-  size_t *index = NEXT_ENTRY(encoding->notes, spaces, space_count, space_capacity);
-  if (index == NULL) return no_memory;
-  *index = encoding->out->size / encoding->image->id_bytes;
-  return NULL;
-}
-
-/* Notes a stretch of the text that has changed. */
-static const char *note_change(Encoding *encoding, const Event *event) {
+/* Notes what an event says of the text, with the index of the next id. */
+static const char *note(const Encoding *encoding, const Event *event) {
   Notes *notes = encoding->notes;
-  size_t start = event->a, to_start = start;
-  if (notes->change_count > 0) {
-    const Change *before = &notes->changes[notes->change_count - 1];
-    to_start = start - before->end + before->to_end;
+  if (notes == NULL) return NULL;
+  if (notes->count == notes->capacity) {
+    size_t capacity = 2 * notes->capacity + 16;
+    Event *longer = realloc(notes->events, capacity * sizeof *longer);
+    if (longer == NULL) return no_memory;
+    notes->events = longer;
+    notes->capacity = capacity;
   }
-  Change *change = NEXT_ENTRY(notes, changes, change_count, change_capacity);
-  if (change == NULL) return no_memory;
-  *change = (Change){start, event->b, to_start, to_start + event->c};
+  Event *noted = &notes->events[notes->count++];
+  *noted = *event;
+  if (event->kind != EVENT_CHANGE) noted->c = (uint32_t)(encoding->out->size / encoding->image->id_bytes);
+  return NULL;
+}
+
+static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
+  if (!ids_reserve(out, id_bytes)) return no_memory;
+  memcpy(out->bytes + out->size, &token->a, id_bytes); /* little-endian, as the kernel's */
+  out->size += id_bytes;
   return NULL;
 }
 
@@ -79,6 +53,7 @@ static const char *encode_directly(Encoding *encoding, Section *section) {
   section_open(section, true, encoding->specials_as_text);
   for (size_t size = encoding->size, part; size > 0; text += part, size -= part) {
     part = next_part(encoding, size);
+    encoding->read_size += part;
     const char *error = section_push(section, text, part);
     if (error == NULL && size > part) error = settle(encoding, section);
     if (error != NULL || has_enough(encoding)) return error;
@@ -89,23 +64,15 @@ static const char *encode_directly(Encoding *encoding, Section *section) {
 
 /* `*is_open`: the section has begun. */
 static const char *take_event(Encoding *encoding, Section *section, bool *is_open, const Event *event) {
-  const char *error = NULL;
   bool has_text = event->kind == EVENT_TEXT || event->kind == EVENT_SPACE;
   if (has_text && !*is_open) section_open(section, false, false);
   *is_open = (*is_open || has_text) && event->kind != EVENT_END;
-  switch (event->kind) {
-    case EVENT_TEXT: return section_push(section, sections_text(encoding->instance, event), event->b);
-    case EVENT_END: return section_end(section, NULL, 0);
-    case EVENT_TOKEN: return push_id(encoding, event);
-    case EVENT_STRIPPED:
-      if (encoding->notes != NULL && encoding->notes->found_count > 0)
-        encoding->notes->found[encoding->notes->found_count - 1].size += event->a;
-      return NULL;
-    case EVENT_SPACE:
-      error = note_space(encoding);
-      return error == NULL ? section_push(section, (const uint8_t *)" ", 1) : error;
-    default: return encoding->notes == NULL ? NULL : note_change(encoding, event);
-  }
+  if (event->kind == EVENT_TEXT) return section_push(section, sections_text(encoding->instance, event), event->b);
+  if (event->kind == EVENT_END) return section_end(section, NULL, 0);
+  const char *error = note(encoding, event);
+  if (error == NULL && event->kind == EVENT_TOKEN) error = push_id(encoding->out, event, encoding->image->id_bytes);
+  if (error == NULL && event->kind == EVENT_SPACE) error = section_push(section, (const uint8_t *)" ", 1);
+  return error;
 }
 
 static const char *encode_sections(Encoding *encoding, Section *section) {
@@ -116,6 +83,7 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
   sections_open(encoding->instance, encoding->specials_as_text, encoding->notes != NULL);
   do {
     part = next_part(encoding, left < SECTION_PART_BYTES ? left : SECTION_PART_BYTES);
+    encoding->read_size += part;
     const Event *events;
     uint32_t count;
     const char *error = sections_take(encoding->instance, text, (uint32_t)part, part == left, &events, &count);
@@ -131,14 +99,13 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
 
 static const char *encode_all(void *context) {
   Encoding *encoding = context;
+  encoding->read_size = 0;
   Section section = {encoding->instance, encoding->image, encoding->out, 0, 0};
   return encoding->image->is_direct[encoding->specials_as_text] ? encode_directly(encoding, &section) : encode_sections(encoding, &section);
 }
 
 void notes_free(Notes *notes) {
-  free(notes->found);
-  free(notes->changes);
-  free(notes->spaces);
+  free(notes->events);
   *notes = (Notes){0};
 }
 

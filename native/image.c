@@ -73,17 +73,6 @@ static bool are_areas(const Image *image, uint32_t model_size) {
   return end <= (uint64_t)image->page_count << 16 && size == model_size && filled <= FILLED_MAX;
 }
 
-static const char *list_added(Image *image) {
-  if (image->trim_count == 0) return NULL;
-  image->is_added = calloc(image->id_limit / 8 + 1, 1);
-  if (image->is_added == NULL) return no_memory;
-  for (uint32_t i = 0; i < image->added_id_count; i++) {
-    uint32_t id = image->text_ids[i];
-    if (id < image->id_limit) image->is_added[id >> 3] |= (uint8_t)(1 << (id & 7));
-  }
-  return NULL;
-}
-
 const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   const uint32_t *head = (const uint32_t *)bytes;
   *image = (Image){.bytes = bytes, .size = size};
@@ -133,10 +122,5 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   if (image->added_id_count > image->text_id_count || image->trim_count > TRIMS_MAX) return damaged;
   if (image->starts[0] != 0 || image->starts[image->id_limit] != sizes[TOKENS] || !is_ascending(image->starts, starts_count))
     return damaged;
-  return list_added(image);
-}
-
-void image_close(Image *image) {
-  free(image->is_added);
-  image->is_added = NULL;
+  return NULL;
 }

@@ -3,9 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
-#include "kernel.h"
-#include "text.h"
+#include "instance.h"
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -22,8 +20,9 @@
 
 static _Thread_local jmp_buf *trap_target;
 
-/* What `longjmp` brings where a poll has given up: no trap has this number. */
-enum { GIVEN_UP = 100 };
+/* What `longjmp` brings where a poll has given up, or a call that the kernel made has failed: no trap has these numbers. */
+enum { GIVEN_UP = 100, FAILED };
+static _Thread_local const char *failure;
 
 void wasm_rt_trap(wasm_rt_trap_t trap) { longjmp(*trap_target, (int)trap); }
 
@@ -32,6 +31,14 @@ wasm_rt_memory_t *w2c_env_memory(struct w2c_env *env) { return (wasm_rt_memory_t
 /* The kernel asks within a call that takes long (src/kernel/env.ts). */
 void w2c_env_poll(struct w2c_env *env) {
   if (!goes_on(((wasm_rt_memory_t *)env)->poll, POLL_STEPS)) longjmp(*trap_target, GIVEN_UP);
+}
+
+/* The kernel counts the ids of parts of a text that it cuts (src/kernel/env.ts). */
+uint32_t w2c_env_countIds(struct w2c_env *env, uint32_t start, uint32_t end, uint32_t limit) {
+  uint32_t count = 0;
+  failure = count_part(((wasm_rt_memory_t *)env)->cutting, start, end, limit, &count);
+  if (failure != NULL) longjmp(*trap_target, FAILED);
+  return count;
 }
 
 static char *reserve(uint64_t size) {
@@ -65,7 +72,7 @@ static bool make_accessible(void *start, uint64_t size) {
 }
 
 /* All that a kernel can ever address; where address space is limited, a quarter of what is free, and the rest is for others. */
-static wasm_rt_memory_t *memory_new(void) {
+wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
   while (start == NULL && limit > SMALLEST_SPACE) start = reserve(PAGE + (limit /= 2));
@@ -83,11 +90,11 @@ static wasm_rt_memory_t *memory_new(void) {
   memory->size = PAGE;
   memory->pages = 1;
   memory->limit = limit;
-  memory->poll = NULL;
+  memory->poll = memory->cutting = NULL;
   return memory;
 }
 
-static void memory_free(wasm_rt_memory_t *memory) { give_back((char *)memory - HEAD, PAGE + memory->limit); }
+void memory_free(wasm_rt_memory_t *memory) { give_back((char *)memory - HEAD, PAGE + memory->limit); }
 
 uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t pages) {
   uint64_t before = memory->size, after = before + pages * PAGE;
@@ -97,7 +104,7 @@ uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t pages) {
   return (uint32_t)(before / PAGE);
 }
 
-static bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
+bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
   return end <= memory->size || wasm_rt_grow_memory(memory, (uint32_t)((end - memory->size + PAGE - 1) / PAGE)) != UINT32_MAX;
 }
 
@@ -107,19 +114,6 @@ static bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
 /* What an instance may keep beyond the memory that it was set up with. */
 #define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
-
-struct Instance {
-  w2c_kernel kernel;
-  wasm_rt_memory_t *memory;
-  w2c_text sections;
-  wasm_rt_memory_t *sections_memory; /* NULL if texts are always cut as they are */
-  uint64_t sections_set_up_size;
-  uint32_t sections_flags; /* of the last text; `IS_WITHIN` if it has not ended */
-  uint64_t set_up_size;
-  uint32_t text, capacity; /* address and size of the text's region */
-  size_t pushed;           /* bytes of text so far, up to HUGE_AFTER */
-  size_t beyond_ascii;     /* of these, bytes of this block that are not ASCII */
-};
 
 static const char damaged[] = "the image is damaged";
 
@@ -132,6 +126,7 @@ const char *instance_safely(const char *(*work)(void *), void *context) {
       error = work(context);
       break;
     case GIVEN_UP: error = gave_up; break;
+    case FAILED: error = failure; break;
     default: break;
   }
   trap_target = outer;
@@ -162,8 +157,7 @@ static const char *set_up_sections(Instance *instance, const Image *image) {
   wasm2c_text_instantiate(&instance->sections, (struct w2c_env *)memory);
   uint32_t size = image->sections_size, address = w2c_text_beginSections(&instance->sections, size);
   if (address == 0) return no_memory;
-  if (address + (uint64_t)size > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-  memcpy(memory->data + address, image->sections, size);
+  memory_put(memory, address, image->sections, size);
   uint32_t result = w2c_text_useSections(&instance->sections, size);
   instance->sections_set_up_size = memory->size;
   return result == 1 ? NULL : result == 0 ? no_memory : damaged;
@@ -219,6 +213,7 @@ Instance *instance_new(const Image *image, const char **error) {
 void instance_free(Instance *instance) {
   if (instance->memory != NULL) memory_free(instance->memory);
   if (instance->sections_memory != NULL) memory_free(instance->sections_memory);
+  if (instance->tokens_memory != NULL) memory_free(instance->tokens_memory);
   free(instance);
 }
 
@@ -230,6 +225,7 @@ void instance_poll(Instance *instance, Poll *poll) {
 bool instance_is_large(const Instance *instance) {
   uint64_t more = instance->memory->size - instance->set_up_size;
   if (instance->sections_memory != NULL) more += instance->sections_memory->size - instance->sections_set_up_size;
+  if (instance->tokens_memory != NULL) more += instance->tokens_memory->size - instance->tokens_set_up_size;
   return more > KEPT_BYTES;
 }
 
@@ -249,10 +245,8 @@ static const char *take_ids(Section *section) {
   Instance *instance = section->instance;
   size_t size = (size_t)w2c_kernel_idCount(&instance->kernel) * section->image->id_bytes;
   if (size == 0) return NULL;
-  uint32_t from = w2c_kernel_idsAddress(&instance->kernel);
-  if (from + (uint64_t)size > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
   if (!ids_reserve(section->out, size)) return no_memory;
-  memcpy(section->out->bytes + section->out->size, instance->memory->data + from, size);
+  memcpy(section->out->bytes + section->out->size, memory_at(instance->memory, w2c_kernel_idsAddress(&instance->kernel), size), size);
   section->out->size += size;
   return NULL;
 }
@@ -306,8 +300,7 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
   const char *error = make_room(section, count);
   if (error != NULL) return error;
   Instance *instance = section->instance;
-  if (instance->text + (uint64_t)section->limit + count + PADDING > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-  memcpy(instance->memory->data + instance->text + section->limit, text, count);
+  memcpy(memory_at(instance->memory, instance->text + (uint64_t)section->limit, count + (uint64_t)PADDING), text, count);
   section->limit += count;
   if (section->longest_token > 0) w2c_kernel_searchText(&instance->kernel, section->limit);
   return NULL;
@@ -407,8 +400,6 @@ const char *find_cut(Instance *instance, const Image *image, bool specials_as_te
 
 /* ---- Sections ---- */
 
-enum { IS_WITHIN = 4 };
-
 void sections_open(Instance *instance, bool specials_as_text, bool notes_changes) {
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1;
   if (instance->sections_flags != flags) w2c_text_openText(&instance->sections, flags);
@@ -421,18 +412,14 @@ const char *sections_take(Instance *instance, const uint8_t *text, uint32_t size
   uint32_t address = w2c_text_pieceAddress(sections, size);
   instance->sections_flags = ends_text ? instance->sections_flags & ~(uint32_t)IS_WITHIN : instance->sections_flags | IS_WITHIN;
   if (address == 0) return no_memory;
-  if (address + (uint64_t)size > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-  if (size > 0) memcpy(memory->data + address, text, size);
+  memory_put(memory, address, text, size);
   *count = w2c_text_takePiece(sections, size, ends_text);
   if (*count == UINT32_MAX) return no_memory;
   uint32_t from = w2c_text_eventsAddress(sections);
-  if (from + *count * (uint64_t)sizeof **events > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-  *events = (const Event *)(memory->data + from);
+  *events = (const Event *)memory_at(memory, from, *count * (uint64_t)sizeof **events);
   return NULL;
 }
 
 const uint8_t *sections_text(Instance *instance, const Event *event) {
-  uint64_t from = (uint64_t)w2c_text_sectionBytes(&instance->sections) + event->a;
-  if (from + event->b > instance->sections_memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-  return instance->sections_memory->data + from;
+  return memory_at(instance->sections_memory, (uint64_t)w2c_text_sectionBytes(&instance->sections) + event->a, event->b);
 }

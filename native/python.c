@@ -132,8 +132,24 @@ static bool serve_signals_held(void *context) {
   return PyErr_CheckSignals() == 0;
 }
 
-/* Encodes a text; false where it failed, which it has raised. The ids are appended to `out`. */
-static bool encode(Model *self, Encoding *encoding) {
+/* What is done with the ids of a text. */
+typedef struct {
+  bool in_characters;
+  Span *spans;      /* where the tokens are, if there is no cutting; to be freed */
+  Cutting *cutting; /* has no parts if the text has not too many ids */
+} Use;
+
+static const char *encode_and_use(Encoding *encoding, Use *use) {
+  const char *error = encode_text(encoding);
+  if (error != NULL || use == NULL) return error;
+  size_t count = encoding->out->size / encoding->image->id_bytes;
+  if (use->cutting != NULL) return count > use->cutting->ids_max ? cut_text(encoding, use->cutting) : NULL;
+  use->spans = malloc((count + 1) * sizeof *use->spans);
+  return use->spans == NULL ? no_memory : find_spans(encoding, use->in_characters, use->spans);
+}
+
+/* Encodes a text; false where it failed, which it has raised. The ids are appended to `out`. `use` may be NULL. */
+static bool encode(Model *self, Encoding *encoding, Use *use) {
   const char *error;
   Idle *idle = acquire(self, &error);
   if (idle == NULL) {
@@ -143,13 +159,12 @@ static bool encode(Model *self, Encoding *encoding) {
   encoding->image = &self->image;
   encoding->instance = idle->instance;
   if (encoding->size <= SHORT_TEXT) {
-    error = encode_text(encoding);
+    error = encode_and_use(encoding, use);
   } else {
     PyThreadState *thread = PyEval_SaveThread();
     encoding->poll = (Poll){.ask = serve_signals, .context = &thread};
-    error = encode_text(encoding);
+    error = encode_and_use(encoding, use);
     PyEval_RestoreThread(thread);
-    encoding->poll = (Poll){.ask = serve_signals_held};
   }
   release(self, idle, error);
   if (error != NULL) raise(self, error);
@@ -252,7 +267,7 @@ static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t cou
   Ids ids = take_spare(self);
   Encoding encoding = {
       .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX};
-  PyObject *list = encode(self, &encoding) ? list_of(self, ids.bytes, ids.size) : NULL;
+  PyObject *list = encode(self, &encoding, NULL) ? list_of(self, ids.bytes, ids.size) : NULL;
   give_spare(self, ids);
   return list;
 }
@@ -269,89 +284,90 @@ static PyObject *model_count(Model *self, PyObject *args) {
   size_t most = limit < 0 ? SIZE_MAX - 1 : (size_t)limit;
   Encoding encoding = {
       .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = most};
-  bool is_done = encode(self, &encoding);
+  bool is_done = encode(self, &encoding, NULL);
   size_t count = ids.size / self->image.id_bytes;
   give_spare(self, ids);
   return is_done ? PyLong_FromSize_t(count > most ? most + 1 : count) : NULL;
 }
 
 /* Pairs of numbers. */
-static PyObject *spans_of(const size_t *starts, const size_t *ends, size_t count) {
-  PyObject *spans = PyList_New((Py_ssize_t)count);
-  if (spans != NULL) PyObject_GC_UnTrack(spans); /* A handler of a signal must not find it half made. */
-  for (size_t i = 0; spans != NULL && i < count; i++) {
-    PyObject *span = is_interrupted(i) ? NULL : Py_BuildValue("(nn)", (Py_ssize_t)starts[i], (Py_ssize_t)ends[i]);
-    if (span == NULL) Py_CLEAR(spans);
-    else PyList_SetItem(spans, (Py_ssize_t)i, span);
+static PyObject *pairs_of(const Span *spans, size_t count) {
+  PyObject *pairs = PyList_New((Py_ssize_t)count);
+  if (pairs != NULL) PyObject_GC_UnTrack(pairs); /* A handler of a signal must not find it half made. */
+  for (size_t i = 0; pairs != NULL && i < count; i++) {
+    PyObject *pair = is_interrupted(i) ? NULL : Py_BuildValue("(II)", spans[i].start, spans[i].end);
+    if (pair == NULL) Py_CLEAR(pairs);
+    else PyList_SetItem(pairs, (Py_ssize_t)i, pair);
   }
-  return spans;
+  return pairs;
 }
 
-/* A list of numbers. */
-static PyObject *numbers_of(const size_t *numbers, size_t count) {
-  PyObject *list = PyList_New((Py_ssize_t)count);
-  if (list != NULL) PyObject_GC_UnTrack(list);
-  for (size_t i = 0; list != NULL && i < count; i++) {
-    PyObject *number = is_interrupted(i) ? NULL : PyLong_FromSize_t(numbers[i]);
-    if (number == NULL) Py_CLEAR(list);
-    else PyList_SetItem(list, (Py_ssize_t)i, number);
-  }
-  return list;
-}
-
-enum { STARTS, BYTES, CHARACTERS };
-
-/* Encodes a text, and tells where its tokens are in it. */
-static PyObject *tell(Model *self, PyObject *given, int as_text, size_t id_limit, int what) {
+/* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
+static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
+  PyObject *given, *told = NULL;
+  int in_characters, as_text;
   Py_ssize_t size;
+  if (!PyArg_ParseTuple(args, "Opp", &given, &in_characters, &as_text)) return NULL;
   const char *text = utf8_of(given, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
   Notes notes = {0};
+  Use use = {.in_characters = in_characters};
   Encoding encoding = {.specials_as_text = as_text,
                        .text = (const uint8_t *)text,
                        .size = (size_t)size,
                        .out = &ids,
-                       .id_limit = id_limit,
+                       .id_limit = SIZE_MAX,
                        .notes = &notes};
-  PyObject *told = NULL;
-  if (encode(self, &encoding)) {
-    size_t count = ids.size / self->image.id_bytes, edge_count = 2 * notes.change_count;
-    size_t *starts = calloc(2 * count + 2 + edge_count, sizeof *starts), *ends = starts + count + 1;
-    const char *error = starts == NULL   ? no_memory
-                        : what == STARTS ? find_starts(&encoding, &ids, starts)
-                                         : find_offsets(&encoding, &ids, what == CHARACTERS, starts, ends);
-    if (error != NULL) {
-      raise(self, error);
-    } else if (what == STARTS) {
-      for (size_t i = 0; i < edge_count; i++) ends[i] = i % 2 == 0 ? notes.changes[i / 2].start : notes.changes[i / 2].end;
-      told = Py_BuildValue("(NN)", numbers_of(starts, count + 1), numbers_of(ends, edge_count));
-    } else {
-      told = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), spans_of(starts, ends, count));
-    }
-    free(starts);
-  }
+  if (encode(self, &encoding, &use))
+    told = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), pairs_of(use.spans, ids.size / self->image.id_bytes));
+  free(use.spans);
   notes_free(&notes);
   give_spare(self, ids);
   return told;
 }
 
-/* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
-static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
-  PyObject *given;
-  int in_characters, as_text;
-  if (!PyArg_ParseTuple(args, "Opp", &given, &in_characters, &as_text)) return NULL;
-  return tell(self, given, as_text, SIZE_MAX, in_characters ? CHARACTERS : BYTES);
+/* The parts of a text as strings. */
+static PyObject *strings_of(const Model *self, const char *text, const Cutting *cutting) {
+  PyObject *strings = PyList_New(0);
+  for (size_t i = 0; strings != NULL && i < cutting->count; i++) {
+    Span part = cutting->parts[i];
+    PyObject *string = is_interrupted(i) ? NULL : PyUnicode_FromStringAndSize(text + part.start, (Py_ssize_t)(part.end - part.start));
+    if (string != NULL && i + 1 == cutting->count && cutting->too_many > 0) {
+      PyErr_Format(self->error, "%R at byte %zu has %zu tokens: more than size, which is %u", string, (size_t)part.start,
+                   cutting->too_many, cutting->ids_max);
+      Py_CLEAR(string);
+    }
+    if (string == NULL || PyList_Append(strings, string) < 0) Py_CLEAR(strings);
+    Py_XDECREF(string);
+  }
+  return strings;
 }
 
-/* starts(text, limit, specials_as_text) -> (where each token begins in bytes and the last one ends, where stretches that the
- * normal form changes begin and end, in turn); with a limit of ids what is behind them need not be right */
-static PyObject *model_starts(Model *self, PyObject *args) {
-  PyObject *given;
-  Py_ssize_t limit;
-  int as_text;
-  if (!PyArg_ParseTuple(args, "Onp", &given, &limit, &as_text)) return NULL;
-  return tell(self, given, as_text, limit < 0 ? SIZE_MAX : (size_t)limit, STARTS);
+/* cut(text, limit, which, overlap, specials_as_text) -> list: the text, if it has at most `limit` ids; else its first part (0), its
+ * last (1) or all parts (2) that have so many */
+static PyObject *model_cut(Model *self, PyObject *args) {
+  PyObject *given, *parts = NULL;
+  Py_ssize_t limit, overlap, size;
+  int which, as_text;
+  if (!PyArg_ParseTuple(args, "Oninp", &given, &limit, &which, &overlap, &as_text)) return NULL;
+  const char *text = utf8_of(given, &size);
+  if (text == NULL) return NULL;
+  Ids ids = take_spare(self);
+  Notes notes = {0};
+  Cutting cutting = {.which = which, .ids_max = limit < INT32_MAX ? (uint32_t)limit : INT32_MAX, .overlap = (uint32_t)overlap};
+  Encoding encoding = {.specials_as_text = as_text,
+                       .text = (const uint8_t *)text,
+                       .size = (size_t)size,
+                       .out = &ids,
+                       .id_limit = which == FIRST_PART ? cutting.ids_max : SIZE_MAX,
+                       .notes = &notes};
+  if (encode(self, &encoding, &(Use){.cutting = &cutting}))
+    parts = cutting.count == 0 ? Py_BuildValue("[O]", given) : strings_of(self, text, &cutting);
+  free(cutting.parts);
+  notes_free(&notes);
+  give_spare(self, ids);
+  return parts;
 }
 
 /* A list of what is given, or that list itself. `PySequence_List` would serve no signals. */
@@ -876,7 +892,6 @@ static void model_dealloc(Model *self) {
     for (uint32_t id = 0; id < self->image.id_limit; id++) Py_XDECREF(self->numbers[id]);
   free(self->numbers);
   free(self->spare.bytes);
-  image_close(&self->image);
   Py_XDECREF(self->source);
   Py_XDECREF(self->error);
   free_object(self);
@@ -886,7 +901,7 @@ static PyMethodDef model_methods[] = {
     {"encode", (PyCFunction)(void (*)(void))model_encode, METH_FASTCALL, NULL},
     {"count", (PyCFunction)model_count, METH_VARARGS, NULL},
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
-    {"starts", (PyCFunction)model_starts, METH_VARARGS, NULL},
+    {"cut", (PyCFunction)model_cut, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
     {"file", (PyCFunction)model_file, METH_VARARGS, NULL},
     {"decode", (PyCFunction)model_decode, METH_O, NULL},

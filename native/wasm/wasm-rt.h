@@ -24,6 +24,7 @@ typedef struct {
   uint64_t pages; /* the same in pages of 64 KB */
   uint64_t limit; /* bytes that it may grow to */
   void *poll;     /* whom the kernel asks whether it is to go on */
+  void *cutting;  /* of a memory in which a text is cut: who counts the ids of its parts */
   uint8_t data[];
 } wasm_rt_memory_t;
 

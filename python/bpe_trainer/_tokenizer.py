@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-    from . import _cuts
+    from . import _stream
     from . import _types as t
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
-    _cuts = Later("bpe_trainer._cuts")
+    _stream = Later("bpe_trainer._stream")
     t = Later("bpe_trainer._types")
 
 #: Where each token of a text begins and ends in it.
@@ -40,6 +40,9 @@ Special = Union[Literal["all"], Collection[str]]
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
+#: Parts that a text is cut into (native/python.c), and the most ids that they may have.
+_FIRST_PART, _LAST_PART, _ALL_PARTS = range(3)
+_LIMIT_MAX = (1 << 31) - 1
 #: So much is decoded at a time.
 _DECODED_BYTES = 1 << 22
 
@@ -588,9 +591,7 @@ class Tokenizer:
         if keep not in ("start", "end"):
             raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
         text, limit = text_of("text", text), whole_number("limit", limit, 0)
-        if self.count(text, limit, special_tokens_as_text=special_tokens_as_text) <= limit:
-            return text
-        return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else None, special_tokens_as_text), limit, keep)
+        return self._cut(text, limit, _FIRST_PART if keep == "start" else _LAST_PART, 0, special_tokens_as_text)[0]
 
     def chunks(
         self, text: str, size: int, overlap: int = 0, *, special_tokens_as_text: Union[bool, None] = None
@@ -605,27 +606,21 @@ class Tokenizer:
         size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap)
         if not 0 <= overlap < size:
             raise ValueError(f"overlap is {overlap}, and must be 0 or more, and less than size, which is {size}")
-        if not text:
-            return []
-        if self.count(text, size, special_tokens_as_text=special_tokens_as_text) <= size:
-            return [text]
-        cuts = self._cuts_of(text, None, special_tokens_as_text)
-        return [cuts.slice(start, end) for start, end in cuts.parts(size, overlap)]
+        return self._cut(text, size, _ALL_PARTS, overlap, special_tokens_as_text) if text else []
 
-    def _cuts_of(self, text: str, limit: Union[int, None], as_text: Union[bool, None]) -> "_cuts.TextCuts":
-        """With a ``limit`` only as much of the text as its first ``limit`` tokens and a character are in."""
+    def _cut(self, text: str, limit: int, which: int, overlap: int, as_text: Union[bool, None]) -> list[str]:
+        """Parts of at most ``limit`` ids: those that are asked for, or all of the text if it has no more."""
+        limit, overlap = min(limit, _LIMIT_MAX), min(overlap, _LIMIT_MAX)
         if not self._description()["hasAllBytes"]:
+            if self.count(text, limit, special_tokens_as_text=as_text) <= limit:
+                return [text]
             raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so not all of it is in its tokens")
-        model = self._encoder()
-        starts, changes = model.starts(text, -1 if limit is None else limit, as_text)
-        if limit is not None:
-            # A character has a byte or more, and at most four. A long text is not copied for its beginning.
-            text = text[: starts[min(limit, len(starts) - 1)] + 4]
-        return _cuts.TextCuts(text, starts, changes, lambda part, most: int(model.count(part, most, as_text)))
+        parts: list[str] = self._encoder().cut(text, limit, which, overlap, as_text)
+        return parts
 
     def stream(
         self, *, skip_special_tokens: bool = False, skip_unknown_ids: bool = False, ids: Sequence[int] = ()
-    ) -> "_cuts.StreamDecoder":
+    ) -> "_stream.StreamDecoder":
         """Decodes ids as they come: ``decoder.push(id)`` gives text that never ends within a character.
 
         ``ids`` are those before, such as a prompt's: their text is not given, but a character that they begin is. With
@@ -638,7 +633,7 @@ class Tokenizer:
             return self.decode_bytes([id for id in ids if bytes_of(index(id))] if skip_unknown_ids else ids)
 
         _refuse_no_ids(ids)
-        decoder = _cuts.StreamDecoder(decode)
+        decoder = _stream.StreamDecoder(decode)
         decoder.push(ids)
         return decoder
 
@@ -1017,7 +1012,7 @@ class Tokenizer:
 
 
 #: Which argument of a model's methods says whether special tokens are text.
-_AS_TEXT_AT = {"encode": 1, "batch": 1, "count": 2, "starts": 2, "encode_with_offsets": 2}
+_AS_TEXT_AT = {"encode": 1, "batch": 1, "count": 2, "cut": 4, "encode_with_offsets": 2}
 
 
 class _AsText:

@@ -197,12 +197,13 @@ export class WordEncoder {
     const text = placedAt(words, p);
     const whitespace = text.subarray(0, words.whitespaceBytes[p]!);
     const [id] = this.encoding.out.ids;
-    const [first] = this.notes.found;
-    const token = this.encoding.isDirect || first?.index === 0 ? this.addedTokens.get(id!) : undefined;
+    const { firstTokenBytes } = this.notes;
+    const isFirst = this.encoding.isDirect || firstTokenBytes !== undefined;
+    const token = isFirst ? this.addedTokens.get(id!) : undefined;
     if (token !== undefined) {
       const content = Buffer.from(token.content);
       const before = token.normalized ? this.inForm(whitespace) : whitespace;
-      const takenBytes = first?.byteCount ?? content.length;
+      const takenBytes = firstTokenBytes ?? content.length;
       return takenBytes <= before.length ? bytesOf(id!) : 0;
     }
     const isPrefixed = parts.addsPrefixSpace && this.inForm(text)[0] !== space;

@@ -7,6 +7,9 @@
  */
 declare function poll(): void;
 
+/** Returns how many ids bytes [start, end) of the text that is being cut have (text/cuts.ts); any larger number if more than `limit`. */
+export declare function countIds(start: u32, end: u32, limit: u32): u32;
+
 const stepsMask: u32 = (1 << 16) - 1;
 
 /** Polls the host after some steps of a loop: `step` is the number of the step, from 0 on. A step takes a microsecond at most. */

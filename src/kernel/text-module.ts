@@ -1,6 +1,7 @@
 // The part of the kernel that a text goes through before it is cut into pretokens, in a memory of its own. It is a separate
 // module: most tokenizers neither change their texts nor have tokens that look at their neighbours.
 
+export { beginParts, endOfNextPart, endOfPart, nextPart, startOfLastPart, startOfPart } from "./text/cuts";
 export {
   beginDecoding,
   decodedAddress,
@@ -13,6 +14,15 @@ export {
   takenIds,
   tokensAddress,
 } from "./text/decode";
+export {
+  beginOffsets,
+  endOffsets,
+  notesAddress,
+  placedTextAddress,
+  placeIds,
+  spansAddress,
+  useTrims,
+} from "./text/offsets";
 export {
   beginSections,
   eventsAddress,

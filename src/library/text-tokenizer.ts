@@ -260,11 +260,7 @@ export class TextTokenizer {
     const given = readText("count: text", text);
     const { limit = Number.POSITIVE_INFINITY } = asked;
     if (limit !== Number.POSITIVE_INFINITY) checkWhole("count: limit", limit, 0);
-    return this.useEncoding(asked, (encoding) => {
-      const before = encoding.out.totalCount;
-      encoding.pushUntil(given, limit, false);
-      return Math.min(encoding.out.totalCount - before, limit + 1);
-    });
+    return this.useEncoding(asked, (encoding) => encoding.countIds(given, limit));
   }
 
   /**
@@ -296,10 +292,8 @@ export class TextTokenizer {
       const keepsEnd = asked.keep === "end";
       const cuts = this.cutsOf(encoding, given, limit, keepsEnd ? Number.POSITIVE_INFINITY : limit, asked);
       if (cuts === null) return given.slice();
-      const [start, end] = keepsEnd
-        ? [cuts.startOfLastPart(limit), cuts.text.length]
-        : [0, cuts.endOfPart(0, limit)];
-      return cuts.slices(given, [{ start, end }])[0] as TextOrBytes;
+      const part = keepsEnd ? cuts.lastPart(limit) : cuts.firstPart(limit);
+      return cuts.slices(given, [part])[0] as TextOrBytes;
     });
   }
 
@@ -441,6 +435,7 @@ export class TextTokenizer {
       throw error;
     } finally {
       encoding.out.shrink();
+      this.memory.dropLargeDecoder();
     }
   }
 
@@ -463,7 +458,7 @@ export class TextTokenizer {
     encoding.noteIn(undefined, asText);
     const ids = encoding.out.flush();
     if (end === text.length && ids.length <= idsMax) return null;
-    return new TextCuts(bytesOf(text, 0, end), ids, notes, this.parts, encoding);
+    return new TextCuts(bytesOf(text, 0, end), ids, notes, this.parts, this.memory.decoder, encoding);
   }
 }
 

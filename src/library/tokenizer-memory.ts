@@ -36,6 +36,11 @@ export class TokenizerMemory {
     this.encoding = undefined;
   }
 
+  /** Gives up the decoder if it has grown for a long text that was cut. */
+  dropLargeDecoder(): void {
+    if (this.madeDecoder?.isLarge) this.madeDecoder = undefined;
+  }
+
   /** Releases the memory; every later use is a UserError. */
   dispose(): void {
     this.isDisposed = true;

@@ -46,6 +46,7 @@ export { FileWindow, releasePages, requestHugePages } from "./file-window.ts";
 export { nearest, shellLine, shellQuoted } from "./hints.ts";
 export {
   adoptKernelModule,
+  type CountIds,
   createEncodingKernel,
   createKernel,
   createRegionKernel,

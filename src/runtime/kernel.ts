@@ -73,12 +73,15 @@ export function createEncodingKernel(): Kernel {
 /** The part that processes a text before it is cut, in a memory of its own. */
 export type TextKernel = { readonly exports: TextKernelExports; readonly memory: WebAssembly.Memory };
 
+export type CountIds = (start: number, end: number, limit: number) => number;
+
 let compiledText: WebAssembly.Module | undefined;
 
-export function createTextKernel(): TextKernel {
+/** @param countIds what src/kernel/env.ts says; only for texts that are cut into parts */
+export function createTextKernel(countIds: CountIds = () => 0): TextKernel {
   compiledText ??= new WebAssembly.Module(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
-  const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {} } });
+  const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {}, countIds } });
   return { exports: exports as TextKernelExports, memory };
 }
 

@@ -187,7 +187,7 @@ export class NoMemory extends UserError {
   }
 }
 
-const noMemory = (what: string) => new NoMemory(what);
+export const noMemory = (what: string) => new NoMemory(what);
 
 export const noMemoryForTokenizer = () => noMemory("the tokenizer");
 

@@ -49,7 +49,7 @@ export {
   roleNames,
   settleModelLike,
 } from "./model-settings.ts";
-export { offsetObstacle, trimObstacle } from "./offsets.ts";
+export { offsetObstacle, trimObstacle } from "./offset-obstacles.ts";
 export {
   checkPruned,
   chooseTokens,

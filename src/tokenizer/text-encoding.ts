@@ -4,33 +4,49 @@ import { pushedBytes, type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
-/** An added token that was found before the text was cut: the index of its id, and its size in bytes with white space. */
-export type FoundAdded = { readonly index: number; byteCount: number };
+/** Kinds of notes: those of the events of src/kernel/text/sections.ts. */
+const tokenNote = 2;
+const strippedNote = 3;
+const spaceNote = 4;
+const changeNote = 5;
+const noteNumbers = 4;
 
-/** A stretch of a text that normalization has changed: bytes [start, end) became bytes [toStart, toEnd) of the result. */
-export type NormalizedStretch = {
-  readonly start: number;
-  readonly end: number;
-  readonly toStart: number;
-  readonly toEnd: number;
-};
-
-/** What is noted of a text, so that its tokens can be found in it. */
+/** The notes of a text by which its tokens can be found in it (src/kernel/text/offsets.ts). */
 export class TextNotes {
-  readonly found: FoundAdded[] = [];
-  /** Indices of ids whose first byte is a space that is put before the section. */
-  readonly spaces: number[] = [];
-  /** Ascending; `toStart` and `toEnd` are positions in the whole text with its sections normalized. */
-  readonly changes: NormalizedStretch[] = [];
+  private numbers = new Uint32Array(noteNumbers * scaled(16, 1));
+  count = 0;
 
-  addChange(start: number, end: number, newSize: number): void {
-    const before = this.changes.at(-1);
-    const toStart = start - (before?.end ?? 0) + (before?.toEnd ?? 0);
-    this.changes.push({ start, end, toStart, toEnd: toStart + newSize });
+  add(kind: number, a: number, b: number, c: number): void {
+    const at = noteNumbers * this.count++;
+    if (at === this.numbers.length) {
+      const longer = new Uint32Array(2 * at);
+      longer.set(this.numbers);
+      this.numbers = longer;
+    }
+    this.numbers.set([kind, a, b, c], at);
   }
 
   clear(): void {
-    this.found.length = this.spaces.length = this.changes.length = 0;
+    this.count = 0;
+  }
+
+  /** Four numbers for each note, valid until the next one. */
+  get list(): Uint32Array {
+    return this.numbers.subarray(0, noteNumbers * this.count);
+  }
+
+  /** The size of the added token that is the first id, with the white space that it takes; undefined if it is none. */
+  get firstTokenBytes(): number | undefined {
+    const { list } = this;
+    let size: number | undefined;
+    for (let at = 0; at < list.length; at += noteNumbers) {
+      const [kind, a, b, index] = list.subarray(at) as unknown as [number, number, number, number];
+      if (kind === strippedNote && size !== undefined) size += a;
+      if (kind !== tokenNote) continue;
+      if (size !== undefined || index > 0) break;
+      size = b;
+    }
+    return size;
   }
 }
 
@@ -60,21 +76,20 @@ export class EncodingTaker implements Taker {
   }
 
   takeToken(id: number, byteCount: number): void {
-    this.notes?.found.push({ index: this.out.count, byteCount });
+    this.notes?.add(tokenNote, id, byteCount, this.out.count);
     this.out.push(id);
   }
 
   strip(byteCount: number): void {
-    const last = this.notes?.found.at(-1);
-    if (last !== undefined) last.byteCount += byteCount;
+    this.notes?.add(strippedNote, byteCount, 0, this.out.count);
   }
 
   takeSpace(): void {
-    this.notes?.spaces.push(this.out.count);
+    this.notes?.add(spaceNote, 0, 0, this.out.count);
   }
 
   change(start: number, end: number, newSize: number): void {
-    this.notes?.addChange(start, end, newSize);
+    this.notes?.add(changeNote, start, end, newSize);
   }
 
   kernelTook(done: number): void {
@@ -127,6 +142,13 @@ export class TextEncoding extends TextChain {
       if (!keepsIds) out.flush();
     }
     return pos;
+  }
+
+  /** How many ids a text has, or `idsMax` + 1 if it has more. */
+  countIds(text: string | Uint8Array, idsMax: number): number {
+    const before = this.out.totalCount;
+    this.pushUntil(text, idsMax, false);
+    return Math.min(this.out.totalCount - before, idsMax + 1);
   }
 
   /** Encodes each of the words [first, end) of a table as one pretoken that is cut already. Only between two texts. */

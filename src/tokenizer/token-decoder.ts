@@ -1,18 +1,25 @@
-import { createTextKernel } from "#runtime";
-import { noMemoryForTokenizer } from "./encoding-kernel.ts";
+import { type CountIds, createTextKernel, scaled } from "#runtime";
+import { noMemory, noMemoryForTokenizer } from "./encoding-kernel.ts";
+import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
 
 /** The bytes of the ids, or of those before the first id that has no token, and the index of that one, else -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
-/** Decodes ids in the kernel (src/kernel/text/decode.ts), in a memory of its own that has the tokens. */
+/**
+ * A memory of the kernel that has the tokens: there ids are decoded (src/kernel/text/decode.ts), and the tokens of a text placed in it
+ * (src/kernel/text/offsets.ts).
+ */
 export class TokenDecoder {
-  private readonly exports;
-  private readonly ids: Uint32Array;
-  private readonly output: Uint8Array;
+  readonly exports;
+  private readonly memory: WebAssembly.Memory;
+  private ids = new Uint32Array(0);
+  private output = new Uint8Array(0);
+  /** Counts the ids of parts of a text that is cut (src/kernel/env.ts). */
+  countIds: CountIds = () => 0;
 
   constructor({ idLimit, starts, bytes }: TokenTable) {
-    const { exports, memory } = createTextKernel();
+    const { exports, memory } = createTextKernel((...part) => this.countIds(...part));
     let longest = 0;
     for (let id = 0; id < idLimit; id++) longest = Math.max(longest, starts[id + 1]! - starts[id]!);
     if (exports.beginDecoding(idLimit, bytes.length, longest) === 0) throw noMemoryForTokenizer();
@@ -20,8 +27,35 @@ export class TokenDecoder {
     new Uint32Array(buffer, exports.startsAddress() >>> 0, idLimit + 1).set(starts.subarray(0, idLimit + 1));
     new Uint8Array(buffer, exports.tokensAddress() >>> 0, bytes.length).set(bytes);
     this.exports = exports;
+    this.memory = memory;
+    this.lookAtMemory();
+  }
+
+  /** Memory that has grown has another buffer. */
+  private lookAtMemory(): void {
+    const { exports, memory } = this;
+    const { buffer } = memory;
     this.ids = new Uint32Array(buffer, exports.givenIdsAddress() >>> 0, exports.givenIdsMax());
     this.output = new Uint8Array(buffer, exports.decodedAddress() >>> 0, exports.decodedCapacity());
+  }
+
+  /** Finds where the tokens of a text are in it. False if they do not have all of its bytes. */
+  place(text: Uint8Array, ids: Uint16Array | Uint32Array, notes: TextNotes): boolean {
+    const { exports, memory } = this;
+    if (exports.beginOffsets(text.length, notes.count, ids.length) === 0)
+      throw noMemory("a text that is cut by its tokens");
+    this.lookAtMemory();
+    const { buffer } = memory;
+    new Uint8Array(buffer, exports.placedTextAddress() >>> 0, text.length).set(text);
+    new Uint32Array(buffer, exports.notesAddress() >>> 0, notes.list.length).set(notes.list);
+    for (let at = 0; at < ids.length; at += this.ids.length)
+      if (exports.placeIds(this.give(ids, at, ids.length), 0) === 0) return false;
+    return exports.endOffsets() >>> 0 === text.length;
+  }
+
+  /** Whether it has so much memory for a long text that it had better be made again. */
+  get isLarge(): boolean {
+    return this.memory.buffer.byteLength > largeBytes;
   }
 
   /** The bytes of ids, end to end. Numbers that are not whole have no token. */
@@ -57,6 +91,8 @@ export class TokenDecoder {
     return count;
   }
 }
+
+const largeBytes = scaled(2 ** 26, 2 ** 18);
 
 /** For fewer a view costs more than a loop. */
 const copiedBytesMax = 32;

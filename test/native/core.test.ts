@@ -3,8 +3,11 @@ import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import type { PatternName } from "../../src/pattern/named-patterns.ts";
 import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
-import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
+import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offset-obstacles.ts";
+import { NoCut, TextCuts } from "../../src/tokenizer/text-cuts.ts";
 import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
+import { TokenDecoder } from "../../src/tokenizer/token-decoder.ts";
+import { haveAllBytes } from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, places, rounds, turns } from "../rounds.ts";
@@ -45,7 +48,7 @@ function compare(
   parts: TokenizerParts,
   texts: readonly Uint8Array[],
   about: object,
-  asked: readonly Question["kind"][] = ["encode", "slices", "count", "decode", "offsets"],
+  asked: readonly Question["kind"][] = ["encode", "slices", "count", "decode", "offsets", "cuts"],
 ): void {
   const questions: Question[] = [];
   const wanted: Uint8Array[] = [];
@@ -89,6 +92,16 @@ function compare(
       }
     }
   }
+  if (asked.includes("cuts") && haveAllBytes(parts.model.byteIds, parts.tokens)) {
+    const cutsOf = cutterOf(parts);
+    for (const [i, bytes] of texts.entries())
+      for (const which of [0, 1, 2]) {
+        const idsMax = [0, 1, 7, bytes.length >> 2][(i + which) % 4]!;
+        if (idsMax === 0 && which === 2) continue;
+        const found = cutsOf(bytes, which, idsMax);
+        if (found !== null) want({ kind: "cuts", bytes, number: (idsMax << 2) | which }, found);
+      }
+  }
   ask(program, parts, questions).forEach((answer, i) => {
     if (!(answer instanceof Error) && answer.equals(wanted[i]!)) return;
     const { kind, bytes, specialsAsText } = questions[i]!;
@@ -99,6 +112,29 @@ function compare(
     expect<object>({ ...what, got }).toEqual({ ...what, got: expected });
     throw new Error("the answers differ behind what is shown");
   });
+}
+
+/** What TypeScript says of the question "cuts" of driver.c; null if the text cannot be cut. */
+function cutterOf(parts: TokenizerParts) {
+  const notes = new TextNotes();
+  const encode = encoderOf(parts, false, notes);
+  const counting = new TextEncoding(parts);
+  const decoder = new TokenDecoder(parts.tokens);
+  return (bytes: Uint8Array, which: number, idsMax: number): Uint32Array | null => {
+    const ids = encode(bytes);
+    if (ids.length <= idsMax) return new Uint32Array(0);
+    try {
+      const cuts = new TextCuts(bytes, ids, notes, parts, decoder, counting);
+      const found =
+        which === 2
+          ? cuts.parts(idsMax, idsMax >> 2)
+          : [which === 0 ? cuts.firstPart(idsMax) : cuts.lastPart(idsMax)];
+      return Uint32Array.from(found.flatMap(({ start, end }) => [start, end]));
+    } catch (error) {
+      expect(error).toBeInstanceOf(NoCut);
+      return (error as Error).message.includes("more than size") ? new Uint32Array(0) : null;
+    }
+  };
 }
 
 function concatenated(a: Uint32Array, b: Uint32Array): Uint32Array {

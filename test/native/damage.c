@@ -125,16 +125,17 @@ static void use(const uint8_t *bytes, size_t size) {
   Encoding encoding = {.image = &image, .text = (const uint8_t *)text, .size = sizeof words - 1, .out = &ids, .id_limit = SIZE_MAX, .notes = &notes};
   encoding.instance = instance_new(&image, &error);
   if (encoding.instance != NULL && encode_text(&encoding) == NULL) {
-    size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts);
-    find_offsets(&encoding, &ids, true, starts, starts + count + 1);
+    Span *spans = malloc((ids.size / image.id_bytes + 1) * sizeof *spans);
+    Cutting cutting = {.which = ALL_PARTS, .ids_max = 8, .overlap = 2};
+    if (find_spans(&encoding, true, spans) == NULL) cut_text(&encoding, &cutting);
+    free(spans);
+    free(cutting.parts);
     size_t cut;
     find_cut(encoding.instance, &image, false, encoding.text, LONG, 10, true, &cut);
-    free(starts);
   }
   if (encoding.instance != NULL) instance_free(encoding.instance);
   notes_free(&notes);
   free(ids.bytes);
-  image_close(&image);
 }
 
 int main(int count, char **arguments) {

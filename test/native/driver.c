@@ -8,7 +8,7 @@
 #include "bpe.h"
 #include "core.h"
 
-enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, FORM };
+enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, CUTS, FORM };
 enum { AS_TEXT = 1, IN_CHARACTERS = 2 };
 
 typedef struct {
@@ -62,13 +62,31 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   Notes notes = {0};
   Encoding encoding = {.text = text, .size = question->size, .out = &ids, .notes = &notes};
   const char *error = encode(&encoding, question);
-  size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts);
-  if (error == NULL) error = find_offsets(&encoding, &ids, question->flags & IN_CHARACTERS, starts, starts + count + 1);
-  if (error == NULL) {
-    memmove(starts + count, starts + count + 1, count * sizeof *starts);
-    answer_numbers(starts, 2 * count);
-  }
-  free(starts);
+  size_t count = ids.size / image.id_bytes, *numbers = malloc((2 * count + 1) * sizeof *numbers);
+  Span *spans = malloc((count + 1) * sizeof *spans);
+  if (error == NULL) error = find_spans(&encoding, question->flags & IN_CHARACTERS, spans);
+  for (size_t i = 0; i < count && error == NULL; i++) numbers[i] = spans[i].start, numbers[count + i] = spans[i].end;
+  if (error == NULL) answer_numbers(numbers, 2 * count);
+  free(spans);
+  free(numbers);
+  notes_free(&notes);
+  free(ids.bytes);
+  return error;
+}
+
+/* Parts of at most so many ids: where they begin and end. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+static const char *cuts(const Question *question, const uint8_t *text) {
+  Ids ids = {0};
+  Notes notes = {0};
+  Cutting cutting = {.which = question->number & 3, .ids_max = question->number >> 2, .overlap = question->number >> 4};
+  Encoding encoding = {.text = text, .size = question->size, .out = &ids, .notes = &notes};
+  const char *error = encode(&encoding, question);
+  if (error == NULL && ids.size / image.id_bytes > cutting.ids_max) error = cut_text(&encoding, &cutting);
+  size_t *numbers = malloc((2 * cutting.count + 1) * sizeof *numbers);
+  for (size_t i = 0; i < cutting.count; i++) numbers[2 * i] = cutting.parts[i].start, numbers[2 * i + 1] = cutting.parts[i].end;
+  if (error == NULL) answer_numbers(numbers, cutting.too_many > 0 ? 0 : 2 * cutting.count);
+  free(numbers);
+  free(cutting.parts);
   notes_free(&notes);
   free(ids.bytes);
   return error;
@@ -162,6 +180,7 @@ static const char *reply(const Question *question, const uint8_t *text) {
     }
     case OFFSETS: return offsets(question, text);
     case SLICES: return slices(question, text);
+    case CUTS: return cuts(question, text);
     default: return form(question, text);
   }
 }
@@ -193,7 +212,6 @@ int main(int count, char **arguments) {
     free(text);
   }
   if (instance != NULL) instance_free(instance);
-  image_close(&image);
   free(bytes);
   bpe_close(tokenizer);
   return 0;

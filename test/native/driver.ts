@@ -37,14 +37,14 @@ export async function compiled(
   return output;
 }
 
-const kinds = ["encode", "count", "decode", "offsets", "slices", "form"] as const;
+const kinds = ["encode", "count", "decode", "offsets", "slices", "cuts", "form"] as const;
 
 export type Question = {
   readonly kind: (typeof kinds)[number];
   readonly bytes: Uint8Array;
   readonly specialsAsText?: boolean;
   readonly inCharacters?: boolean;
-  /** count: the limit; slices: so many bytes at least */
+  /** count: the limit; slices: so many bytes at least; cuts: see driver.c */
   readonly number?: number;
 };
 

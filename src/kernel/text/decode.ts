@@ -15,7 +15,7 @@ let starts: usize = 0;
 let tokens: usize = 0;
 let ids: usize = 0;
 let output: usize = 0;
-let idLimit: u32 = 0;
+export let idLimit: u32 = 0;
 let outputBytes: u32 = 0;
 /** Ids of the last call that have a token, or that fitted. */
 let takenCount: u32 = 0;
@@ -69,7 +69,7 @@ export function measureIds(count: u32): f64 {
   let byteCount: u64 = 0;
   let i: u32 = 0;
   for (; i < count; i++) {
-    const length = lengthOf(load<u32>(ids + (i << 2)));
+    const length = lengthOf(givenId(i));
     if (length === 0) break;
     byteCount += length;
   }
@@ -83,10 +83,10 @@ export function decodeIds(first: u32, end: u32): u32 {
   let room = outputBytes;
   let i = first;
   for (; i < end; i++) {
-    const id = load<u32>(ids + (i << 2));
+    const id = givenId(i);
     const length = lengthOf(id);
     if (length > room) break;
-    const from = tokens + load<u32>(starts + (id << 2));
+    const from = tokenAddress(id);
     for (let at: u32 = 0; at < length; at += 8) store<u64>(to + at, load<u64>(from + at));
     to += length;
     room -= length;
@@ -95,8 +95,21 @@ export function decodeIds(first: u32, end: u32): u32 {
   return outputBytes - room;
 }
 
-function lengthOf(id: u32): u32 {
-  if (id >= idLimit) return 0;
+/** The id at an index of those given. */
+export function givenId(index: u32): u32 {
+  return load<u32>(ids + (index << 2));
+}
+
+/** The address of the bytes of an id below the limit. */
+export function tokenAddress(id: u32): usize {
+  return tokens + load<u32>(starts + (id << 2));
+}
+
+export function tokenSize(id: u32): u32 {
   const at = starts + (id << 2);
   return load<u32>(at, 4) - load<u32>(at);
+}
+
+function lengthOf(id: u32): u32 {
+  return id >= idLimit ? 0 : tokenSize(id);
 }

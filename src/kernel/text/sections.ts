@@ -59,10 +59,10 @@ import {
  */
 const textEvent: u32 = 0;
 const endEvent: u32 = 1;
-const tokenEvent: u32 = 2;
-const strippedEvent: u32 = 3;
-const spaceEvent: u32 = 4;
-const changeEvent: u32 = 5;
+export const tokenEvent: u32 = 2;
+export const strippedEvent: u32 = 3;
+export const spaceEvent: u32 = 4;
+export const changeEvent: u32 = 5;
 const eventBytes: u32 = 16;
 
 /** Flags of a text. */

@@ -4,9 +4,9 @@ import { space } from "../../../src/bytes/text.ts";
 import { contains, whiteSpace } from "../../../src/pattern/unicode.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import type { AddedToken } from "../../../src/text/cutting.ts";
-import { offsetObstacle, trimObstacle } from "../../../src/tokenizer/offsets.ts";
-import type { FoundAdded, TextNotes } from "../../../src/tokenizer/text-encoding.ts";
-import { tokenStarts } from "../../../src/tokenizer/token-starts.ts";
+import { offsetObstacle, trimObstacle } from "../../../src/tokenizer/offset-obstacles.ts";
+import type { TextNotes } from "../../../src/tokenizer/text-encoding.ts";
+import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
 /**
@@ -36,14 +36,15 @@ export class OffsetFinder {
    * @param notes of the text
    */
   find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
-    const all = tokenStarts(this.parts.tokens, ids, notes, text.length);
+    const noted = readNotes(notes);
+    const all = tokenStarts(this.parts.tokens, ids, noted, text.length);
     if (all === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
     const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
     const obstacle = trimObstacle(this.parts);
     if (obstacle !== undefined) throw new UserError(obstacle);
     if (!isUtf8(text)) throw new UserError("offsets in characters need a text that is UTF-8");
-    return this.inCharacters(text, ids, notes.found, { starts, ends });
+    return this.inCharacters(text, ids, noted.found, { starts, ends });
   }
 
   private inCharacters(
@@ -114,3 +115,84 @@ function spacesAround(spelled: string): Spaces {
 const spelledSpace = encodeBytes(Uint8Array.of(space));
 /** A byte order mark is a character. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** An added token that was found: the index of its id, and its size in bytes with the white space that it takes. */
+type FoundAdded = { readonly index: number; byteCount: number };
+
+/** Bytes [start, end) of a text became bytes [toStart, toEnd) of its sections. */
+type NormalizedStretch = {
+  readonly start: number;
+  readonly end: number;
+  readonly toStart: number;
+  readonly toEnd: number;
+};
+
+type Noted = {
+  readonly found: readonly FoundAdded[];
+  /** Indices of ids whose first byte is a space that is put before the section. */
+  readonly spaces: readonly number[];
+  readonly changes: readonly NormalizedStretch[];
+};
+
+function readNotes({ list }: TextNotes): Noted {
+  const found: FoundAdded[] = [];
+  const spaces: number[] = [];
+  const changes: NormalizedStretch[] = [];
+  for (let at = 0; at < list.length; at += 4) {
+    const [kind, a, b, c] = [...list.subarray(at, at + 4)] as [number, number, number, number];
+    if (kind === 2) found.push({ index: c, byteCount: b });
+    else if (kind === 3) found.at(-1)!.byteCount += a;
+    else if (kind === 4) spaces.push(c);
+    else {
+      const before = changes.at(-1);
+      const toStart = a - (before?.end ?? 0) + (before?.toEnd ?? 0);
+      changes.push({ start: a, end: b, toStart, toEnd: toStart + c });
+    }
+  }
+  return { found, spaces, changes };
+}
+
+/**
+ * Where the tokens of a text begin in it, and after the last one where the text ends: each token is where its own bytes are,
+ * with the white space that it takes, so the tokens follow each other without gaps. One inside a stretch that normalization
+ * changes is inside it, in proportion. Null if the tokens do not spell the text.
+ *
+ * @param tokens the bytes of each id
+ * @param notes of the text, which has `byteCount` bytes
+ */
+function tokenStarts(
+  { starts: tokenBytes }: Pick<TokenTable, "starts">,
+  ids: ArrayLike<number>,
+  { found, spaces, changes }: Noted,
+  byteCount: number,
+): Uint32Array | null {
+  const starts = new Uint32Array(ids.length + 1);
+  let pos = 0;
+  let [nextFound, nextSpace] = [0, 0];
+  for (let i = 0; i < ids.length; i++) {
+    if (found[nextFound]?.index === i) pos += found[nextFound++]!.byteCount;
+    else {
+      const size = tokenBytes[ids[i]! + 1]! - tokenBytes[ids[i]!]!;
+      const hasSpace = spaces[nextSpace] === i;
+      if (hasSpace) nextSpace++;
+      pos += size - Number(hasSpace && size > 0);
+    }
+    starts[i + 1] = pos;
+  }
+  const all = inText(starts, changes);
+  return all.at(-1) === byteCount ? all : null;
+}
+
+/** Positions in the normalized text as positions in the text; from inside a changed stretch to inside it, in proportion. */
+function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
+  if (changes.length === 0) return positions;
+  let next = 0;
+  let before: NormalizedStretch = { start: 0, end: 0, toStart: 0, toEnd: 0 };
+  return positions.map((position) => {
+    while (next < changes.length && changes[next]!.toStart < position) before = changes[next++]!;
+    const { start, end, toStart, toEnd } = before;
+    if (position >= toEnd) return end + position - toEnd;
+    const share = ((position - toStart) * (end - start)) / (toEnd - toStart);
+    return start + Math.max(1, Math.floor(share));
+  });
+}

@@ -1,7 +1,7 @@
 import { haveAllBytes } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-// Offsets of tokens in their text are found by native/offsets.c. Whether a tokenizer has any is in its image.
+// The kernel finds offsets (src/kernel/text/offsets.ts). Whether a tokenizer has any is in its image.
 
 /** Why a tokenizer has no offsets. */
 export function offsetObstacle({ normalization, model, tokens }: TokenizerParts): string | undefined {

@@ -1,0 +1,222 @@
+import { fixedEnd, reserveTable, reserveTo } from "../regions";
+import { givenId, givenIdsMax, idLimit, tokenAddress, tokenSize } from "./decode";
+import { changeEvent, spaceEvent, strippedEvent, tokenEvent } from "./sections";
+import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
+
+/**
+ * Finds where the tokens of a text are in it.
+ *
+ * Definitions. In *bytes*, tokens follow each other without gaps, and each is as long as its own bytes, with three exceptions.
+ * An added token has the bytes of the text where it was found, with the white space that it takes. A space that was put before a
+ * section is not in the text. A position inside a stretch that was normalized is inside that stretch, in proportion. In
+ * *characters*, as HF has it, a token has each character of which it has a byte, less the spaces that the post-processor trims.
+ *
+ * Why that is right: the ids spell the sections of the text if each byte has a token, so the sizes of the tokens before a token add
+ * up to its position in them. Sections and text differ in the noted places only, and by a constant between two of them. The host
+ * compares the end of the last token with the size of the text.
+ *
+ * These arrays follow the tables of decode.ts, and are laid out for each text:
+ *
+ *   ARRAY    TYPE     LENGTH        MEANING
+ *   notes    u32[4]   noteCount     the events of the text (sections.ts) but for those that are text or an end. Except for changes,
+ *                                   the last number is the index of the next id. In the end: u32[2] for each change, where it
+ *                                   begins and ends
+ *   starts   u32      idCount + 1   where each token begins, in bytes, and where the last one ends
+ *   spans    u32[2]   idsMax        where each token of the last call begins and ends
+ *   text     u8       byteCount     the text, or its beginning
+ */
+let notes: usize = 0;
+let notesEnd: usize = 0;
+export let starts: usize = 0;
+let spans: usize = 0;
+export let text: usize = 0;
+export let textBytes: u32 = 0;
+export let idCount: u32 = 0;
+export let changeCount: u32 = 0;
+
+/** Position in the sections of the text, and the next notes: of a token or a space, and of a change. */
+let position: u32 = 0;
+let nextNote: usize = 0;
+let nextChange: usize = 0;
+/** The last change before the position: where it begins and ends in the text, and in the sections. */
+let changeStart: u32 = 0;
+let changeEnd: u32 = 0;
+let changeTo: u32 = 0;
+let changeToEnd: u32 = 0;
+/** How many ids have been placed; how many characters begin before byte `counted`. */
+let placedCount: u32 = 0;
+let counted: u32 = 0;
+let characters: u32 = 0;
+
+/** Steps of the post-processor that trim spaces off offsets; whether a single space at the start of the text stays. */
+let trimCount: u32 = 0;
+let trimKeepsOne: bool = false;
+/** A bit for each id that an added token has. */
+let added: usize = 0;
+
+/** Sets up the trimming of offsets, before the first text. Returns the address of the bits of added ids; 0 without room. */
+export function useTrims(count: u32, keepsOne: bool): usize {
+  trimCount = count;
+  trimKeepsOne = keepsOne;
+  added = reserveTable((idLimit >> 3) + 1);
+  return added;
+}
+
+/** Begins a text, or the beginning of one, with so many notes and ids; false without room. */
+export function beginOffsets(byteCount: u32, noteCount: u32, ids: u32): bool {
+  const startsAt = ((fixedEnd + 63) & ~63) + ((<u64>noteCount) << 4);
+  const spansAt = startsAt + 4 * (<u64>ids + 2);
+  const textAt = (spansAt & ~7) + 8 * <u64>min(ids, givenIdsMax()) + 8;
+  if (!reserveTo(textAt + byteCount + 8)) return false;
+  notes = (fixedEnd + 63) & ~63;
+  starts = notesEnd = <usize>startsAt;
+  spans = <usize>spansAt & ~7;
+  text = <usize>textAt;
+  textBytes = byteCount;
+  idCount = ids;
+  nextNote = nextChange = notes;
+  position = placedCount = counted = characters = 0;
+  changeStart = changeEnd = changeTo = changeToEnd = changeCount = 0;
+  store<u32>(starts, 0);
+  return true;
+}
+
+export function notesAddress(): usize {
+  return notes;
+}
+
+export function spansAddress(): usize {
+  return spans;
+}
+
+export function placedTextAddress(): usize {
+  return text;
+}
+
+/** Finds the spans of the next `count` ids, which the host has given (decode.ts). False if one is not below the limit. */
+export function placeIds(count: u32, inCharacters: bool): bool {
+  if (count > idCount - placedCount) unreachable();
+  for (let i: u32 = 0; i < count; i++) {
+    const id = givenId(i);
+    if (id >= idLimit) return false;
+    const start = load<u32>(starts + (placedCount << 2));
+    const isFound = passToken(id);
+    const end = inText(position);
+    store<u32>(starts + (placedCount << 2), end, 4);
+    placedCount++;
+    const span = spans + (i << 3);
+    store<u32>(span, start);
+    store<u32>(span, end, 4);
+    if (inCharacters) countCharacters(span, id, isFound);
+  }
+  return true;
+}
+
+/** Ends the text; returns where its last token ends. */
+export function endOffsets(): u32 {
+  let to = notes;
+  for (let at = notes; at < notesEnd; at += 16) {
+    if (load<u32>(at) !== changeEvent) continue;
+    const start = load<u32>(at, 4);
+    const end = load<u32>(at, 8);
+    store<u32>(to, start);
+    store<u32>(to, end, 4);
+    to += 8;
+  }
+  changeCount = <u32>((to - notes) >> 3);
+  return load<u32>(starts + (placedCount << 2));
+}
+
+/** Moves the position to the end of the next token, and returns whether that is an added token that was found. */
+function passToken(id: u32): bool {
+  let spaceBytes: u32 = 0;
+  for (; nextNote < notesEnd; nextNote += 16) {
+    const kind = load<u32>(nextNote);
+    if (kind !== tokenEvent && kind !== spaceEvent) continue;
+    if (load<u32>(nextNote, 12) > placedCount) break;
+    if (kind === spaceEvent) spaceBytes = 1;
+    else {
+      position += load<u32>(nextNote, 8);
+      for (nextNote += 16; nextNote < notesEnd && load<u32>(nextNote) !== tokenEvent; nextNote += 16) {
+        if (load<u32>(nextNote) === spaceEvent) break;
+        if (load<u32>(nextNote) === strippedEvent) position += load<u32>(nextNote, 4);
+      }
+      return true;
+    }
+  }
+  const size = tokenSize(id);
+  position += size - min(size, spaceBytes);
+  return false;
+}
+
+/** A position in the sections, none lower than the one before, as a position in the text. */
+function inText(at: u32): u32 {
+  for (; nextChange < notesEnd; nextChange += 16) {
+    if (load<u32>(nextChange) !== changeEvent) continue;
+    const to = load<u32>(nextChange, 4) - changeEnd + changeToEnd;
+    if (to >= at) break;
+    changeStart = load<u32>(nextChange, 4);
+    changeEnd = load<u32>(nextChange, 8);
+    changeTo = to;
+    changeToEnd = to + load<u32>(nextChange, 12);
+  }
+  if (at >= changeToEnd) return changeEnd + (at - changeToEnd);
+  const share = (<u64>(at - changeTo) * (changeEnd - changeStart)) / (changeToEnd - changeTo);
+  return changeStart + max<u32>(1, <u32>share);
+}
+
+/** Replaces a span in bytes by one in characters. */
+function countCharacters(span: usize, id: u32, isFound: bool): void {
+  const startByte = load<u32>(span);
+  const endByte = min(load<u32>(span, 4), textBytes);
+  // The first character has the byte at `startByte`, though it may begin before.
+  countTo(min(startByte + 1, textBytes));
+  let start = max(characters, 1) - 1;
+  countTo(endByte);
+  let end = characters;
+  if (trimCount > 0) {
+    if (isFound) countSpaces(text + startByte, text + endByte, true);
+    else {
+      const isAdded = ((<u32>load<u8>(added + (id >> 3)) >> (id & 7)) & 1) !== 0;
+      countSpaces(tokenAddress(id), tokenAddress(id) + tokenSize(id), isAdded);
+    }
+    for (let step: u32 = 0; step < trimCount; step++) {
+      const keepsOne = start === 0 && trimKeepsOne && spacesBefore === 1;
+      if (!keepsOne) start = min(start + spacesBefore, end);
+      if (spacesAfter > 0 && end >= spacesAfter) end = max(end - spacesAfter, start);
+    }
+  }
+  store<u32>(span, start);
+  store<u32>(span, end, 4);
+}
+
+function countTo(end: u32): void {
+  for (; counted < end; counted++) characters += u32((load<u8>(text + counted) & 0xc0) !== 0x80);
+}
+
+/** Spaces of a token as it is spelled, at its start and at its end; if there is nothing else, both are their number. */
+let spacesBefore: u32 = 0;
+let spacesAfter: u32 = 0;
+
+/** Counts the spaces of text, or of other bytes: in GPT-2's characters, in which HF spells these, only a space is one. */
+function countSpaces(from: usize, to: usize, isText: bool): void {
+  spacesBefore = spacesAfter = 0;
+  for (; from < to; spacesBefore++) {
+    const character = isText ? characterAfter(from, to) : <i32>load<u8>(from);
+    if (!isSpace(character, isText)) break;
+    from += isText ? <usize>sizeOf(character) : 1;
+  }
+  if (from === to) spacesAfter = spacesBefore;
+  for (; from < to; spacesAfter++) {
+    const character = isText ? characterBefore(from, to) : <i32>load<u8>(to - 1);
+    if (!isSpace(character, isText)) break;
+    to -= isText ? <usize>sizeOf(character) : 1;
+  }
+}
+
+/** GPT-2's character for a space, with which an added token may begin or end. */
+const spelledSpace: i32 = 0x120;
+
+function isSpace(character: i32, isText: bool): bool {
+  return isText ? character === spelledSpace || isWhiteSpace(character) : character === 0x20;
+}
