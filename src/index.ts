@@ -32,6 +32,11 @@ export {
   TextTokenizer,
   type TruncateOptions,
 } from "./library/text-tokenizer.ts";
-export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./library/tokenizer.ts";
+export {
+  type EncodeBatchAsyncOptions,
+  type EncodeFileOptions,
+  Tokenizer,
+  type TokenizerLoadOptions,
+} from "./library/tokenizer.ts";
 export { TrainedTokenizer, trainTokenizer } from "./library/train-tokenizer.ts";
 export type { TrainTokenizerOptions } from "./library/train-tokenizer-options.ts";

@@ -9,6 +9,7 @@ export {
   startJob,
   startJobs,
   type Tell,
+  Transferred,
 } from "./job.ts";
 export { loadInWorker, loadingBytes, readLikeInWorker } from "./load-in-worker.ts";
 export { Pace } from "./pace.ts";

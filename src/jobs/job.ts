@@ -134,6 +134,12 @@ export class JobThread<Job, News = never> {
     this.worker.terminate();
   }
 
+  /** Whether the process waits for the thread. */
+  keepAlive(isWaiting: boolean): void {
+    if (isWaiting) this.worker.ref();
+    else this.worker.unref();
+  }
+
   /** The first reason counts. */
   private fail(error: unknown): void {
     this.failure ??= { error };

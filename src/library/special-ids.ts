@@ -7,6 +7,9 @@ export type EncodedBatch = {
   readonly offsets: Int32Array<ArrayBuffer>;
 };
 
+/** Arrow's offsets are signed. */
+export const offsetMax = 2 ** 31 - 1;
+
 /** The ids that a post-processor adds before and after a text. */
 export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
 

@@ -39,6 +39,7 @@ import {
   batchWithIdsAround,
   type EncodedBatch,
   idsAround,
+  offsetMax,
   specialIdsOf,
   withIdsAround,
 } from "./special-ids.ts";
@@ -96,7 +97,8 @@ type TextOrBytes = string | Uint8Array<ArrayBuffer>;
 
 /** @internal */
 export const encodeOptionKinds = { specialTokensAsText: flagArgument };
-const encodeModelOptionKinds = { ...encodeOptionKinds, addSpecialTokens: flagArgument };
+/** @internal */
+export const encodeModelOptionKinds = { ...encodeOptionKinds, addSpecialTokens: flagArgument };
 const decodeOptionKinds = { skipSpecialTokens: flagArgument };
 const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
 const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
@@ -111,7 +113,8 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
  * A byte-level BPE tokenizer: text to ids and back. It needs no files.
  */
 export class TextTokenizer {
-  private readonly memory: TokenizerMemory;
+  /** @internal */
+  protected readonly memory: TokenizerMemory;
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
   private specialIdsMade: ReadonlySet<number> | undefined;
@@ -439,7 +442,8 @@ export class TextTokenizer {
     }
   }
 
-  private readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {
+  /** @internal */
+  protected readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {
     return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
   }
 
@@ -476,16 +480,14 @@ for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
 
 explainOtherNames(TextTokenizer.prototype);
 
-/** Arrow's offsets are signed. */
-const offsetMax = 2 ** 31 - 1;
-
 function checkWhole(name: string, value: number, least: number, most = Number.POSITIVE_INFINITY): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
   throw usageError(`${name} is ${describeValue(value)}: it must be a whole number ${range}`);
 }
 
-function readTexts(call: string, texts: readonly (string | Uint8Array)[]) {
+/** @internal */
+export function readTexts(call: string, texts: readonly (string | Uint8Array)[]) {
   checkArgument(`${call}: texts`, texts, arrayArgument);
   return Array.from(texts, (text, i) =>
     typeof text === "string" ? text : readText(`${call}: texts[${i}]`, text),

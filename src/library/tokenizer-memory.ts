@@ -48,8 +48,12 @@ export class TokenizerMemory {
     this.release();
   }
 
-  private use(): void {
+  refuseDisposed(): void {
     if (this.isDisposed) throw usageError("the tokenizer was disposed", "call dispose() after its last use");
+  }
+
+  private use(): void {
+    this.refuseDisposed();
     if (latest === this.self) return;
     latest = this.self;
     // A Set is in the order of additions.

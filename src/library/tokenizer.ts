@@ -18,11 +18,21 @@ import { loadTokenizerParts, readRecordedReading } from "#formats";
 import { checkIdFileName, idTypeFor } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
-import { engineRefusal, UserError, usageError } from "#runtime";
+import { allowedCores, engineRefusal, UserError, usageError } from "#runtime";
 import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
 import { type SpecialTokenOption, specialTokenId } from "#tokenizer";
+import { BatchThreads } from "./batch-threads.ts";
 import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
-import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
+import { batchWithIdsAround, type EncodedBatch, idsAround } from "./special-ids.ts";
+import {
+  type EncodeModelOptions,
+  type EncodeOptions,
+  encodeModelOptionKinds,
+  encodeOptionKinds,
+  partsOfJson,
+  readTexts,
+  TextTokenizer,
+} from "./text-tokenizer.ts";
 
 /** What files of some formats do not say. */
 export type TokenizerLoadOptions = {
@@ -31,6 +41,14 @@ export type TokenizerLoadOptions = {
   /** For files that do not hold their special tokens: text to id. */
   readonly specialTokens?: Readonly<Record<string, number>> | undefined;
 } & FetchOptions;
+
+/** How texts are encoded by threads. */
+export type EncodeBatchAsyncOptions = EncodeModelOptions & {
+  /** Threads that encode. Default: one for each processor that the process may use. */
+  readonly workers?: number | undefined;
+  /** Ends the encoding: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /** How files are encoded into a file of ids. */
 export type EncodeFileOptions = EncodeOptions & {
@@ -62,6 +80,8 @@ export type EncodeFileOptions = EncodeOptions & {
  * ```
  */
 export class Tokenizer extends TextTokenizer {
+  private batchThreads: BatchThreads | undefined;
+
   /**
    * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
    * file of ranks, or Mistral's `tekken.json`. A string is a path; a URL of another kind than `file:` is fetched, and must be
@@ -117,6 +137,37 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
+   * What `encodeBatch` gives, by several threads: meanwhile the event loop turns. The threads start with the first call, and
+   * end when they had nothing to do for ten seconds, or with `dispose`.
+   */
+  async encodeBatchAsync(
+    texts: readonly (string | Uint8Array)[],
+    options: EncodeBatchAsyncOptions = {},
+  ): Promise<EncodedBatch> {
+    const call = "encodeBatchAsync";
+    const asked = checkOptions(call, options, encodeBatchAsyncOptionKinds);
+    const given = readTexts(call, texts);
+    const { workers = allowedCores(), signal } = asked;
+    checkWorkers(call, workers);
+    signal?.throwIfAborted();
+    const around = asked.addSpecialTokens ? idsAround(this.parts) : undefined;
+    this.memory.refuseDisposed();
+    this.batchThreads ??= new BatchThreads(this.parts);
+    const batch = await this.batchThreads.encode(
+      given,
+      this.readsSpecialTokensAsText(asked),
+      workers,
+      signal,
+    );
+    return around === undefined ? batch : batchWithIdsAround(batch, around);
+  }
+
+  override dispose(): void {
+    super.dispose();
+    this.batchThreads?.end();
+  }
+
+  /**
    * Encodes files, in order, into one `.npy` or `.bin` file of ids, as `bpe encode` does: memory stays bounded, the file
    * appears when it is whole, and one run at a time writes it. Returns how many ids it holds.
    */
@@ -130,9 +181,7 @@ export class Tokenizer extends TextTokenizer {
     const asked = checkOptions("encodeFile", options, encodeFileOptionKinds);
     const { workers = 1, signal, onProgress } = asked;
     signal?.throwIfAborted();
-    if (!Number.isSafeInteger(workers) || workers < 1) {
-      throw usageError(`encodeFile: workers is ${workers}: it must be a whole number of 1 or more`);
-    }
+    checkWorkers("encodeFile", workers);
     checkIdFileName(output, `"${output}"`);
     const { path } = this.parts.description;
     checkOutputFile(output);
@@ -175,6 +224,17 @@ function checkNoAddress(path: string): void {
 }
 
 const loadOptionKinds = { pattern: textArgument, specialTokens: objectArgument, signal: signalArgument };
+
+function checkWorkers(call: string, workers: number): void {
+  if (Number.isSafeInteger(workers) && workers >= 1) return;
+  throw usageError(`${call}: workers is ${workers}: it must be a whole number of 1 or more`);
+}
+
+const encodeBatchAsyncOptionKinds = {
+  ...encodeModelOptionKinds,
+  workers: numberArgument,
+  signal: signalArgument,
+};
 
 const encodeFileOptionKinds = {
   ...encodeOptionKinds,

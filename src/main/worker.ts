@@ -21,6 +21,10 @@ async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
 const loaders: Record<JobName, () => Promise<Serve>> = {
   counting: async () => serveTasks((await import("#training/count-corpus")).startCounting),
   encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),
+  batch: async () => {
+    const { BatchJob } = await import("#library/batch-job");
+    return serveJob(() => new BatchJob(), post);
+  },
   evaluating: async () => {
     const { EvaluationJob } = await import("#evaluate/evaluation-threads");
     return serveJob(() => new EvaluationJob(), post);

@@ -194,6 +194,10 @@ class WorkerOfNode implements WorkerThread {
   unref(): void {
     this.worker.unref();
   }
+
+  ref(): void {
+    this.worker.ref();
+  }
 }
 
 export const openWorker = (base: string): WorkerThread => new WorkerOfNode(new URL("./node-worker.js", base));

@@ -2,6 +2,7 @@
 export type JobName =
   | "counting"
   | "encoding"
+  | "batch"
   | "evaluating"
   | "loading"
   | "pruning"
@@ -18,4 +19,6 @@ export type WorkerThread = {
   terminate(): void;
   /** Lets the process exit while the worker runs. */
   unref(): void;
+  /** Keeps the process alive again. */
+  ref(): void;
 };

@@ -73,6 +73,10 @@ const ids = loaded.encode(text);
 made.ids = createHash("sha256").update(new Uint8Array(ids.buffer)).digest("hex");
 made.cuts = cutsOf(loaded, text);
 made.isDecoded = loaded.decode(ids) === text;
+const batch = [...documents, text, Buffer.from(text)];
+made.isBatched =
+  JSON.stringify(await loaded.encodeBatchAsync(batch, { workers: 3 })) ===
+  JSON.stringify(loaded.encodeBatch(batch));
 const json = readFileSync(join(home, "saved/tokenizer.json"));
 made.isSame = [json, json.toString(), JSON.parse(json)].every(
   (content) =>

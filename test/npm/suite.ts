@@ -281,6 +281,7 @@ for (const program of [...nodes, process.execPath]) {
         "npy-3": npy,
         cuts,
         isTrained: true,
+        isBatched: true,
         isDecoded: true,
         isSame: true,
         isUserError: true,

@@ -56,6 +56,7 @@ function startThread(hear?: (told: string) => void) {
     },
     terminate: () => void ended.push("ended"),
     unref() {},
+    ref() {},
   };
   const serve = serveJob(countingJob, (message, transfer = []) => {
     const data = structuredClone(message, { transfer });

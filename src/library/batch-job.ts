@@ -1,0 +1,45 @@
+import { Transferred } from "#jobs";
+import { adoptKernelModule } from "#runtime";
+import { type EncodingParts, TextEncoding } from "#tokenizer";
+
+/** What a thread needs before it encodes. */
+export type BatchSetup = { readonly kernelModule: WebAssembly.Module; readonly parts: EncodingParts };
+
+/** Consecutive texts of a batch, end to end: text i ends at byte ends[i]. */
+export type TextShare = {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly ends: Float64Array<ArrayBuffer>;
+  readonly specialTokensAsText: boolean;
+};
+
+/** Their ids, end to end, and the number of ids of each. */
+export type EncodedShare = {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  readonly counts: Uint32Array<ArrayBuffer>;
+};
+
+/** What a thread of `encodeBatchAsync` does. */
+export class BatchJob {
+  private encoding: TextEncoding | undefined;
+
+  begin({ kernelModule, parts }: BatchSetup): void {
+    adoptKernelModule(kernelModule);
+    this.encoding = new TextEncoding(parts);
+  }
+
+  encode({ bytes, ends, specialTokensAsText }: TextShare): Transferred<EncodedShare> {
+    const encoding = this.encoding!;
+    encoding.open(specialTokensAsText);
+    const counts = new Uint32Array(ends.length);
+    let start = 0;
+    ends.forEach((end, i) => {
+      const before = encoding.out.count;
+      encoding.pushText(bytes, start, end);
+      counts[i] = encoding.out.count - before;
+      start = end;
+    });
+    const ids = new Uint32Array(encoding.out.flush());
+    encoding.out.shrink();
+    return new Transferred({ ids, counts }, [ids.buffer, counts.buffer]);
+  }
+}
