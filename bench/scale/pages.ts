@@ -1,4 +1,4 @@
-// Writes the section of docs/many-machines.md on terabytes, and its chart, anew from the record, without measuring:
+// Writes the section of docs/many-machines.md on terabytes, and its chart, from the record, without measuring:
 //
 //   node scripts/bun.mjs bench/scale/pages.ts
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { digits, durationText, percent, short, sizeText } from "./units.ts";
 const sizes = [1e12, 1e13, 1e14];
 const sliceBytes = 16e9;
 const page = "many-machines.md";
-/** The heading of the section that is made of the record. */
+/** The heading of the section that is generated from the record. */
 const heading = "\n## What terabytes cost\n";
 
 export function writePages(record: ScaleRecord): void {
@@ -23,7 +23,7 @@ export function writePages(record: ScaleRecord): void {
   console.log(`docs/${page} and docs/scale.svg are written`);
 }
 
-/** The page with its section on scale as the record says it. */
+/** Returns the page with its section on scale written from the record. */
 export function withScale(text: string, record: ScaleRecord): string {
   const [before, rest] = text.split(heading);
   if (rest === undefined) throw new Error(`docs/${page} has no section "${heading.trim()}"`);
@@ -42,22 +42,22 @@ function scaleSection(record: ScaleRecord): string {
   };
   return [
     paragraph(
-      `We measured corpora of up to ${sizeText(Math.max(...largest))}. **All sizes above that are a model.** Counting
+      `We measured corpora of up to ${sizeText(Math.max(...largest))}. **All larger sizes are modelled.** Counting
        grows with the text. Adding up and merging grow with the distinct words, and their number with a power of the
-       size (Heaps' law). The model has three exponents: **low** as in one language (${low.name},
-       ${low.exponent.toFixed(3)}), **middle** as in all corpora together (${middle.exponent.toFixed(3)}), **high** as in
-       ${high.name} text with many scripts (${high.exponent.toFixed(3)}), which is a bound and not an expectation. Fitted to
+       size (Heaps' law). The model has three exponents: **low** for one language (${low.name},
+       ${low.exponent.toFixed(3)}), **middle** for all corpora together (${middle.exponent.toFixed(3)}), **high** for
+       ${high.name} text with many scripts (${high.exponent.toFixed(3)}), a bound rather than an expectation. Fitted to
        smaller sizes, it predicts ${percent(Math.min(...errors))} to ${percent(Math.max(...errors))} too many words for
        a corpus eight times as large.`,
     ),
     "![Distinct words over corpus size](scale.svg)",
     paragraph(
-      `On one core; a cluster divides counting by its cores. Each cell has low / middle / high, and a – where one training cannot hold the words:`,
+      `Times on one core; a cluster divides counting by its cores. Each cell is low / middle / high; – means that the words do not fit into one training:`,
     ),
     costTable(record, cases),
     paragraph(
-      `One training ends at ${sizeText(bounds.cells)} of distinct words (with one byte more for each), or where its memory
-       ends:`,
+      `One training is limited to ${sizeText(bounds.cells)} of distinct words (plus one byte for each), or by its
+       memory:`,
     ),
     table(
       ["", ...headers],
@@ -67,8 +67,8 @@ function scaleSection(record: ScaleRecord): string {
       ]),
     ),
     paragraph(
-      `Beyond it \`bpe\` ends with an error before it merges. What helps, in this order: a pattern with short pretokens or
-       a cleaner corpus; a sample of the corpus; \`bpe count --min-count N\`, which leaves out words that occur fewer than N
+      `Beyond that, \`bpe\` fails with an error before it merges. What helps, in this order: a pattern with short pretokens or
+       a cleaner corpus; a sample of the corpus; \`bpe count --min-count N\`, which drops words that occur fewer than N
        times in a slice. ${rareWords(record)}`,
     ),
     paragraph(
@@ -99,7 +99,7 @@ function costTable(record: ScaleRecord, cases: readonly Case[]): string {
   );
 }
 
-/** Leaving out rare words, beside a sample of the text. */
+/** Compares leaving out rare words with sampling the text. */
 function rareWords({ leavingOut, sampling }: ScaleRecord): string {
   const shared = ({ sharedMerges, mergeCount }: { sharedMerges: number; mergeCount: number }) =>
     sharedMerges / mergeCount;
