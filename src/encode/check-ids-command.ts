@@ -15,17 +15,17 @@ import {
 import { checkIdsOptions } from "./encode-options.ts";
 import { findIdFiles } from "./ids-command.ts";
 
-/** A document whose ids are not canonical. */
+/** A place in a document with ids that are not canonical. */
 type FoundPlace = NoncanonicalPlace & { readonly path: string; readonly document: number };
 
 type Counts = { idCount: number; documentCount: number; noncanonicalCount: number };
 
-/** Places that are kept; all documents are counted. */
+/** The number of places listed; all documents are counted. */
 const placesMax = 1000;
 const shownPlaces = 10;
 const shownTokens = 8;
 
-/** `bpe ids check`: whether ids are those that encoding their text gives. */
+/** `bpe ids check`: checks whether ids equal those of encoding their text. */
 export async function runCheckIds({ files, options }: Invocation, output: Output): Promise<void> {
   const asked = readTyped(checkIdsOptions, options);
   const inputs = findIdFiles(files);
@@ -57,16 +57,16 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   );
 }
 
-/** The id after which a document ends in files that do not say where documents end. */
+/** Returns the id that ends documents in files without document positions. */
 function documentEndId(parts: TokenizerParts, typed: string | undefined): number | undefined {
   const name = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
   return name === undefined ? undefined : specialTokenId(parts, name, "to end documents");
 }
 
-/** Takes the documents of a file, and cuts them after the id that ends documents. */
+/** Receives the documents of a file, and splits them after the id that ends documents. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
-  /** Whether the id that ends documents has just ended one. */
+  /** Whether the id that ends documents was the last one. */
   private hasEnded = false;
   private document = 0;
 
@@ -86,7 +86,7 @@ class CheckedDocuments {
     for (let start = 0; start < count; ) {
       const at = this.endId === undefined ? -1 : ids.indexOf(this.endId, start);
       const end = at < 0 ? count : at + 1;
-      // Where special tokens are text, that of the end was not in the text that was encoded.
+      // If special tokens are text, the final one was not in the encoded text.
       const isText = at < 0 || !this.parts.specialTokensAsText;
       this.check.take(ids.subarray(start, isText ? end : at));
       if (at >= 0) this.finishDocument();
@@ -111,7 +111,7 @@ class CheckedDocuments {
   }
 }
 
-/** What `--json` prints (docs/ids-check.schema.json). */
+/** The output of `--json` (docs/ids-check.schema.json). */
 const resultOf = (
   tokenizer: string,
   counts: Counts,
@@ -132,7 +132,7 @@ const resultOf = (
   };
 };
 
-/** The first places, for people. */
+/** Lists the first places, for people. */
 function linesOf(
   { noncanonicalCount }: Counts,
   places: readonly FoundPlace[],

@@ -18,10 +18,10 @@ function* idsOf({ read }: FormattedIds) {
   for (const { ids } of read()) yield ids;
 }
 
-/** Most bytes that are decoded at a time: a token may have any length, and every id may name it. */
+/** Most bytes decoded at a time: a token may have any length, and every id may refer to it. */
 const sliceBytesMax = 1 << 22;
 
-/** `bpe decode`: ids back to their bytes, as they are read. */
+/** `bpe decode`: converts ids to bytes as they are read. */
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(decodeOptions, invocation.options);

@@ -38,10 +38,10 @@ import { canBeCutSafely } from "#text";
 import { specialTokenId } from "#tokenizer";
 import { encodeOptions as encodingTable, idFiles } from "./encode-options.ts";
 
-/** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
+/** `bpe encode`: writes the ids of all inputs, in order, to one file or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  // 1. What the options alone show is refused before anything is looked at.
+  // 1. Refuse mistakes that the options alone reveal, before reading anything.
   const asked = readTyped(encodingTable, invocation.options);
   const { output: path, ranges: plan, appendToken } = asked;
   const tokenizer = tokenizerOf(asked);
@@ -50,21 +50,21 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     throw usageError("--ids-format part is for ranges of a plan", "give them: --ranges FILE, by bpe plan");
   checkFiles(invocation.files, asked);
 
-  // 2. Other runs are kept from the output, and the inputs listed as they are now.
+  // 2. Lock the output, and list the inputs as they are now.
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
   const reading = { ...asked, trained: readRecordedReading([tokenizer.path]) };
   const named =
     plan === undefined ? findFiles(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
-  // 3. Threads start while the tokenizer is loaded. The size of planned ranges is known only with it.
+  // 3. Start threads while the tokenizer is loaded. The size of planned ranges is known only with it.
   const budget = new MemoryBudget(asked.memoryLimit);
   const threadCountFor = encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(expectedTextBytes(named.inputs)) : 1;
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
-    // What tells a tokenizer from others, for shards, is made of its table for decoding, too.
-    // How large its ids are decides a type; of shards, the digest of the tokenizer is in their manifest.
+    // The decoding table is needed for the id type of some formats, and for the tokenizer's fingerprint in
+    // the manifest of shards.
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
     const parts = await openTokenizer(tokenizer, isDecoded, output);
     const found = plan === undefined ? await inspectStreams(named, reading) : named;
@@ -74,7 +74,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);
     const { inputs, ranges } = planned ?? { inputs: found.inputs };
 
-    // 4. All threads encode, and the ids are written in order.
+    // 4. Encode on all threads, and write the ids in order.
     const type = asked.idType ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
     const encoding: EncodeIntoOptions = {
       ...{ inputs, ranges, parts, budget, workers, type },
@@ -87,7 +87,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
         ? await writeData(path, (out) => encodeInto(path, out, encoding))
         : await encodeIntoFiles(encoding, parts, files, onStop, output.checking);
 
-    // 5. Tell.
+    // 5. Summarize.
     const elapsedMs = performance.now() - startMs;
     summarize(output, encoded, found, {
       ...{ dtype: path === undefined ? null : type, elapsedMs, path: path ?? "-", files },
@@ -117,7 +117,7 @@ function summarize(
   const { fileCount, documentCount, formerFileCount = 0 } = encoded as Partial<EncodedFiles>;
   output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
-  // What is read now is not what all ids are of.
+  // The summary counts ids from earlier, resumed runs as well.
   const did =
     formerFileCount > 0
       ? `went on: read ${formatBytes(textBytes)} more, ${countNoun(idCount, "id")} in all`
@@ -143,7 +143,7 @@ function summarize(
   );
 }
 
-/** Of files that say where documents are, or of several. */
+/** Returns the summary of files that store documents, or of several files. */
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
@@ -155,14 +155,14 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodingTable;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Option][];
 
-/** So many ids of a part are written again where a machine stops. */
+/** A machine that stops encodes at most this many ids of a part again. */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<Requested<typeof encodingTable>, "output" | "idType" | keyof typeof idFiles>;
 
 /**
- * The files of ids: how they are laid out, and what they are called. Undefined for stdout, and for a pipe, to which raw ids
- * can be written.
+ * Returns the layout and the names of the files of ids. Undefined for stdout, and for a pipe, which accepts
+ * raw ids.
  */
 export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;

@@ -23,7 +23,7 @@ export const planCommand: Command = {
   description: "cut a corpus into ranges for several machines",
   details:
     "Cuts files into ranges of bytes, one line of JSON each. Any number of machines can count or encode them, with --ranges of count and encode. The results add up to those of the whole corpus.",
-  // So that the error can say why: what is piped in is no file that others can read.
+  // The error can then explain that other machines cannot read a pipe.
   readsPipe: true,
   options: planOptions,
   examples: [

@@ -37,7 +37,7 @@ const {
   summary,
 } = trainingOptions;
 
-/** Into which files ids go. */
+/** Options about files of ids. */
 export const idFiles = tableOf({
   idsFormat: {
     name: "ids-format",
@@ -132,7 +132,7 @@ export const decodeOptions = tableOf({
 export const planOptions = tableOf({
   rangeSize: {
     name: "range-size",
-    // Smaller ranges would cost more to plan than to count.
+    // Smaller ranges would take longer to plan than to count.
     kind: size(scaled(64_000, 1000)),
     topic: "output",
     description: "approximate size of a range, e.g. 64MB or 1GiB",

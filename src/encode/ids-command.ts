@@ -47,7 +47,7 @@ import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
 import { settleLimits } from "#training";
 import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./encode-options.ts";
 
-/** `bpe ids train`: merges over an alphabet of numbers. */
+/** `bpe ids train`: learns merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTrainOptions(invocation.options);
   const { size } = asked;
@@ -109,7 +109,7 @@ function readTrainOptions(typed: TypedOptions) {
     output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
-    // A pair occurs at least once, whatever the rule.
+    // A pair occurs at least once, with any rule.
     limits: settleLimits(asked, "ids"),
     workers,
     memoryLimitBytes: memoryLimit,
@@ -118,7 +118,7 @@ function readTrainOptions(typed: TypedOptions) {
   } as const;
 }
 
-/** The files named, or that globs name, as they are now; `-` is standard input. */
+/** Resolves file names and globs to files as they are now; `-` is standard input. */
 export function findIdFiles(names: readonly string[]): IdInput[] {
   const paths = names.flatMap((name) =>
     name === "-" || existsSync(name) || !/[*?[]/.test(name) ? [name] : [...filesMatching(name).paths],
@@ -135,7 +135,7 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
   });
 }
 
-/** `bpe ids encode`: the tokens of documents of ids. */
+/** `bpe ids encode`: writes the tokens of documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { output: typedPath, tokenizer, idType: asked } = readTyped(encodeIdsOptions, invocation.options);

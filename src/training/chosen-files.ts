@@ -5,13 +5,13 @@ import { UserError, usageError } from "#runtime";
 import type { FinishedTokenizer, Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
-/** Which files of a tokenizer are made. */
+/** Selects the files of a tokenizer to write. */
 export type SaveOptions = {
-  /** Names of formats, as `--format` takes them. Default: all that can hold the tokenizer. */
+  /** Names of formats, as for `--format`. Default: all that can hold the tokenizer. */
   readonly formats?: readonly string[] | undefined;
 };
 
-/** @internal Checks what the library was called with. */
+/** @internal Checks the library's arguments. */
 export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
   const { formats: names } = checkOptions(call, options, { formats: textsArgument });
   const unknown = names?.find((name) => !writtenFormats.includes(name));
@@ -19,7 +19,7 @@ export function checkFormatNames(call: string, options: SaveOptions): readonly s
   throw usageError(`${call}: unknown format "${unknown}"`, `known are ${writtenFormats.join(", ")}`);
 }
 
-/** @internal The formats that are written, by their names, with their code. */
+/** @internal Formats that can be written, by name, with their code. */
 export type LoadedFormats = ReadonlyMap<string, TokenizerFormat & Pick<FormatEntry, "isOnRequest">>;
 
 /** @internal */
@@ -34,7 +34,10 @@ export async function loadFormats(): Promise<LoadedFormats> {
   );
 }
 
-/** @internal The files of the formats named, or of all that can hold the tokenizer. A UserError if some that are named cannot. */
+/**
+ * @internal Returns the files of the named formats, or of all that can hold the tokenizer. Throws a UserError
+ * if a named one cannot.
+ */
 export function chosenFiles(
   formats: LoadedFormats,
   names: readonly string[] | undefined,
@@ -52,7 +55,7 @@ export function chosenFiles(
   throw new UserError(refusals.join("; "));
 }
 
-/** @internal A vocabulary, with what its files say beside it. */
+/** @internal Combines a vocabulary with the other settings that its files state. */
 export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): FinishedTokenizer => ({
   vocabulary,
   normalization: training.normalization,
@@ -61,11 +64,11 @@ export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): F
   like: training.like,
 });
 
-/** @internal The bytes of files, by their names. */
+/** @internal Returns the bytes of files by name. */
 export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
   new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
 
-/** A chunk is valid until the next one is asked for. */
+/** A chunk is valid until the next one is requested. */
 function joined(chunks: Iterable<Uint8Array>): Uint8Array<ArrayBuffer> {
   const parts = Array.from(chunks, (chunk) => chunk.slice());
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

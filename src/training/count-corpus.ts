@@ -33,44 +33,53 @@ import { idBytesOf, LiftedPretokens } from "./lifted-pretokens.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
-  /** The ranges that are counted; all of each input, if left out. */
+  /** The ranges to count; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
-  /** Threads that count. The main thread is one of them, unless it has streams to read for the others. */
+  /** Number of counting threads. The main thread is one of them, unless it has to read streams for the others. */
   readonly workerCount: number;
-  /** Upper bound of the text in all inputs, if it is known. It bounds the memory for words. */
+  /** Upper bound of the text in all inputs, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
-  /** Wished size of the ranges that threads take. */
+  /** Target size of the ranges for threads. */
   readonly rangeSizeBytes?: number;
-  /** Where sorted runs go, and when. Left out: all words stay in memory. */
+  /** Where and when to write sorted runs; if left out, all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
-  /** Indices of the inputs that are counted per input: in sorted runs of their own, and in memory too if there is room. */
+  /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if there is room. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
-  /** Each thread adds up one slice of the words of all, if the threads have so many and there is room; never, if left out. */
+  /**
+   * The minimum number of words for which each thread adds up one slice of all threads' words, if there is
+   * room; never if left out.
+   */
   readonly slicedWordsLeast?: number | undefined;
-  /** Awaited between slices of work that tells of no progress; the event loop turns, if left out. It may throw to end the run. */
+  /**
+   * Awaited between slices of work without progress to report; yields to the event loop if left out. It may
+   * throw to end the run.
+   */
   readonly rest?: (() => Promise<void>) | undefined;
-  /** Wished size of the chunks of a stream. */
+  /** Target size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
-  /** Pretokens are *lifted*: counted as sequences of the ids that this model gives them (lifted-pretokens.ts). */
+  /** If given, pretokens are *lifted*: counted as sequences of this model's ids (lifted-pretokens.ts). */
   readonly liftingModel?: EncodingModel | undefined;
 };
 
 type CorpusCounts = {
   /** The words that are not in sorted runs. */
   readonly counter: SpillingCounter;
-  /** The same, where threads added them up in slices: no word is in two of the tables, or in the counter. */
+  /**
+   * The words that threads added up in slices: tables without common words, also none in common with the
+   * counter.
+   */
   readonly slices: readonly WordTable[];
   readonly runs: readonly SortedRun[];
-  /** Of each input, in their order. */
+  /** In the order of the inputs. */
   readonly statistics: readonly RangeStatistics[];
-  /** Of lifted pretokens: how often each id of the model is in them, by the threads. */
+  /** For lifted pretokens: occurrences of each id of the model, by thread. */
   readonly idCounts: readonly Float64Array[];
 };
 
 /**
- * Counts the words of the inputs. Calls `report` between slices of work of at most some 30 ms, and lets the event
- * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
+ * Counts the words of the inputs. Between slices of work of at most some 30 ms it calls `report` and yields
+ * to the event loop, so that signals are handled. Throws any error of a worker; no worker is left running.
  */
 export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
   const { inputs, ranges, workerCount, runOptions, slicedWordsLeast } = options;
@@ -78,9 +87,9 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
     return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics, idCounts: [] };
-  // One for each thread, and one for a worker that takes the main thread's place.
+  // One for each thread, and one for a worker that replaces the main thread.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
-  // The memory of all threads is this one's in the end.
+  // In the end this thread has the memory of all.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   let bytesDone = 0;
   const threads = await runTasks(
@@ -120,7 +129,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   return { counter, slices: [], runs, statistics, idCounts };
 }
 
-/** The tables of all threads. To post objects for each of 64 threads to each takes 11 ms; as text 1. */
+/** The tables of all threads. Posting the objects of 64 threads to each takes 11 ms; as text, 1 ms. */
 type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
 
 const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
@@ -129,8 +138,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads have so many words, and can add them up in slices. Sorted runs are added up otherwise. Where memory is
- * short one thread adds up table after table.
+ * Whether the threads have at least this many words, and room to add them up in slices. Sorted runs are added
+ * up in another way. If memory is short, one thread adds up table after table.
  */
 export function canSlice(
   rests: readonly ThreadWords[],
@@ -143,7 +152,7 @@ export function canSlice(
     rests.length > 1 &&
     rests.every(({ runs }) => runs.length === 0) &&
     sum((tables) => tables.distinctWordCount) >= wordsLeast &&
-    // The tables, those of the slices, which may be twice as large, and their list in parts and as a whole.
+    // The tables, their slices, which may be twice as large, and the lists of these, in parts and joined.
     sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
       (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
   );
@@ -156,7 +165,7 @@ const noStatistics = (): RangeStatistics => ({
   firstInvalidByte: -1,
 });
 
-/** Adds the statistics of a range to those of other ranges of its input. */
+/** Adds the statistics of a range to those of its input. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;
@@ -165,10 +174,11 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   if (found.firstInvalidByte >= 0 && isFirst) sum.firstInvalidByte = found.firstInvalidByte;
 }
 
-/** Adds up the words of the threads in the counter. Returns all sorted runs, also those that it wrote meanwhile. */
+/** Adds up the words of the threads in the counter. Returns all sorted runs, including those written meanwhile. */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
-  // The thread with the most words comes first: its memory is taken over, and the others' words are added to it.
+  // The thread with the most words comes first: the counter takes over its memory, and adds the others'
+  // words.
   threads.sort((a, b) => b.words.tables.distinctWordCount - a.words.tables.distinctWordCount);
   for (const { words } of threads) yield* counter.absorb(words);
   yield* counter.finish(runs);
@@ -181,12 +191,12 @@ const nextName = () => String(nameCount++);
 
 const smallestRangeSizeBytes = scaled(1 << 20, 128);
 const largestRangeSizeBytes = scaled(1 << 23, 512);
-/** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
+/** With this many, waiting for the last range of one thread takes only a small share of the total time. */
 const rangesPerThread = 16;
 
 /**
- * The main thread counts too, unless the others wait for what it reads: between windows it would read too slowly. A single
- * stream may be so short that no other thread is needed.
+ * Whether the main thread counts: not if the others wait for what it reads, which it would do too slowly
+ * between windows. A single stream may be so short that no other thread is needed.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
@@ -214,14 +224,14 @@ function setupOf(
   };
 }
 
-/** A memory for so much text has room for the tables of the special tokens, and some megabytes for others. */
+/** Returns text bytes whose memory also has room for the tables of special tokens, and some megabytes for others. */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
 
-/** How inputs are cut. */
+/** Returns how inputs are split into tasks. */
 function cuttingOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
-  // What is counted per input is sorted and written for each thread that counts some of it.
+  // Inputs that are counted separately are sorted and written by each thread that counts a part of them.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
@@ -234,32 +244,35 @@ function cuttingOf(options: CountOptions): RangePlanOptions {
   };
 }
 
-/** What a thread that counts begins with. */
+/** The initial data of a counting thread. */
 export type CountSetup = SpillingOptions &
   Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
-    /** The code that all threads share. */
+    /** The code shared by all threads. */
     readonly kernelModule: WebAssembly.Module;
-    /** Of this thread, unique among all that write runs to one directory. */
+    /** This thread's name, unique among all that write runs to one directory. */
     readonly name: string;
-    /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
+    /** Distinct words of each thread, by its index: written by the thread, read by the main thread. */
     readonly distinctWordCounts: Float64Array;
   };
 
-/** What a thread has counted: the words it has in memory, and the runs it wrote. */
+/** The results of a thread: the words in its memory, and the runs it wrote. */
 export type ThreadWords = {
   readonly words: PackedCounts;
   readonly runs: readonly SortedRun[];
-  /** The words of all threads in one slice of the hashes, if they were added up so. Then `words` is used up. */
+  /**
+   * One slice of the hashes, with the words of all threads, if they were added up in slices. Then `words` is
+   * consumed.
+   */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;
 };
 
-/** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
+/** Loading the code for mapping takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
-/** The ids of a window have at most as many bytes as a window that is counted. */
+/** The ids of a window take at most as many bytes as a window of counted text. */
 const windowIdBytes = scaled(1 << 20, 16);
 
-/** What one thread of a count does: counts tasks and keeps their words. */
+/** The work of one counting thread: counts tasks and keeps their words. */
 export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables> {
   private readonly counter: SpillingCounter;
   private packed: PackedCounts | undefined;
@@ -291,7 +304,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return this.texts.offsetByte;
   }
 
-  /** Counts a task, window by window; returns what was met in the range that ends with it, if one does. */
+  /** Counts a task, window by window; returns the statistics of the range that ends with it, if one does. */
   *take(task: Task): Generator<number, RangeStatistics | undefined> {
     const { counter, setup, index } = this;
     const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;
@@ -307,7 +320,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return step.value;
   }
 
-  /** `leavesMemory`: this thread keeps no words if they can go to sorted runs. */
+  /** With `leavesMemory`, writes all words to sorted runs, if there are any runs. */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);
   }
@@ -323,7 +336,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
   }
 
-  /** Adds up one slice of the words of all threads, of one kind in each round. False without room. */
+  /** Adds up one slice of all threads' words, of one kind in each round. Returns false if there is no room. */
   *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
       const tables: PackedTables[] = JSON.parse(common!.json);
@@ -335,7 +348,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return true;
   }
 
-  /** Lists the slice. */
+  /** Makes a table of the slice. */
   *endShare(): Generator<undefined, void> {
     discardRound(this.packed!, sliceRounds - 1);
     this.slice = yield* this.sliceCounter!.listWords();

@@ -24,10 +24,10 @@ import {
 import { type CorpusOptions, checkNotEmpty, countWords } from "./count-words.ts";
 import { weightParts, weightsOf } from "./weights.ts";
 
-/** What names the inputs of a language, or of its dev text: a path, a glob, a directory. */
+/** The inputs of a language, or of its dev text: a path, a glob, a directory. */
 export type LanguageFile = LanguageOfInput & { readonly file: string };
 
-/** The files of the languages, then those of their dev text; undefined without languages. Looks at none. */
+/** Lists the files of the languages, then those of their dev text; undefined without languages. Reads none. */
 export function languageFilesOf({
   languages,
   languagesDev = [],
@@ -39,7 +39,7 @@ export function languageFilesOf({
   return [...train, ...dev];
 }
 
-/** A usage error unless all languages have dev text, or none. */
+/** Throws a usage error unless all languages have dev text, or none. */
 function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
   const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));
@@ -49,7 +49,10 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   throw usageError(`--language-dev: "${bare}" has none`, "give it for all languages, or for none");
 }
 
-/** The language of each input, where each file stands for so many of them. Warns of an input that is there twice. */
+/**
+ * Returns the language of each input; a file may have matched several inputs. Warns of an input that occurs
+ * twice.
+ */
 export function languagesOf(
   files: readonly LanguageFile[],
   { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
@@ -69,15 +72,15 @@ export function languagesOf(
   return languages;
 }
 
-/** The words of each language, and of its dev text; null, if languages are compared by what is trained on. */
+/** The words of each language, and of its dev text; null if languages are compared by their training text. */
 export type LanguageTables = {
   readonly train: readonly WordTable[];
   readonly dev: readonly WordTable[] | null;
 };
 
 /**
- * The words of a corpus whose inputs have weights or languages. The inputs of one weight, and of one language, are counted as in
- * a run on them alone. Arguments are as of `countWords`.
+ * Counts the words of a corpus whose inputs have weights or languages. Inputs with the same weight and
+ * language are counted as in a run on them alone. The arguments are those of `countWords`.
  */
 export async function countGroups(
   options: CorpusOptions & { readonly languages?: readonly LanguageOfInput[] | undefined },
@@ -146,17 +149,17 @@ export async function countGroups(
       const { pretokenCount: wordCount, wordCount: distinctWordCount } = totalsOf(tables[i]!);
       return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
     }),
-    /** To be called when the result is written: the cache keeps what is new. Nobody may change the tables before. */
+    /** Call it when the result is written, to put new words into the cache. The tables must not change before. */
     async keepRest() {
       for (const keep of rests) await keep();
     },
   };
 }
 
-/** What counting finds of a language. */
+/** The counting results of a language. */
 type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount" | "plainTokenCount">;
 
-/** What becomes one table: all inputs, or a language, or its dev text. Its inputs are in groups of one weight. */
+/** The text of one table: all inputs, or a language, or its dev text. Its inputs are grouped by weight. */
 type CountedText = {
   readonly language: string | undefined;
   readonly isDev: boolean;
@@ -168,12 +171,12 @@ type CountedText = {
   }[];
 };
 
-/** First all languages, then the dev text of each. */
+/** Lists all languages first, then the dev text of each. */
 function textsOf(
   { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
   weights: readonly InputWeight[],
 ): CountedText[] {
-  // Files of word counts come behind the inputs.
+  // Files of word counts come after the inputs.
   const paths = [...inputs.map(({ path }) => path), ...(countsFiles?.paths ?? [])];
   const weightOfEach = weights.length === 0 ? paths.map(() => 1) : weightsOf(paths, weights);
   const names = languages === undefined ? [undefined] : new Set(languages.map(({ language }) => language));
@@ -192,7 +195,7 @@ function textsOf(
   );
 }
 
-/** A UserError for a language without words, and where weights leave none. */
+/** Throws a UserError for a language without words, and if weights leave none. */
 function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]): void {
   const empty = texts[tables.findIndex(({ wordCount }) => wordCount === 0)];
   if (empty === undefined) return;
@@ -206,7 +209,10 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
   });
 }
 
-/** The sum of the tables, each times its weight: exact, then rounded once, half up. A word that is left with 0 is gone. */
+/**
+ * Adds up the tables times their weights: exactly, then rounded once, half up. Words that round to 0 are
+ * removed.
+ */
 export function* weigh(
   tables: readonly WordTable[],
   weights: readonly number[],

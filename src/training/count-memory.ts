@@ -6,20 +6,20 @@ import { Cache, CacheDirectory, ScratchDirectory, wordsVersion } from "#store";
 import { type CountsOptions, formatVersion, type SortedRunOptions } from "#words";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
 
-/** The memory that counting may use, and the directory for words that it has no room for. */
+/** The memory for counting, and the directory for words that do not fit. */
 export type CountMemory = {
   readonly budget: MemoryBudget;
   readonly scratch: ScratchDirectory;
   readonly countsOptions: CountsOptions;
 };
 
-/** The most that a byte of text can take: words of three bytes, all distinct, in tables that are half empty. */
+/** Upper bound of memory for a byte of text: distinct words of three bytes, in half-empty tables. */
 const wordBytesPerTextByte = scaled(40, 1e15);
 
-/** A memory of so many times the text's size has room for its words, unless the text was made to prevent it. */
+/** Memory of this many times the text's size has room for its words, unless the text was made to prevent it. */
 const kernelBytesPerTextByte = 16;
 
-/** Upper bound of the text in the ranges, if it is known before they are read. */
+/** Upper bound of the text in the ranges, if it is known before reading. */
 export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
   const isPlain = ({ isStream, compression, format }: Input) =>
     !isStream && compression === "none" && format !== "parquet";
@@ -27,16 +27,17 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 }
 
 /**
- * How many memories for words there are at a time: of each thread, of a worker that takes the place of another, and of the
- * merges, which come before all of these are gone. A thread has a second one for words that are counted per input.
+ * Returns the number of simultaneous memories for words: of each thread, of a worker that replaces another,
+ * and of the merges, which start before all others are freed. A thread has a second one for separately
+ * counted words.
  */
 export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;
 
 /**
- * When each thread that counts writes sorted runs; undefined if memory is enough for any text of that size.
+ * Returns when each counting thread writes sorted runs; undefined if memory suffices for any text of that size.
  *
- * @param textBytesMax upper bound of the text, if it is known
+ * @param textBytesMax upper bound of the text, if known
  */
 export function runOptionsOf(
   { budget, scratch, countsOptions }: CountMemory,
@@ -57,13 +58,13 @@ export type OpenCache = {
   readonly directory: CacheDirectory;
   /** The directory for files of this run. */
   readonly scratchPath: () => string;
-  /** To be called at the end: removes what was used longest ago if the cache is over its limit. */
+  /** Call it at the end: if the cache exceeds its limit, removes the least recently used files. */
   readonly shrink: () => void;
 };
 
 /**
- * The memory for counting, with a directory for words that it has no room for, and the cache, if one was asked for. The
- * caller removes the directory (`memory.scratch`) in the end.
+ * Opens the memory for counting, with a directory for words that do not fit, and the cache, if requested. The
+ * caller must remove the directory (`memory.scratch`).
  */
 export function openMemory(
   { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cache" | "cacheLimit">,

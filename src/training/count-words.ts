@@ -31,26 +31,29 @@ import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
 
 export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
-  /** How many threads a part of the corpus gets; all of them, if left out. */
+  /** Returns the number of threads for a part of the corpus; all of them if left out. */
   readonly workerCountFor?: (textBytes: number) => number;
-  /** Word counts from elsewhere, to be added to those of the inputs. */
+  /** Word counts from files, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
-  /** Awaited between slices of work that tells of no progress; the event loop turns, if left out. It may throw to end the run. */
+  /**
+   * Awaited between slices of work without progress to report; yields to the event loop if left out. It may
+   * throw to end the run.
+   */
   readonly rest?: (() => Promise<void>) | undefined;
-  /** The memory that may be used; all there is, if left out. */
+  /** The available memory; all there is if left out. */
   readonly memory?: CountMemory | undefined;
-  /** The words of earlier runs. It needs `memory`. The ranges are whole inputs then. */
+  /** The words of earlier runs. It requires `memory`. The ranges are then whole inputs. */
   readonly cache?: Cache | undefined;
-  /** How many parts of the corpus are counted one after the other, each by its `ranges`; 1, if left out. */
+  /** The number of parts of the corpus that are counted one after the other, each by its `ranges`; defaults to 1. */
   readonly partCount?: number;
 };
 
 /** Word counts of the corpus and the counts files, not yet added up. */
 type CountedParts = {
   readonly parts: Parts;
-  /** All sorted runs, also those whose words are in memory too. */
+  /** All sorted runs, including those whose words are also in memory. */
   readonly runs: readonly SortedRun[];
-  /** Of each input, in their order. */
+  /** In the order of the inputs. */
   readonly statistics: readonly RangeStatistics[];
   readonly idCounts: readonly Float64Array[];
 };
@@ -59,24 +62,24 @@ export type CountedWords = {
   readonly words: WordTable;
   /** Occurrences of all words. */
   readonly pretokenCount: number;
-  /** Of each input, in their order; with a cache, of those in the ranges alone. */
+  /** In the order of the inputs; with a cache, only of those in the ranges. */
   readonly statistics: readonly RangeStatistics[];
 };
 
-/** Called with the size of a word table before it is made, if that is known; throws if it is too large. */
+/** Called with the size of a word table before it is made, if known; throws if it is too large. */
 type CheckSize = (size: TableSize) => void;
 
-/** To be called when the result is written and nobody waits: the cache keeps what is new. */
+/** Call it when the result is written, to put new words into the cache. */
 type KeepRest = { readonly keepRest?: () => Promise<void> };
 
-/** The words of the corpus and the counts files together. What the cache knows is not counted again. */
+/** Counts the words of the corpus and the counts files. Words in the cache are not counted again. */
 export async function countWords(
   options: CorpusOptions,
   report: Report,
   check?: CheckSize,
 ): Promise<CountedWords & KeepRest> {
   const { cutting, cache } = options;
-  // Counts files and the cache do not know of a space that is put before a text.
+  // Counts files and the cache do not record whether a space was put before a text.
   const counted = cutting.addsPrefixSpace
     ? await countAfresh({ ...options, cache: undefined, countsFiles: undefined }, report, check)
     : cache === undefined
@@ -86,7 +89,7 @@ export async function countWords(
   return counted;
 }
 
-/** Counts the inputs that the cache does not know, and adds the words that it knows. */
+/** Counts the inputs that the cache lacks, and adds the words that it has. */
 async function countWithCache(
   cache: Cache,
   options: CorpusOptions,
@@ -99,7 +102,7 @@ async function countWithCache(
   await identify(cache, inputs, report);
   const statistics: RangeStatistics[] = [];
   const runs: SortedRun[] = [];
-  /** Inputs that were counted in this run, or are not wanted; and the words of the former. */
+  /** Inputs that are already counted in this run, or not wanted. */
   const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
   let fresh = emptyTable;
   let known: WordTable | undefined;
@@ -115,7 +118,7 @@ async function countWithCache(
       ranges,
       countedPerInput: new Set(indices.filter((index) => cache.canKeep(index))),
       workerCount: workerCountFor?.(textBytes) ?? options.workerCount,
-      // They are added up in the first round.
+      // They were added in the first round.
       ...(round > 0 && { countsFiles: undefined }),
     };
     const meanwhile = function* (): Generator<undefined, void> {
@@ -137,7 +140,8 @@ async function countWithCache(
     }
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
-  // What is on disk goes into the cache at once, because the run may still fail; of many parts all, for their memory.
+  // Words on disk go into the cache at once, because the run may still fail; if there are many parts, all
+  // words do, to free memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
@@ -154,7 +158,7 @@ async function countWithCache(
   };
 }
 
-/** Finds out which contents the inputs have, and which of `others` the cache has. */
+/** Identifies the contents of the inputs, and which of `others` the cache has. */
 export async function identify(
   cache: Cache,
   inputs: readonly Input[],
@@ -171,7 +175,7 @@ export async function identify(
   }
 }
 
-/** Does `work` in the turns that `main` leaves free. If `main` fails, the rest of the work is not done. */
+/** Runs `work` between the turns of `main`. If `main` fails, the rest of the work is dropped. */
 async function besides<T>(work: Generator<unknown, void>, main: Promise<T>): Promise<T> {
   let isFailed = false;
   main.catch(() => {
@@ -183,14 +187,14 @@ async function besides<T>(work: Generator<unknown, void>, main: Promise<T>): Pro
       if (isFailed) break;
     }
   } catch (error) {
-    // A file that cannot be hashed cannot be counted either, and counting says it better.
+    // A file that cannot be hashed cannot be counted either, and counting has the better error.
     await main;
     throw error;
   }
   return main;
 }
 
-/** Counts the corpus and adds up the counts files, whatever the cache may know. */
+/** Counts the corpus and adds the counts files, without the cache. */
 async function countAfresh(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
   report: Report,
@@ -201,20 +205,20 @@ async function countAfresh(
   return { words, pretokenCount: sumOf(words.counts), statistics, runs };
 }
 
-/** On fewer cores slices gain nothing, and cost processor time. */
+/** With fewer cores slices gain nothing, and cost processor time. */
 const slicingCores = scaled(8, 1);
-/** One thread adds up fewer words in some 50 ms; until the others have begun, and all is told, it has done half of that. */
+/** One thread adds up fewer words in some 50 ms, and is half done before the others have started. */
 const slicedWordsLeast = scaled(1e6, 2);
-/** A slice takes a thread some 0.8 MB beside its words: a twentieth of what it takes to count so many. */
+/** A slice takes a thread some 0.8 MB in addition to its words: a twentieth of the time to count this many. */
 const slicedWordsPerThread = scaled(50_000, 1);
 
-/** With how many words in all tables it pays that each thread adds up a slice of them. */
+/** Returns the total number of words from which it pays that each thread adds up a slice. */
 export function slicedWordsFor(threadCount: number, coreCount: number): number {
   if (Math.min(threadCount, coreCount) < slicingCores) return Number.POSITIVE_INFINITY;
   return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);
 }
 
-/** Counts the corpus. Its words and those of the counts files are not added up yet. */
+/** Counts the corpus, without adding up its words and those of the counts files. */
 export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
   report: Report,
@@ -235,7 +239,7 @@ export async function countParts(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),
   );
-  // Those of many parts are looked at when all are counted.
+  // With several parts, inputs are checked when all are counted.
   if (partCount === 1) for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;
   if (countsFiles !== undefined) await runSliced(countsFiles.addUnsortedTo(counter), rest);
@@ -251,8 +255,8 @@ export async function countParts(
 }
 
 /**
- * For streams, compressed files and records, only the end shows whether there was any text. Ranges of a plan may be a part
- * of the corpus without text.
+ * Throws if there was no text. For streams, compressed files and records, this is only known at the end.
+ * Ranges of a plan may be a part of the corpus without text.
  */
 export function checkNotEmpty(
   { inputs, ranges }: CorpusOptions,

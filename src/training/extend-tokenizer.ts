@@ -59,8 +59,8 @@ type AskedBase = Pick<RequestedTraining, "pattern" | "rename"> & {
 };
 
 /**
- * The tokenizer that is to be extended, as a base, and what the record of its training says of it. `pattern` is for files that do
- * not say it. A UserError if it cannot be extended.
+ * Opens the tokenizer to extend, as a base, and its training record. `pattern` is for files that do not state
+ * one. Throws a UserError if it cannot be extended.
  */
 export async function openBase(asked: AskedBase, warn: Warn) {
   const path = asked.extend;
@@ -85,7 +85,7 @@ type OpenedBase = {
   readonly recorded: RecordedTraining | undefined;
 };
 
-/** The base with other texts of its special tokens, and what it makes of tokens that it shall get. */
+/** Renames special tokens of the base, and returns it with functions to add tokens. */
 function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
@@ -105,7 +105,7 @@ function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string
     recorded: recorded && {
       ...recorded,
       specialTokens: recorded.specialTokens.map(nameOf),
-      // One with a name of its own does not only fill the vocabulary.
+      // A renamed token no longer only fills the vocabulary.
       reservedTokens: recorded.reservedTokens.filter((text) => !names.has(text)),
     },
     idOfKey: (key: string) => lateKeys().get(key),
@@ -114,7 +114,7 @@ function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string
   };
 }
 
-/** The files with other texts for special tokens; every other byte stays. */
+/** Renames special tokens in the files; every other byte stays. */
 const renamedFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
@@ -123,7 +123,10 @@ const renamedFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFil
   companions: companions.map((file) => renameCompanionFile(file, names)),
 });
 
-/** A usage error for a token that is none, or is found in text in another way, and for a text that another token has. */
+/**
+ * Throws a usage error for an unknown token, one that is found in text in another way, and a text that
+ * another token has.
+ */
 function checkRename(
   parts: TokenizerParts,
   { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: Names },
@@ -150,13 +153,13 @@ function checkRename(
     refuse(`another token becomes "${after}", too`);
 }
 
-/** A UserError if the base is a tokenizer that cannot be extended. */
+/** Throws a UserError if the base cannot be extended. */
 export function checkBase({ model, tokens, description }: TokenizerParts): void {
   if (haveAllBytes(model.byteIds, tokens)) return;
   throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
 }
 
-/** How the merges of a base go on: its tokens keep their ids, new ones come behind them. */
+/** Learns merges on top of a base: its tokens keep their ids, and new ones get the following ids. */
 export async function beyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
   const { parts } = base;
   const startTokens = await runSliced(startTokensOf(parts), run.rest);
@@ -173,7 +176,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report) {
-      // What the base's merges leave of a word is what the new ones begin with.
+      // The new merges start with the tokens into which the base's merges cut a word.
       const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);
       const merges = await learnPairs(segmented, mergeOptions, run, report);
       return async () => {
@@ -185,7 +188,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
             training.padTo,
           ),
         );
-        // Each new token has to come about.
+        // Each new token must be reachable by merging.
         for (const extension of extensions)
           await runSliced(checkReachable(parts, extension, base.seedTokenCount), run.rest);
         const tokenCountBefore = weightedLength(segmented.starts, words.counts);
@@ -193,7 +196,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
           extensions,
           pretokenBytes: weightedLength(words.starts, words.counts),
           tokenCountBefore,
-          // The merges of each size are the first of all.
+          // The merges of each size are a prefix of all merges.
           tokenCounts: extensions.map(({ merges: { left } }) =>
             merges.replacedCounts
               .subarray(0, left.length)
@@ -205,7 +208,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
   };
 }
 
-/** How many new tokens of merges each size takes, ascending. */
+/** Returns the number of new merged tokens for each size, ascending. */
 const newTokenCountsOf = ({ parts, newSpecials }: Base, { smallerSizes, vocabSize }: Training) =>
   [...smallerSizes, vocabSize].map((size) => size - parts.tokens.idLimit - newSpecials.length);
 
@@ -215,7 +218,7 @@ function weightedLength(starts: Uint32Array, counts: Float64Array): number {
   return sum;
 }
 
-/** The extended tokenizers as the kinds of file that their base came as. `warn` is told which of them cannot say one. */
+/** Writes the extended tokenizers in the formats of their base. Warns about formats that cannot hold them. */
 export async function extensionProduct(
   result: Result<Extended>,
   base: Base,
@@ -284,8 +287,8 @@ export async function extensionProduct(
 }
 
 /**
- * Reads the `tokenizer.json` that is made, if it has other special tokens than before: HF decides where they are found, and
- * which ids they have. A UserError if it would not read it.
+ * Reads the new `tokenizer.json` if its special tokens changed, because HF determines where they are found,
+ * and their ids. Throws a UserError if HF would not read it as intended.
  */
 function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
   const added = newSpecials(extension);
@@ -310,7 +313,7 @@ const filesIn = ({ sources, companions }: BaseFiles) => [
   ...companions,
 ];
 
-/** The files of the base that can say what was learned; a UserError if none of them can. */
+/** Returns the base's files that can hold the result; throws a UserError if none can. */
 async function expressible({ parts, files }: Base, extension: Extension, warn: Warn): Promise<BaseFiles> {
   const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
   const obstacle = ranks === undefined ? null : await runSliced(ranksObstacle(parts, extension));

@@ -12,7 +12,7 @@ import type { RecordWords, TokenWords } from "#words";
 
 const byteCount = 256;
 
-/** What encodes text by the merges alone: ids are token numbers. */
+/** Returns a model that encodes by the merges alone: ids are token numbers. */
 export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
   const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
   const merged = Int32Array.from(left, (_, k) => byteCount + k);
@@ -20,22 +20,25 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 }
 
 /**
- * Which inherited merges stay. Learning superwords begins with pretokens that other merges, the inherited ones, have been made
- * in. One of them stays if its pair occurred when its turn came or before, even if no occurrence was left for it. The others
- * would be tokens that no text can have, and go.
+ * The inherited merges to keep. Learning superwords starts with pretokens in which other merges, the inherited ones, are
+ * already applied. A merge is kept if its pair occurred at its turn or before, even if no occurrence was left for it.
+ * The others would be tokens that no text can produce, and are dropped.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
- *   isKept       Uint8Array    mergeCount        1 if merge k stays
- *   madeCounts   Float64Array  256 + mergeCount  how often each token was made in the words, weighted; of bytes: their number
+ *   isKept       Uint8Array    mergeCount        1 if merge k is kept
+ *   madeCounts   Float64Array  256 + mergeCount  weighted number of times each token was created in the words; of bytes: their number
  */
 type KeptMerges = {
   readonly isKept: Uint8Array;
   readonly madeCounts: Float64Array;
-  /** How many tokens the words have. */
+  /** The number of tokens in the words. */
   readonly positionCount: number;
 };
 
-/** Halves of merges by token number: 0-255 are the bytes, 256 + k is what merge k makes, of tokens with lower numbers. */
+/**
+ * Halves of merges by token number: 0-255 are the bytes, 256 + k is the result of merge k, whose halves have
+ * lower numbers.
+ */
 type Halves = Pick<RankedMerges, "left" | "right">;
 
 /** Tokens and words between two yields, unless one word has more. */
@@ -43,12 +46,12 @@ const tokensAtOnce = scaled(1 << 21, 16);
 const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
- * Finds out which merges stay, from words that all of them have been made in, and from how often each token is in them.
+ * Finds the merges to keep, from words in which all are applied, and from the counts of each token in them.
  * Yields between slices of some milliseconds.
  *
- * Each token of the words was made by merges that its halves tell, down to bytes. So the words tell how often every merge was
- * made. Where none was, its pair may still have occurred: between two tokens that other merges absorbed. `Boundaries` looks
- * for that.
+ * Each token of the words was created by merges that its halves determine, down to bytes. So the words
+ * determine how often each merge was applied. If a merge was never applied, its pair may still have occurred,
+ * between two tokens that other merges absorbed. `Boundaries` checks for that.
  */
 export function* findKeptMerges(
   words: TokenWords | RecordWords,
@@ -77,7 +80,7 @@ export function* findKeptMerges(
   return { isKept, madeCounts, positionCount };
 }
 
-/** Words [first, end), in slices of some milliseconds. */
+/** Yields words [first, end), in slices of some milliseconds. */
 function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number, end: number]> {
   for (let first = 0; first < wordCount; ) {
     const stop = starts[first]! + tokensAtOnce;
@@ -88,24 +91,27 @@ function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number,
   }
 }
 
-/** Flags of tokens, as the kernel knows them (src/kernel/words/word-records.ts). */
+/** Flags of tokens, as in the kernel (src/kernel/words/word-records.ts). */
 const mayEnd = 1;
 const mayBegin = 2;
 
-/** Pairs of tokens that were looked at are remembered, up to so many. */
+/** The number of examined pairs that are remembered. */
 const knownPairsMax = scaled(1 << 20, 4);
 
 /**
- * Looks for pairs of tokens that once stood side by side. The place between them was there until a merge went over it, or is
- * there now: between the halves of a merge that was made, or between two tokens of a word. The tokens that ended there are
- * the last halves of the left one, of that its last half, and so on; those that began there are the first halves of the right
- * one. Each was there from the merge that made it to the merge that used it up. Two of them stood side by side if these times
- * have a moment in common, after a whole merge.
+ * Finds pairs of tokens that were once adjacent. The boundary between them existed until a merge crossed it,
+ * or still exists: between the halves of an applied merge, or between two tokens of a word. The tokens that
+ * ended there are the right halves of the left token, of its right half, and so on; those that began there
+ * are the left halves of the right token, and so on. Each existed from the merge that created it to the merge
+ * that consumed it. Two of them were adjacent if these periods overlap, after a complete merge.
  */
 class Boundaries {
-  /** Unmade merges by their left half. */
+  /** Unapplied merges by their left half. */
   private readonly byLeft = new Map<number, number[]>();
-  /** Whether the left (1), right (2) half of an unmade merge is among the tokens that end (begin) where a token does. */
+  /**
+   * Whether the left (1) or right (2) half of an unapplied merge is among the tokens that end (begin) where a
+   * token does.
+   */
   private readonly flags: Uint8Array;
   private readonly known = new Set<number>();
   private readonly tokenCount: number;
@@ -131,7 +137,7 @@ class Boundaries {
     }
   }
 
-  /** Looks at all places between two tokens of the words; returns how many tokens they have. */
+  /** Examines all boundaries between tokens of the words; returns the number of their tokens. */
   *lookAt(words: TokenWords | RecordWords): Generator<undefined, number> {
     if ("kernel" in words) return yield* this.lookAtRecords(words);
     for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {
@@ -175,7 +181,7 @@ class Boundaries {
     this.look(before, behind, Number.POSITIVE_INFINITY);
   }
 
-  /** Looks at a place between two tokens that merge `usedBy` absorbed, or none. */
+  /** Examines a boundary between two tokens that merge `usedBy` absorbed, if any. */
   look(before: number, behind: number, usedBy: number): void {
     const { byLeft, flags, merges, found } = this;
     const { right } = merges;
@@ -200,11 +206,12 @@ class Boundaries {
   }
 }
 
-/** Inherited merges without those that go, and the new number of each token that stays, by its former one. */
+/** The kept inherited merges, and the new number of each of their tokens, by its former one. */
 type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
 
 /**
- * The inherited merges that stay. `counts` are those of the first stage, `replacedCounts` those of the words of the second.
+ * Renumbers the inherited merges that are kept. `counts` are those of the first stage, `replacedCounts` those
+ * of the words of the second.
  */
 export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges): Renumbered {
   const numbers = new Int32Array(byteCount + merges.mergeCount).fill(-1);
@@ -225,15 +232,18 @@ export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges
   };
 }
 
-/** Counts of tokens by their new numbers. */
+/** Reorders counts of tokens by their new numbers. */
 export function keptCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
   return counts.filter((_, token) => numbers[token]! >= 0);
 }
 
-/** The tokens that the second stage begins with: the bytes, and what the inherited merges make. */
+/** The initial tokens of the second stage: the bytes, and the results of the inherited merges. */
 export type Inherited = {
   readonly startTokens: StartTokens;
-  /** Of the inherited merges, how many add an entry to the vocabulary: all but those that spell a special token. */
+  /**
+   * The number of inherited merges that add an entry to the vocabulary: all but those that spell a special
+   * token.
+   */
   readonly entryCount: number;
 };
 
@@ -263,7 +273,7 @@ export function inheritedTokens(merges: Merges, specialTokens: readonly string[]
   return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount - sharedCount };
 }
 
-/** The spelling of all tokens is in one array: on repetitive text some have megabytes. */
+/** All spellings are in one array; on repetitive text some have megabytes. */
 const bytesMax = 2 ** 30;
 
 const tooLong = (byteTotal: number) =>
@@ -272,7 +282,7 @@ const tooLong = (byteTotal: number) =>
     { hint: "use --max-token-length, or a --pattern that cuts the text into shorter words" },
   );
 
-/** The token with these bytes, or -1. */
+/** Returns the token with these bytes, or -1. */
 function findToken(
   { bytes, starts }: NonNullable<StartTokens["spelling"]>,
   wanted: Uint8Array | null,

@@ -26,25 +26,25 @@ import type { CountMemory } from "./count-memory.ts";
 import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import type { Training } from "./training.ts";
 
-/** What learning merges may use, and who is told of it. */
+/** The resources for learning merges, and its callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
-  /** All memory there is, if left out. */
+  /** All memory there is if left out. */
   readonly memory?: Pick<CountMemory, "budget"> | undefined;
-  /** Called with the memory that learning the merges will take, before it starts. */
+  /** Called with the estimated memory for learning the merges, before it starts. */
   readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;
 };
 
-/** What is trained on, and what that may use. */
+/** The training corpus, and the resources for it. */
 export type Corpus = Omit<CorpusOptions, "cutting"> &
   MergeRun & {
-    /** That of each input; left out: they are one text. */
+    /** The language of each input; if left out, the inputs are one text. */
     readonly languages?: readonly LanguageOfInput[] | undefined;
   };
 
-/** What counting and merging found, whatever was learned. */
+/** The results of counting and merging, whatever was learned. */
 export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly distinctWordCount: number;
-  /** Only of a corpus of languages. */
+  /** Present only for a corpus of languages. */
   readonly languages?: readonly LanguageRecord[] | undefined;
   readonly countMs: number;
   readonly mergeMs: number;
@@ -52,28 +52,28 @@ export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
 
 export type TrainedVocabulary = TrainedWork & {
   readonly vocabulary: Vocabulary;
-  /** Those of the smaller sizes, as runs of their own would have made them. */
+  /** Those of the smaller sizes, equal to the results of separate runs. */
   readonly smaller: readonly Vocabulary[];
   /** Undefined without superwords. */
   readonly superwordFacts: SuperwordFacts | undefined;
   readonly tokenCounts: TokenCounts;
 };
 
-/** What was learned beyond a base. */
+/** The results of extending a base. */
 export type Extended = TrainedWork & {
   /** One for each size, ascending. */
   readonly extensions: readonly Extension[];
-  /** Bytes of all pretokens, and how many tokens they are by the base, and by each extended tokenizer. */
+  /** Bytes of all pretokens, and their number of tokens with the base, and with each extended tokenizer. */
   readonly pretokenBytes: number;
   readonly tokenCountBefore: number;
   readonly tokenCounts: readonly number[];
 };
 
-/** How merges are learned from words. */
+/** Learns merges from words. */
 export type Learner = {
   /** Throws if memory has no room for a word table of this size and its merges. */
   readonly check: (size: TableSize) => void;
-  /** Learns merges; what it returns gives ids to them. With `tables` they are shared out among languages. */
+  /** Learns merges, and returns a function that assigns ids. With `tables` they are balanced among languages. */
   readonly merge: (words: WordTable, report: Report, tables?: LanguageTables) => Promise<Numbering>;
 };
 
@@ -81,7 +81,7 @@ export type Numbering = () => Promise<
   (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & Partial<FairLengths>
 >;
 
-/** What texts of languages become: with merges that are shared out among them, and with those of all text together. */
+/** Token counts of the languages' texts: with balanced merges, and with merges of all text together. */
 export type FairLengths = {
   readonly lengths: readonly Length[] | undefined;
   readonly plainLengths: readonly Length[] | undefined;
@@ -89,15 +89,15 @@ export type FairLengths = {
 
 /** Facts of a second stage. */
 export type SuperwordFacts = {
-  /** Pretokens of the second stage, and how many of them are distinct. */
+  /** Pretokens of the second stage, and the number of distinct ones. */
   readonly pretokenCount: number;
   readonly distinctWordCount: number;
-  /** Merges of the first stage that stayed, and that went. */
+  /** Merges of the first stage that were kept, and dropped. */
   readonly inheritedCount: number;
   readonly droppedCount: number;
 };
 
-/** What the merge engine is told for a vocabulary of `vocabSize`. */
+/** Returns the merge engine's options for a vocabulary of `vocabSize`. */
 export function mergeOptionsOf(training: Training, vocabSize: number, run: MergeRun): MergeOptions {
   const { specialTokens, compat, seedTokens } = training;
   return {
@@ -110,7 +110,7 @@ export function mergeOptionsOf(training: Training, vocabSize: number, run: Merge
   };
 }
 
-/** Throws if memory has no room for words of this size and what merging them takes. */
+/** Throws if memory has no room for words of this size and their merging. */
 export function mergeRoom(
   { memory }: MergeRun,
   sizes: TokenWordsSize | readonly TokenWordsSize[],
@@ -127,7 +127,7 @@ export function mergeRoom(
 
 type MergingStage = "merging" | "merging plainly" | "merging superwords";
 
-/** Learns merges; `stage` is what it is called in progress. */
+/** Learns merges; `stage` is its name in progress. */
 export async function learnPairs(
   words: TokenWords,
   mergeOptions: MergeOptions,
@@ -140,7 +140,7 @@ export async function learnPairs(
   return doMerging(work, sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
 }
 
-/** Does the work of learning merges from words of this size. */
+/** Runs the merging of words of this size. */
 export async function doMerging<Found extends Merges | undefined>(
   work: Generator<MergeProgress, Found>,
   size: TokenWordsSize,
@@ -158,12 +158,15 @@ export async function doMerging<Found extends Merges | undefined>(
       await yieldToEventLoop();
     }
   } finally {
-    // If `report` throws, the threads that help end.
+    // If `report` throws, the helper threads end.
     work.return({} as never);
   }
 }
 
-/** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
+/**
+ * Returns the number of merging threads: as for counting a large corpus, but at most one per core, because
+ * they wait for each other.
+ */
 export function mergeThreads({ workerCount, workerCountFor }: MergeRun): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
   return wanted === 1 ? 1 : Math.min(wanted, allowedCores());

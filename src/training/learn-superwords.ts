@@ -24,11 +24,11 @@ import { idBytesOf } from "./lifted-pretokens.ts";
 import type { Training } from "./training.ts";
 
 /**
- * The second stage: lifts the pretokens of the corpus, and goes on merging where the merges of the first stage have been made
- * in them. Returns all merges, those of the first stage that stay first.
+ * The second stage: lifts the pretokens of the corpus, and continues merging where the first stage's merges
+ * are applied in them. Returns all merges, starting with the kept ones of the first stage.
  *
- * The words are laid out where they were counted. Where that has no room, or they lie in sorted runs or slices, they become a
- * table first.
+ * The words are laid out in the memory where they were counted. If that has no room, or they are in sorted
+ * runs or slices, they become a table first.
  */
 export async function learnSuperwords(
   training: Training,
@@ -41,7 +41,7 @@ export async function learnSuperwords(
   if (records !== undefined) {
     const superwords = await learnFrom(records, lifted, training, run, report);
     if (superwords !== undefined) return superwords;
-    // If that showed only in the middle, the words are gone.
+    // If memory ran out halfway, the words were consumed.
     if (lifted.parts.counter.words.distinctWordCount === 0)
       lifted = await liftCorpus(training, run, learned, report);
   }
@@ -58,12 +58,12 @@ type Lifted = {
   readonly parts: Parts;
   readonly idLimit: number;
   readonly idBytes: 2 | 4;
-  /** The merges of the first stage, and how often each of its tokens is in the pretokens. */
+  /** The merges of the first stage, and the count of each of its tokens in the pretokens. */
   readonly learned: Merges;
   readonly tokenCounts: Float64Array;
 };
 
-/** The cache, and word counts from elsewhere, know nothing of lifted pretokens. */
+/** The cache and counts files have no lifted pretokens. */
 async function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report): Promise<Lifted> {
   const { specialTokens, normalization } = training;
   const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
@@ -76,14 +76,14 @@ async function liftCorpus(training: Training, run: Corpus, learned: Merges, repo
   return { parts, idLimit, idBytes: idBytesOf(liftingModel), learned, tokenCounts };
 }
 
-/** Undefined where the words are not all in one counter, or have no room as records. */
+/** Undefined if the words are not all in one counter, or have no room as records. */
 function* asRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
   const { counter, slices = [], sources } = parts;
   if (sources.length > 0 || slices.length > 0) return undefined;
   return yield* counter.words.standAsRecords(idLimit, idBytes);
 }
 
-/** `check` is told how many words and tokens there are. */
+/** Makes a table; `check` gets the numbers of words and tokens. */
 async function tableOf(
   { parts, idBytes }: Lifted,
   { rest }: Pick<Corpus, "rest">,
@@ -96,7 +96,7 @@ async function tableOf(
   return asTokenWords(table, idBytes);
 }
 
-/** Undefined if the words are records, and their memory has no room for merging. */
+/** Undefined if the words are records whose memory has no room for merging. */
 async function learnFrom(
   words: TokenWords | RecordWords,
   { learned, tokenCounts }: Lifted,
@@ -165,7 +165,7 @@ const pretokenCountOf = (words: TokenWords | RecordWords) =>
     ? words.counts.reduce((sum, count) => sum + count, 0)
     : words.kernel.exports.pretokenCount();
 
-/** The same words in the same memory: their bytes are ids, little endian. */
+/** Reinterprets the words in place: their bytes are ids, little endian. */
 export function asTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;

@@ -4,16 +4,17 @@ import type { Taker } from "#text";
 import { EncodingKernel, type EncodingModel } from "#tokenizer";
 import type { WordCounter } from "#words";
 
-/** Ids of a model with so many fit 16 bits. */
+/** Ids below this limit fit 16 bits. */
 const narrowIdLimit = 1 << 16;
 
-/** Bytes of each id in the words that are counted. */
+/** Bytes of each id in the counted words. */
 export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
   idLimit <= narrowIdLimit ? 2 : 4;
 
 /**
- * Pretokens as sequences of ids: each is encoded, and its ids are counted as a word, whose bytes they are, little endian, two
- * or four bytes an id (`idBytesOf`). The text is in the memory of the kernel that encodes (src/kernel/encode/encode-words.ts).
+ * Pretokens as sequences of ids: each is encoded, and its ids, as little-endian bytes with two or four bytes
+ * an id (`idBytesOf`), are counted as a word. The text is in the memory of the encoding kernel
+ * (src/kernel/encode/encode-words.ts).
  */
 export class LiftedPretokens implements Taker {
   readonly kernel: Kernel;
@@ -46,7 +47,7 @@ export class LiftedPretokens implements Taker {
     }
   }
 
-  /** How often each id was in a pretoken so far. */
+  /** Occurrences of each id in the pretokens so far. */
   get idCounts(): Float64Array {
     const { exports, memory } = this.kernel;
     return new Float64Array(memory.buffer, exports.idCountsAddress() >>> 0, this.idLimit).slice();

@@ -7,19 +7,19 @@ import { type CutSettings, countsOptionsOf } from "./training.ts";
 type AskedCounts = Pick<RequestedTraining, "counts" | "pattern" | "specialTokens" | "like">;
 
 type CountsSources = {
-  /** Opens what can be read only once: pipes. */
+  /** Opens sources that can be read only once: pipes. */
   readonly openPipes?: ((paths: readonly string[]) => Promise<ReadonlyMap<string, number>>) | undefined;
   /** Words in memory. */
   readonly wordCounts?: GivenWords | undefined;
 };
 
-/** The paths of the files of word counts, with globs resolved. */
+/** Returns the paths of the files of word counts, with globs resolved. */
 export const countsPaths = ({ counts = [] }: Pick<RequestedTraining, "counts">) =>
   counts.flatMap(countsPathsOf);
 
 /**
- * Opens the word counts that are asked for, and settles how text is cut: as it is asked for, and as `made` says, the options that
- * the files state, where nothing is asked for.
+ * Opens the requested word counts, and settles how text is cut: as requested, and otherwise by `made`, the
+ * options stated in the files.
  */
 export async function settleWithCounts<T extends CutSettings>(
   asked: AskedCounts,
@@ -40,7 +40,7 @@ export async function settleWithCounts<T extends CutSettings>(
   return { settled, countsFiles };
 }
 
-/** A UserError if neither the files nor the caller say how the words were counted. */
+/** Throws a UserError if neither the files nor the caller state how the words were counted. */
 function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
     (option) => option !== undefined || asked.like !== undefined,
@@ -57,7 +57,7 @@ function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts): 
   }
 }
 
-/** Blames the file, not the caller, for options that only the file states. */
+/** Reports options that only the file states as the file's mistake, not the caller's. */
 function mistakesOfFile<T>(path: string | undefined, settle: () => T): T {
   try {
     return settle();

@@ -8,11 +8,11 @@ type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | 
 
 export const withoutParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 
-/** HF takes any number; beyond these it would divide to infinity, and never end. */
+/** HF accepts any number; beyond these limits it would divide to infinity, and never end. */
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
-/** Undefined if nothing is said. */
+/** Undefined if no option is given. */
 export function settleParity(asked: AskedParity): Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
@@ -37,7 +37,7 @@ export function settleParity(asked: AskedParity): Parity | undefined {
     : { ratio, window, globalMerges };
 }
 
-/** A usage error for ratios that do not fit the languages, of which each may have several inputs. */
+/** Throws a usage error for ratios that do not match the languages, each of which may have several inputs. */
 export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[]): void {
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;

@@ -44,11 +44,11 @@ import {
   writeProduct,
 } from "./write-result.ts";
 
-/** What a training is given beside its options. */
+/** The input of a training besides its options. */
 export type Given = {
-  /** The run as its record has it. */
+  /** The run, for its record. */
   readonly command: Pick<Run, "command" | "arguments">;
-  /** The files named; with languages, or counts, there may be none. */
+  /** The named files; with languages or counts, there may be none. */
   readonly files: readonly string[];
   readonly texts?: Texts | undefined;
   /** Words in memory. */
@@ -56,16 +56,19 @@ export type Given = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What differs between the callers of a training, and nothing else. It knows nothing of what is asked. */
+/** The differences between the callers of a training, and nothing else. It does not depend on the options. */
 export type TrainingHost = {
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
   readonly guard: Guard;
-  /** Checks that the directory and the files can be written, and keeps other runs away from them; what it returns ends that. */
+  /**
+   * Checks that the directory and the files can be written, and locks them; returns a function that unlocks
+   * them.
+   */
   readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
-  /** The inputs that names stand for, as they are now. None may be what the run writes. */
+  /** Finds the named inputs, as they are now. None may be an output of the run. */
   readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
-  /** Opens what can be read only once: pipes. */
+  /** Opens sources that can be read only once: pipes. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
   /** Called when reading begins, when all words are counted, and when the merges are learned. */
@@ -75,20 +78,20 @@ export type TrainingHost = {
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
-/** What came of it. `product` makes the files; they are `written`, if there is an output. */
+/** The result. `product` makes the files, which are `written` if there is an output. */
 export type Finished = {
   readonly result: OpenTraining & Pick<Result<TrainedVocabulary | Extended>, "trained">;
   readonly product: AnyProduct;
   readonly written: Written<object> | undefined;
 };
 
-/** Warns of what is a sentence already. */
+/** Wraps sentences as warnings. */
 const noting =
   ({ warn }: TrainingHost) =>
   (message: string) =>
     warn({ kind: "note", message });
 
-/** Trains, and writes the result. Undefined if nothing has changed since the output was written. */
+/** Trains, and writes the result. Returns undefined if nothing has changed since the output was written. */
 export async function runTraining(
   asked: RequestedTraining,
   given: Given,
@@ -96,7 +99,7 @@ export async function runTraining(
 ): Promise<Finished | undefined> {
   const { texts, wordCounts, command } = given;
   const { guard } = world;
-  // 1. What the options alone show is refused before anything is looked at.
+  // 1. Refuse mistakes that the options alone reveal, before reading anything.
   const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}) : undefined;
   const languageFiles = languageFilesOf(asked);
   const names = languageFiles?.map(({ file }) => file) ?? given.files;
@@ -107,16 +110,16 @@ export async function runTraining(
     throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
   }
 
-  // 2. Other runs are kept from the outputs.
+  // 2. Lock the outputs.
   const files = [asked.saveCounts, asked.report].filter((path) => path !== undefined);
   const unlock = await world.lock(asked.output, files);
   const startMs = performance.now();
   let forget = () => {};
   try {
-    // 3. A base, a tokenizer to be like, and word counts are looked at, each once. Now all is settled.
+    // 3. Open a base, a tokenizer for --like, and word counts, each once. Then everything is settled.
     const { training, countsFiles } = await look(asked, wordCounts, settled, world);
 
-    // 4. The inputs are listed as they are now, with the threads and the memory for them.
+    // 4. List the inputs as they are now, and determine the threads and the memory for them.
     const found = names.length === 0 ? nothing : await world.find(names, asked);
     const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
     const corpus = { ...threadsFor(asked, given, found.inputs), languages };
@@ -132,7 +135,7 @@ export async function runTraining(
       corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
       counts: await describeCounts(countsFiles?.paths ?? []),
     };
-    // 5. Train, and write the result, unless it is there.
+    // 5. Train, and write the result, unless it is up to date.
     return await trainOpened(opened, cached, world);
   } finally {
     forget();
@@ -142,10 +145,10 @@ export async function runTraining(
 
 const nothing: FoundInputs = { inputs: [], skipped: [] };
 
-/** Few trainings need it. */
+/** Loaded on demand, because few trainings need it. */
 const codeForBases = () => import("./extend-tokenizer.ts");
 
-/** Looks at the tokenizer to go on from, or to be like, and at word counts, each once; then all is settled. */
+/** Opens the base, the tokenizer for --like, and word counts, each once, and settles the training. */
 async function look(
   asked: RequestedTraining,
   wordCounts: Given["wordCounts"],
@@ -165,11 +168,11 @@ async function look(
   return { training, countsFiles };
 }
 
-/** The inputs, and the threads and the memory for them. */
+/** Returns the inputs, and the threads and the memory for them. */
 function threadsFor(asked: RequestedTraining, { texts, signal }: Given, files: readonly Input[]) {
   const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
   const inputs = [...files, ...given];
-  // A stream's length is guessed; that of a list is known.
+  // The length of a list of texts is known, that of an iterator is guessed.
   const givenBytes = Array.isArray(texts)
     ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
     : undefined;
@@ -226,7 +229,7 @@ async function trainOpened(
     },
   };
   const trained = await train(training, run, world.report);
-  // What goes on from a base does not depend on options and inputs alone.
+  // An extension does not depend on options and inputs alone.
   if (training.base === null) former?.note();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));
@@ -242,7 +245,7 @@ async function productOfAny(
   return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, noting(world));
 }
 
-/** What only the end shows. */
+/** Returns warnings that only the end reveals. */
 function warningsOfEnd(
   training: Training,
   trained: TrainedVocabulary | Extended,

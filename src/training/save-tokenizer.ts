@@ -7,17 +7,17 @@ import { fingerprintOf } from "./tokenizer-facts.ts";
 import { publishFiles } from "./write-result.ts";
 
 export type Saving = {
-  /** Where the tokenizer's files are: what it was loaded from, or a copy of that. */
+  /** The path of the tokenizer's files: the loaded ones, or a copy. */
   readonly path: string;
-  /** The fingerprint of what was loaded. */
+  /** The fingerprint of the loaded tokenizer. */
   readonly fingerprint: string;
   readonly output: string;
   readonly guard: Guard;
 };
 
 /**
- * Copies the files of a tokenizer into a directory, as a training writes one: as a whole or not at all. The copy is loaded
- * and compared first, so that nothing is lost which was given beside the files, or lies in others.
+ * Copies the files of a tokenizer into a directory, completely or not at all, as a training does. The copy is
+ * loaded and compared first, so that settings from options or other files are not lost.
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   checkOutputDirectory(output);
@@ -45,7 +45,7 @@ const notWhole = (path: string) =>
     hint: "load the directory that it is in; a pattern or special tokens that are given as options are in no file",
   });
 
-/** Where each file of a tokenizer is, by the name under which a directory is loaded from it. */
+/** Maps each file of a tokenizer, by the name that loading a directory expects, to its path. */
 function filesOf(path: string): Map<string, string> {
   const isWhole = isDirectory(path);
   const inside = (name: string): [string, string] => [name, join(path, name)];

@@ -5,7 +5,7 @@ import { compilePattern, cutText } from "#pattern";
 import { usageError } from "#runtime";
 import { type Normalization, normalize } from "#text";
 
-/** How text is cut, as far as seeds ask. */
+/** The settings of cutting that affect seeds. */
 type SeedCutting = {
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
@@ -13,12 +13,12 @@ type SeedCutting = {
   readonly normalization: Normalization | null;
 };
 
-/** What has more bytes is no term, and takes long to cut. */
+/** A longer text is no term, and takes long to cut. */
 const seedBytesMax = 1024;
 
 /**
- * The texts that the vocabulary shall have as tokens (docs/clean-and-fair.md), each once. A usage error for one that cannot
- * be a token, or that could never be used.
+ * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage
+ * error for one that cannot be a token, or that could never be used.
  */
 export function settleSeedTokens(
   asked: readonly string[],
@@ -28,12 +28,13 @@ export function settleSeedTokens(
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
-  // Of bytes alone each takes one merge at least. A long list that has no room is not looked through.
+  // Starting with bytes, each takes at least one merge. This rejects a long list before its texts are
+  // examined.
   if (room.mergesOf === undefined)
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
-  // A tokenizer that is extended keeps its pattern.
+  // An extended tokenizer keeps its pattern.
   const otherPattern = room.mergesOf === undefined ? "; try another --pattern" : ": leave it out";
   for (const seed of seeds) {
     const refuse = (what: string, hint?: string) => {
@@ -63,13 +64,16 @@ export function settleSeedTokens(
   return seeds;
 }
 
-/** As messages show a text: its beginning, if it is long. */
+/** Shortens a long text for messages. */
 const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.length > 60 ? "…" : ""}`;
 
-/** A text is also tried between these: what stands beside it may keep a pattern from cutting it. */
+/** A text is also tried between these: adjacent characters may keep a pattern from cutting it. */
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
-/** The pieces that a text is always cut into; undefined if it may be within one pretoken. */
+/**
+ * Returns a function that finds the pieces into which a text is always cut; undefined if it may be within one
+ * pretoken.
+ */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compilePattern(sources);
   const cut = (text: string) => cutText(pattern, Buffer.from(text));
@@ -91,8 +95,8 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 }
 
 /**
- * `leastSize` is what bytes and special tokens, or a base, take of a vocabulary of this size.
- * `mergesOf`: how many new tokens the seeds take, if not of bytes alone.
+ * `leastSize` is the part of a vocabulary of `size` taken by bytes and special tokens, or by a base.
+ * `mergesOf` counts the new tokens for the seeds, if they do not start with bytes.
  */
 export type SeedRoom = {
   readonly leastSize: number;
@@ -100,7 +104,7 @@ export type SeedRoom = {
   readonly mergesOf?: (seeds: readonly string[]) => number;
 };
 
-/** A usage error if a vocabulary has no room for so many merges of the seed tokens. */
+/** Throws a usage error if the vocabulary has no room for the merges of the seed tokens. */
 function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = ""): void {
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
@@ -109,7 +113,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
   );
 }
 
-/** Seeds that are tokens in any case, and those that a base merges with a space in front of them. */
+/** Warns of seeds that are tokens anyway, and of those that a base merges with a preceding space. */
 export function oddSeeds(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,

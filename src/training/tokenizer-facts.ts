@@ -11,7 +11,7 @@ import {
   trimObstacle,
 } from "#tokenizer";
 
-/** SHA-256 of all that decides what is encoded and decoded, wherever the files are. */
+/** SHA-256 of everything that affects encoding and decoding, independent of paths. */
 export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: TokenizerParts): string {
   const hash = (data: Uint8Array | string) => createSha256().update(data).digest("hex");
   const plain = (_: string, value: unknown) =>
@@ -22,9 +22,9 @@ export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: 
 }
 
 /**
- * What other programs are told of a tokenizer.
+ * The facts about a tokenizer for other programs.
  *
- * @param roles texts of special tokens by their roles (roleTokensAt)
+ * @param roles texts of special tokens by role (roleTokensAt)
  */
 export function factsOf(
   parts: TokenizerParts,
@@ -52,8 +52,8 @@ export function factsOf(
 }
 
 /**
- * The facts, and what an image cannot say otherwise: why something is refused, and the files that it stands for. It stands for
- * a directory alone, and only where nothing was given beside the files (`isAsItIs`); else for none.
+ * The facts, and those that an image cannot express otherwise: why something is refused, and the files that
+ * it replaces. It replaces only a directory, and only if no options supplemented the files (`isAsItIs`).
  */
 export const imageFactsOf = (
   parts: TokenizerParts,
@@ -69,7 +69,7 @@ export const imageFactsOf = (
   madeOf: isAsItIs && isDirectory(path) ? digestsIn(path) : null,
 });
 
-/** The SHA-256 of each file that decides what is loaded from a directory, by its name; null where there is none. */
+/** SHA-256 of each file that affects loading from a directory, by name; null if it does not exist. */
 function digestsIn(directory: string): Record<string, string | null> {
   const digestOf = (file: string) =>
     isFile(file) ? createSha256().update(readBytes(file)).digest("hex") : null;

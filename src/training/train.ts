@@ -26,7 +26,7 @@ import {
 import { checkParity, withoutParity } from "./parity.ts";
 import { type Base, cuttingOf, type Training } from "./training.ts";
 
-/** What is trained on, and who takes what comes out. */
+/** The corpus, and the receivers of the results. */
 type TrainRun<B extends Base | null> = Corpus & {
   /** Called with the words before the merges are learned. */
   readonly saveWords?: (words: WordTable) => Promise<void>;
@@ -37,8 +37,8 @@ type TrainRun<B extends Base | null> = Corpus & {
 type TrainedOf<B extends Base | null> = B extends null ? TrainedVocabulary : Extended;
 
 /**
- * Trains a tokenizer on a corpus. The event loop turns between slices of work, so that signals are served and progress is
- * drawn.
+ * Trains a tokenizer on a corpus. Yields to the event loop between slices of work, so that signals are
+ * handled and progress is drawn.
  */
 export async function train<B extends Base | null>(
   training: Training<B>,
@@ -68,10 +68,10 @@ export async function train<B extends Base | null>(
   if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);
-  // From here on nobody changes the words: step 5 keeps them.
+  // From here on the words must not change, because step 5 keeps them.
   const countedMs = performance.now();
 
-  // 2. Merge, some ten thousand times: the pair of tokens that occurs most often becomes one token.
+  // 2. Merge, some ten thousand times: the most frequent pair of tokens becomes one token.
   const number = await merge(words, report, run.languages && counted.tables);
   const mergedMs = performance.now();
 
@@ -90,15 +90,15 @@ export async function train<B extends Base | null>(
     mergeMs: mergedMs - countedMs,
   } as TrainedOf<B>;
 
-  // 4. Write the tokenizer's files; they take the place of the former ones at one instant.
+  // 4. Write the tokenizer's files, which replace the former ones atomically.
   await run.write?.(trained);
 
-  // 5. Keep what the next training on this corpus can use. Nobody waits for that.
+  // 5. Keep what the next training on this corpus can use.
   await keepRest?.();
   return trained;
 }
 
-/** A vocabulary of its own begins with the 256 bytes. */
+/** Learns a new vocabulary, which begins with the 256 bytes. */
 function fromBytes(training: Training, run: Corpus): Learner {
   const {
     superwords,
@@ -123,12 +123,12 @@ function fromBytes(training: Training, run: Corpus): Learner {
         tables === undefined
           ? await learnPairs(byteWords(words), mergeOptions, run, report)
           : await learnFairly(words, tables, parity, mergeOptions, run, report);
-      // With superwords it goes on over longer pretokens. Few trainings need the code for it.
+      // With superwords, merging continues on longer pretokens. Few trainings need the code for it.
       const second =
         superwords &&
         (await (await import("./learn-superwords.ts")).learnSuperwords(training, run, learned, report));
       const merges = second?.merges ?? learned;
-      // With languages a size is a number of merges, whatever they spell.
+      // With languages, a size is a number of merges, whatever they spell.
       const ofSize = (vocabulary: Vocabulary, size: number) =>
         tables === undefined
           ? mergesOfSize(merges, vocabulary, size)
@@ -148,7 +148,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
   };
 }
 
-/** Merges that are shared out among languages, and what plain ones would make of them. Few trainings need the code for it. */
+/** Learns parity-aware merges, and plain merges for comparison. Few trainings need the code for it. */
 async function learnFairly(
   words: WordTable,
   { train, dev }: LanguageTables,
@@ -183,7 +183,7 @@ const noWords = () =>
     hint: "name a text, or word counts that are not empty",
   });
 
-/** With superwords the corpus is read once for each stage: a UserError for an input that can be read only once. */
+/** Superwords read the corpus once for each stage: throws a UserError for an input that can be read only once. */
 function checkReadTwice(inputs: readonly Input[]): void {
   const once = inputs.find((input) => input.isStream);
   if (once === undefined) return;

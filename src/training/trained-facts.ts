@@ -1,7 +1,7 @@
 import { copyTokenBytes, type Vocabulary } from "#tokenizer";
 import type { TrainedVocabulary } from "./learn-merges.ts";
 
-/** What was counted and learned in a training. */
+/** The statistics of a training. */
 export type TrainingStatistics = {
   /** Pretokens of the corpus. */
   readonly wordCount: number;
@@ -9,7 +9,7 @@ export type TrainingStatistics = {
   readonly mergeCount: number;
   /** Bytes of all pretokens. */
   readonly byteCount: number;
-  /** How many tokens they are, when all merges are made. */
+  /** Tokens of all pretokens, after all merges. */
   readonly tokenCount: number;
   readonly countMs: number;
   readonly mergeMs: number;

@@ -31,10 +31,10 @@ import { settleParity } from "./parity.ts";
 import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
 import { checkedWeight } from "./weights.ts";
 
-/** How text becomes pretokens, and whose trainer says so. */
+/** How text becomes pretokens, and by the rule of which trainer. */
 export type CutSettings = {
   readonly specialTokens: readonly string[];
-  /** What is done to text between special tokens before the pattern cuts it; null: nothing. */
+  /** The normalization of text between special tokens, before the pattern cuts it; null if there is none. */
   readonly normalization: Normalization | null;
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
@@ -45,52 +45,55 @@ export type CutSettings = {
 };
 
 /**
- * What is to be learned, and how text is cut for it. Settled: every field has its value, and all go together. The record and
- * "--if-changed" keep them.
+ * The training settings. Settled: every field has its value, and all are compatible. The record and
+ * `--if-changed` store them.
  */
 export type Training<B extends Base | null = Base | null> = CutSettings &
   TokenLimits & {
-    /** Whose tokens and merges come first; null: the bytes and the special tokens. */
+    /** The tokenizer to extend; null starts with the bytes and the special tokens. */
     readonly base: B;
-    /** The largest, if several are asked for. */
+    /** The largest, if several are requested. */
     readonly vocabSize: number;
-    /** Special tokens have the first ids, under a rule that gives them the last ones. */
+    /** Special tokens get the first ids, although the rule gives them the last ones. */
     readonly specialTokensFirst?: true;
-    /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
+    /**
+     * The other sizes, ascending. If there are any, each vocabulary is written into its own directory, named
+     * by its size.
+     */
     readonly smallerSizes: readonly number[];
-    /** Vocabularies are filled with reserved tokens to a multiple of this. */
+    /** Reserved tokens fill vocabularies up to a multiple of this. */
     readonly padTo: number;
     readonly model: ModelSettings;
-    /** How superwords are learned; null: they are not. */
+    /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
-    /** How often the words of inputs count; of several that fit an input the last decides. Left out: each once. */
+    /** The weights of inputs' words; the last matching one counts. If left out, every input has weight 1. */
     readonly weights?: readonly InputWeight[];
-    /** The tokenizer whose settings were taken (docs/your-model.md). */
+    /** The tokenizer that provided the settings (docs/your-model.md). */
     readonly like: Like | null;
-    /** Texts that are tokens, whatever their counts: their merges come first. */
+    /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
-    /** How merges are shared out among languages. Left out: the lengths of their texts decide. */
+    /** How merges are balanced among languages; if left out, by the lengths of their texts. */
     readonly parity?: Parity;
   };
 
-/** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
+/** A tokenizer to extend: its tokens keep their ids, and new ones get the following ids. */
 export type Base = {
-  /** As it was named. */
+  /** As named by the user. */
   readonly path: string;
   readonly parts: TokenizerParts;
-  /** What is written with the new tokens put in. */
+  /** The files to rewrite with the new tokens. */
   readonly files: BaseFiles;
   /** Special tokens that only fill its size. */
   readonly reservedTokens: readonly string[];
-  /** Who decides ties: a trainer, or the reference for extensions (docs/extend.md). */
+  /** The tie rule: a trainer's, or the reference for extensions (docs/extend.md). */
   readonly rule: ExtensionRule;
-  /** Its special tokens that have other texts than in its files: these, by the old ones. */
+  /** Renamed special tokens: new texts by the old ones. */
   readonly renamed: Readonly<Record<string, string>>;
-  /** Special tokens that it gets, behind all other new tokens. */
+  /** Special tokens to add after all other new tokens. */
   readonly newSpecials: readonly string[];
   /**
-   * The merges of the seed tokens, in ids of the base and behind them; seeds that it has; those that no text gives behind a
-   * space; how many new tokens they take.
+   * The merges of the seed tokens, in ids of the base and following ones; seeds that the base has; seeds that
+   * no text produces after a space; the number of new tokens.
    */
   readonly seedMerges: readonly TokenPair[];
   readonly knownSeeds: readonly string[];
@@ -100,33 +103,33 @@ export type Base = {
   readonly learns: boolean;
 };
 
-/** What a base makes of seed tokens. */
+/** The seed tokens of an extension. */
 export type SeedsOfBase = Pick<Base, "seedMerges" | "knownSeeds" | "spacelessSeeds" | "seedTokenCount">;
 
 export type ExtensionRule = Compat | "extension";
 
-/** Which files are written. */
+/** The files to write. */
 export type OutputSettings = {
-  /** The formats asked for; if none were, all that can express the tokenizer. */
+  /** The requested formats; by default, all that can hold the tokenizer. */
   readonly formatNames: readonly string[] | undefined;
-  /** Whether `tokens.tsv` is written; undefined: if it is small, and no formats are asked for. */
+  /** Whether to write `tokens.tsv`; undefined: if it is small, and no formats are requested. */
   readonly ledger: boolean | undefined;
-  /** Whether a model card, `README.md`, is written. */
+  /** Whether to write a model card, `README.md`. */
   readonly modelCard: boolean;
 };
 
-/** What was looked at for a training, beside its options. */
+/** The sources that were opened for a training's options. */
 export type ResolvedSources = {
   readonly like?: Like | undefined;
   readonly base?: FoundBase | undefined;
-  /** The options that files of word counts were made with: what is left open is as they have it. */
+  /** The options with which files of word counts were made; they replace options left out. */
   readonly made?: CountsOptions | undefined;
 };
 
-/** A tokenizer to go on from, and what the record of its training says. */
+/** A tokenizer to extend, and its training record. */
 type FoundBase = Pick<Base, "parts" | "files" | "renamed"> & {
   readonly recorded: RecordedTraining | undefined;
-  /** The id of the token with this key in HF's files. */
+  /** Returns the id of the token with this key in HF's files. */
   readonly idOfKey: (key: string) => number | undefined;
   readonly makeSeeds: (seeds: readonly string[]) => SeedsOfBase;
 };
@@ -137,13 +140,13 @@ type AskedCutting = Pick<
 > &
   AskedModel;
 
-/** What is asked of a model. */
+/** The requested settings for a model. */
 type AskedModel = Pick<
   RequestedTraining,
   Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
 >;
 
-/** The special tokens that are named, by whoever is asked first: the tokenizer to be like has others before them. */
+/** Returns the named special tokens, in the order of ids: the tokenizer for --like has others before them. */
 const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([
     ...(like?.specialTokens.map(({ content }) => content) ?? []),
@@ -151,11 +154,11 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
   ]),
 ];
 
-/** Those that a chat template brings. Word counts were made without them. */
+/** Returns special tokens that a chat template adds. Word counts were made without them. */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
   asked.counts === undefined ? broughtTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
 
-/** The cutting that is asked for, checked. */
+/** Settles and checks how text is cut. */
 export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSources): CutSettings {
   if (asked.compat === "extension") {
     throw usageError(
@@ -191,13 +194,13 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   };
 }
 
-/** The rule that is asked for, or the one by which the base was made. */
+/** Returns the requested rule, or the one by which the base was made. */
 const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): ExtensionRule =>
   compat ?? recorded?.compat ?? "extension";
 
 /**
- * How large a vocabulary becomes, ascending: undefined, as its seed tokens need. `own` are special tokens that it has, and
- * `newSpecials` those that it gets.
+ * The sizes of a vocabulary, ascending; undefined: just large enough for its seed tokens. `own` are special
+ * tokens that it has, and `newSpecials` those to add.
  */
 type Sized = {
   readonly sizes: readonly number[] | undefined;
@@ -206,7 +209,7 @@ type Sized = {
   readonly room: SeedRoom;
 };
 
-/** Of a vocabulary of its own. */
+/** For a new vocabulary. */
 function sizedOfOwn(asked: RequestedTraining, { specialTokens }: CutSettings, leastSize: number): Sized {
   const sizes = sizesOf(asked, undefined);
   checkSizes(sizes, leastSize, specialTokens.length);
@@ -235,7 +238,7 @@ function sizedBeyond(asked: RequestedTraining, found: FoundBase): Sized {
   return { sizes: asSized, own, newSpecials, room };
 }
 
-/** The base with what it gets, and how large it becomes. */
+/** Settles the extension of a base: its new tokens and sizes. */
 function settleBase(
   asked: RequestedTraining,
   found: FoundBase,
@@ -265,14 +268,14 @@ function settleBase(
   return { base, sizes };
 }
 
-/** A usage error if a token of the base has this text as its key in HF's files. */
+/** Throws a usage error if a token of the base has this text as its key in HF's files. */
 export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
   const id = idOfKey(text);
   if (id !== undefined)
     throw usageError(`${subject} is the base's token ${id} already`, "choose another text");
 }
 
-/** What says how a corpus is read, where there is none. */
+/** Refuses options about reading a corpus if there is none. */
 function refuseOfCorpus(asked: RequestedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
@@ -293,13 +296,16 @@ function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: Requested
   );
 }
 
-/** The special tokens at which the training of a base ended documents: they were never text. Reserved ones are in no text. */
+/**
+ * Returns the special tokens at which the base's training ended documents: they were never text. Reserved
+ * ones occur in no text.
+ */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
   specialTokensAsText
     ? []
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
-/** How a base cuts text. Documents end at its own special tokens and at those that are asked for. */
+/** Returns how a base cuts text. Documents end at its own special tokens and at the requested ones. */
 function cuttingOfBase(
   asked: RequestedTraining,
   found: FoundBase,
@@ -313,7 +319,7 @@ function cuttingOfBase(
   return cutting;
 }
 
-/** Refuses word counts that have special tokens of the base as words. */
+/** Refuses word counts in which special tokens of the base are words. */
 export function refuseCountedAsText(
   asked: RequestedTraining,
   found: FoundBase,
@@ -326,20 +332,20 @@ export function refuseCountedAsText(
   });
 }
 
-/** How a base cuts text whose documents end at `separators`. */
+/** Returns how a base cuts text whose documents end at `separators`. */
 function settleCuttingOfBase(
   { parts }: FoundBase,
   rule: ExtensionRule,
   separators: readonly string[],
 ): CutSettings {
   const compat = rule === "extension" ? "cs336" : rule;
-  // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
+  // HF's trainer is fed line by line, so no pretoken crosses a line end.
   const lineWise = compat === "huggingface";
   const pattern = patternOfSources(parts.description.patternSources, { lineWise });
   return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
 }
 
-/** What is left open is as the rule has it. */
+/** Fills in the rule's defaults. */
 export const settleLimits = (
   {
     minFrequency,
@@ -353,7 +359,7 @@ export const settleLimits = (
   ...(wholeCharacters && { wholeCharacters }),
 });
 
-/** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
+/** Checks the requested options, and fills in defaults. All rules about combinations are here. */
 export function settle(asked: RequestedTraining, looked: ResolvedSources): Training {
   const { like = null } = looked;
   const { base: found } = looked;
@@ -392,7 +398,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   };
 }
 
-/** Whether special tokens get the first ids beyond what the rule says. */
+/** Whether special tokens get the first ids although the rule does not say so. */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,
   like: Like | null,
@@ -406,7 +412,7 @@ function areSpecialTokensFirst(
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
 
-/** Ascending, of all tokens; `idLimit` is that of a base. */
+/** Returns the sizes, ascending, counting all tokens; `idLimit` is that of a base. */
 function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
@@ -423,7 +429,7 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
 };
 
-/** Word counts do not say that a space was put before each text. */
+/** Word counts do not record whether a space was put before each text. */
 function refuseCountsOfSpaces(
   asked: RequestedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,
@@ -435,7 +441,7 @@ function refuseCountsOfSpaces(
   throw usageError(`${option} cannot be combined with this ${who} puts a space before each text`);
 }
 
-/** Refuses a format that is asked for and cannot say how text is cut. */
+/** Refuses a requested format that cannot express how text is cut. */
 function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): void {
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
@@ -460,7 +466,7 @@ function checkSizes(sizes: readonly number[], leastSize: number, specialCount: n
   throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
 }
 
-/** The same for a base whose ids are below `idLimit`. */
+/** Likewise for a base whose ids are below `idLimit`. */
 function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   const small = sizes.find((size) => size <= idLimit);
   if (small !== undefined) {
@@ -474,7 +480,7 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   throw usageError(`--vocab-size: ${twice}, or +${twice - idLimit}, is given twice`);
 }
 
-/** How the text becomes pretokens. */
+/** Returns how text becomes pretokens. */
 export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
   const { pattern, normalization, base, like } = settings;
   const { specialTokens, isLinewise } = countsOptionsOf(settings);
@@ -485,11 +491,11 @@ export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" 
   };
 };
 
-/** How the finished tokenizer cuts text. */
+/** Returns the finished tokenizer's pattern. */
 export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
   superwords?.pattern ?? pattern;
 
-/** Word counts can be added up only if they were made with equal options of this kind. */
+/** Returns the options that must be equal for word counts to be added up. */
 export const countsOptionsOf = ({
   pattern,
   specialTokens,
@@ -504,23 +510,23 @@ export const countsOptionsOf = ({
   isLinewise: compat === "huggingface" && !wholeTexts,
 });
 
-/** How superwords are learned: tokens that go over spaces (docs/superwords.md). */
+/** How superwords are learned: tokens that span spaces (docs/superwords.md). */
 export type SuperwordSettings = {
   /** Size of the vocabulary of the first stage, which is an ordinary training. */
   readonly fromVocabSize: number;
-  /** How the second stage, and the finished tokenizer, cut text. The second stage is fed line by line. */
+  /** The pattern of the second stage and of the finished tokenizer. The second stage is fed line by line. */
   readonly pattern: ResolvedPattern;
 };
 
 /**
- * SuperBPE's pattern of the second stage: numbers, runs of punctuation, and spaces before white space are cut off; all text
- * between them is one pretoken.
+ * SuperBPE's pattern of the second stage: it splits off numbers, runs of punctuation, and spaces before
+ * whitespace; all text between them is one pretoken.
  */
 export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\n/]*| +(?!\\S)";
 
 /**
  * @param leastSize bytes and special tokens
- * @param vocabSizeLeast the smallest of the vocabularies that are to be made
+ * @param vocabSizeLeast the smallest of the requested vocabularies
  */
 function settleSuperwords(
   { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: RequestedTraining,
@@ -543,9 +549,10 @@ function settleSuperwords(
 }
 
 /**
- * The pattern as the trainer to agree with reads it. HF's engine has its own dialect, and is fed line by line. rustbpe takes
- * one regular expression, and drops the text between its matches, as tiktoken does. A pattern that this trainer would cut
- * otherwise than we do is a usage error. `asked` is what was typed, or the splits that a file states.
+ * Resolves the pattern in the dialect of the imitated trainer. HF's engine has its own dialect, and is fed
+ * line by line. rustbpe takes one regular expression and drops the text between its matches, like tiktoken.
+ * Throws a usage error for a pattern that this trainer would cut differently. `asked` is as typed, or the
+ * splits that a file states.
  */
 export function trainingPattern(
   asked: string | readonly string[],
@@ -553,7 +560,7 @@ export function trainingPattern(
   isLinewise = compat === "huggingface",
 ): ResolvedPattern {
   const isHuggingface = compat === "huggingface";
-  // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
+  // HF's trainer is fed line by line, so no pretoken crosses a line end.
   const lineWise = { lineWise: isLinewise };
   const pattern =
     typeof asked === "string"
@@ -564,7 +571,7 @@ export function trainingPattern(
   return pattern;
 }
 
-/** The pattern that superwords are learned from. It is fed line by line, whatever the trainer, and may leave text unmatched. */
+/** Resolves the pattern for superwords. It is fed line by line with any trainer, and may leave text unmatched. */
 function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
   const dialect = compat === "huggingface" ? oniguruma : fancyRegex;
   const pattern = resolvePattern(asked, { dialect, lineWise: true });
@@ -572,7 +579,7 @@ function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
   return pattern;
 }
 
-/** A usage error if HF's engine could not read the regular expressions of tokenizer.json. */
+/** Throws a usage error if HF's engine could not read the regular expressions in tokenizer.json. */
 function checkForExport(pattern: ResolvedPattern): void {
   const form = exportForm(pattern);
   if (form.kind !== "splits") return;

@@ -9,15 +9,15 @@ import type { Corpus } from "./learn-merges.ts";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
 
-/** A training, checked and settled, with its places locked and its corpus as it is now. */
+/** A training, checked and settled, with its outputs locked and its corpus listed. */
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
   readonly corpus: Corpus;
-  /** Whether some word counts are in memory: no later run can tell that its own are the same. */
+  /** Whether some word counts are in memory: no later run can tell whether its own are equal. */
   readonly hasGivenWords: boolean;
 };
 
-/** `--if-changed`: nothing is done if the output is as a run with the same options wrote it, from the same contents. */
+/** `--if-changed`: checks whether a run with the same options, from the same contents, wrote the output. */
 export class FormerRun {
   private readonly place: string;
   private readonly otherFiles: readonly string[];
@@ -31,7 +31,7 @@ export class FormerRun {
     this.otherFiles = saveCounts === undefined ? [] : [saveCounts];
   }
 
-  /** In doubt: no. */
+  /** Whether the output is up to date. Returns false when unsure. */
   async isAsNow(report: Report): Promise<boolean> {
     const { cache, directory } = this.cached;
     const result = readResult(directory, this.place);
@@ -44,7 +44,7 @@ export class FormerRun {
     return true;
   }
 
-  /** Records what the output, which has just been written, was made of. */
+  /** Records the sources of the output, which has just been written. */
   note(): void {
     const { cache, directory, scratchPath } = this.cached;
     const madeOf = this.madeOf(cache.countedContents());
@@ -52,7 +52,7 @@ export class FormerRun {
     keepResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
   }
 
-  /** Undefined if what was read cannot be read again, or if other code may have the same version. */
+  /** Returns the sources; undefined if an input cannot be read again, or if other code may have the same version. */
   private madeOf(contents: readonly (string | undefined)[]): ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
     const code = codeIdentity();
@@ -69,7 +69,7 @@ export class FormerRun {
   }
 }
 
-/** All of them, as JSON can say them: none can be forgotten. */
+/** Returns all settings in a form for JSON; none can be forgotten. */
 const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
   ...rest,
   pattern: plainPattern(pattern),

@@ -3,14 +3,14 @@ import type { InputWeight } from "#formats";
 import { globMatcher, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
-/** Weights are whole numbers of this part of 1. */
+/** Weights are multiples of one over this number. */
 export const weightParts = 1e6;
 
-/** The weight; a usage error if it is not valid. */
+/** Returns the weight; throws a usage error if it is not valid. */
 export function checkedWeight(input: InputWeight): InputWeight {
   const { glob, weight } = input;
   if (glob === "") throw usageError("--weight names no file", "a path or a glob comes before the weight");
-  // The nearest double of a decimal of six digits is the quotient of two integers.
+  // The nearest double of a decimal with six digits is the quotient of two integers.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
@@ -19,7 +19,10 @@ export function checkedWeight(input: InputWeight): InputWeight {
   );
 }
 
-/** The weight of each path: that of the last glob that fits it, or 1. A usage error for a weight that decides nothing. */
+/**
+ * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight
+ * without effect.
+ */
 export function weightsOf(paths: readonly string[], weights: readonly InputWeight[]): number[] {
   const fits = weights.map(({ glob }) => fitting(glob));
   const deciding = paths.map((path) => fits.findLastIndex((fit) => fit(path)));
@@ -50,12 +53,13 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
 }
 
 /**
- * Whether the glob fits a path, or a folder above it. As in a .gitignore file, a glob with a slash fits whole paths, as they are
- * named or found; a glob without one fits names at any depth.
+ * Returns a function that tests whether the glob matches a path, or a folder above it. As in a .gitignore
+ * file, a glob with a slash matches whole paths, as named or found; a glob without one matches names at any
+ * depth.
  */
 function fitting(glob: string): (path: string) => boolean {
   const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
-  // The runtime takes a ! in front for "not".
+  // The runtime reads a leading ! as negation.
   const matches = globMatcher(plain.replace(/^!/, "\\!"));
   const isPath = plain.includes("/");
   return (path) => {

@@ -24,21 +24,21 @@ import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
 
-/** A run as its record has it. */
+/** A run, for its record. */
 export type Run = {
-  /** The command as people read it, and its arguments as typed. */
+  /** The command for people to read, and its typed arguments. */
   readonly command: string;
   readonly arguments: readonly string[];
-  /** When it began, by `performance.now()`. */
+  /** The start, by `performance.now()`. */
   readonly startMs: number;
-  /** When it ended, if the result is not written at once. */
+  /** The end, if the result is not written at once. */
   readonly endMs?: number;
   readonly trained: Pick<TrainedWork, "countMs" | "mergeMs">;
-  /** How many former results stay beside this one; undefined leaves those that are there. */
+  /** The number of former results to keep next to this one; undefined leaves existing ones. */
   readonly keepCount?: number | undefined;
 };
 
-/** A training, what it read, and what was learned. */
+/** A training, its inputs, and what was learned. */
 export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
   Partial<OutputSettings> & {
     readonly training: Training;
@@ -49,21 +49,30 @@ export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
     readonly trained: Trained;
   };
 
-/** What is written of a run. */
+/** The output of a run. */
 export type Product<Fields> = {
-  /** Those of the vocabularies, ascending. With several, each has a directory of its own, named by its size. */
+  /**
+   * The sizes of the vocabularies, ascending. If there are several, each has its own directory, named by its
+   * size.
+   */
   readonly sizes: readonly number[];
   readonly filesOf: (index: number) => readonly OutputFile[];
-  /** Whether an image of each is put beside its files, and in no list of them: what is loaded from the files is made anew. */
+  /**
+   * Whether each directory also gets an image. No record lists it, because it can be compiled again from the
+   * files.
+   */
   readonly hasImage?: boolean;
-  /** What its record has between the head, which is the same for all, and the files. `sizes`: in the record of several. */
+  /**
+   * The record's fields between the common head and the files. `sizes` is for the record of several
+   * vocabularies.
+   */
   readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
   readonly mergesSha256Of: (index: number) => string;
 };
 
 export type Written<Record> = FormerResults & { readonly record: Record };
 
-/** Writes a directory beside its place, the records too, and then exchanges it with what is there. */
+/** Writes a directory next to its place, including records, and exchanges it with the existing one. */
 export async function writeProduct<Fields extends object>(
   path: string,
   product: Product<Fields>,
@@ -88,7 +97,10 @@ export async function writeProduct<Fields extends object>(
   return { ...former, record: record! };
 }
 
-/** The files of one size; or those of each in a directory of its own, and the record of all, the largest among them. */
+/**
+ * Returns the files of one size; or those of each in its own directory, and a common record, based on the
+ * largest.
+ */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
   makeRecord: (names: readonly string[], index: number, sizes?: readonly number[]) => object,
@@ -110,11 +122,11 @@ type Publishing = {
   readonly guard: Guard;
   /** Directories of the result that get an image of the tokenizer in them; "" is the result's own. */
   readonly withImages?: readonly string[];
-  /** Looks at the files before they take their place; what it throws, leaves the place as it was. */
+  /** Checks the files before they are published; if it throws, the place stays unchanged. */
   readonly check?: (stagedPath: string) => Promise<void>;
 };
 
-/** Writes files into a directory beside its place, and exchanges the two; see `writeProduct`. */
+/** Writes files into a directory next to its place, and exchanges the two; see `writeProduct`. */
 export async function publishFiles(
   path: string,
   files: readonly OutputFile[],
@@ -122,7 +134,7 @@ export async function publishFiles(
 ): Promise<FormerResults> {
   return withStaged(stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
-      // In slices: tokens of repetitive text are megabytes long, and so are the files.
+      // In slices: tokens of repetitive text, and therefore files, can be megabytes long.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();
     }
     for (const directory of withImages) {
@@ -136,10 +148,10 @@ export async function publishFiles(
   });
 }
 
-/** A product whose record is one of several kinds. */
+/** A product with any kind of record. */
 export type AnyProduct = Product<object>;
 
-/** Which files are asked for. */
+/** Returns which files to write. */
 export const outputsOf = ({
   formats: formatNames,
   ledger,
@@ -188,7 +200,7 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
   });
 }
 
-/** A setting that has no place of its own in a record is recorded by its name: none can be forgotten. */
+/** Returns the settings without a field of their own in a record, by name; none can be forgotten. */
 export function otherSettings({
   base,
   vocabSize,
@@ -250,7 +262,7 @@ export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" 
   regex: sources.length === 1 ? sources[0]! : sources,
 });
 
-/** What was read and counted. */
+/** Returns the facts about what was read and counted. */
 export function corpusFacts({ training, corpus, skipped, counts, trained }: Result<TrainedWork>) {
   const { inputs, languages } = corpus;
   const { weights } = training;
@@ -260,7 +272,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
       [...inputs, ...counts].map(({ path }) => path),
       weights,
     );
-  /** Files of word counts come behind the inputs. */
+  /** Files of word counts come after the inputs. */
   const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
@@ -283,7 +295,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
   };
 }
 
-/** The head of a record: the program, the command, and when it ran. */
+/** Returns the head of a record: the program, the command, and its time. */
 const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>
   ({
     format: recordFormat,
@@ -294,15 +306,16 @@ const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "a
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
   }) as const;
 
-/** A tokenizer that was made of another one, of which `basePath` is the first file. */
+/** A tokenizer that was derived from another one, whose first file is `basePath`. */
 type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
   readonly basePath: string;
   readonly parts: TokenizerParts;
 };
 
 /**
- * Its record. `options` are those of the training of the other one, if there is a record of it, and what is different now.
- * In any case they hold what GPT-2's files and files of ranks do not: pattern, special tokens with their ids, normal form.
+ * Makes its record. `options` are those of the original's training, if it has a record, with the changes.
+ * They always include what GPT-2's files and rank files lack: pattern, special tokens with their ids, normal
+ * form.
  */
 export function derivedRecord(
   { basePath, parts, ...run }: Derivation,
@@ -326,7 +339,7 @@ export function derivedRecord(
   };
 }
 
-/** The options in the record of a training beside the file. */
+/** Returns the options in the training record next to the file. */
 function trainedOptions(path: string): object | undefined {
   const recordPath = join(path, "..", recordName);
   if (!isFile(recordPath)) return undefined;
@@ -334,7 +347,7 @@ function trainedOptions(path: string): object | undefined {
   return typeof options === "object" && options !== null ? options : undefined;
 }
 
-/** What the run took, up to now. */
+/** Returns the time and memory that the run has used so far. */
 function costOf({ startMs, endMs, trained }: Run, writeStartMs: number) {
   const nowMs = performance.now();
   return {
