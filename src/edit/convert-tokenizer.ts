@@ -25,7 +25,7 @@ import {
   tokenBytesOf,
   vocabularyOf,
 } from "#tokenizer";
-import { chosenFiles, derivedRecord, loadFormats, publishFiles } from "#training";
+import { loadFormats, makeDerivedRecord, publishFiles, selectFiles } from "#training";
 
 type Opened = { readonly path: string; readonly parts: TokenizerParts };
 
@@ -120,13 +120,13 @@ export async function convertTokenizer(options: Conversion) {
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");
   try {
     const tokenizer = await thread.ask("finish", { path, parts: sendable(parts) });
-    const files = chosenFiles(await loadFormats(), formatNames, tokenizer);
+    const files = selectFiles(await loadFormats(), formatNames, tokenizer);
     const names = [...files.map(({ name }) => name), recordName];
     const { paths } = tokenizerFileOf(path);
     const source = await describeCounts(paths);
     const { specialTokens, specialIds } = tokenizer.vocabulary;
     const record = () =>
-      derivedRecord({ ...options, basePath: paths[0]! }, { converted: { tokenizer: source } }, names, {
+      makeDerivedRecord({ ...options, basePath: paths[0]! }, { converted: { tokenizer: source } }, names, {
         vocabSize: parts.tokens.tokenCount,
         specialTokens,
         specialIds: [...specialIds],

@@ -29,7 +29,7 @@ import {
   type TokenizerParts,
   type TooSmall,
 } from "#tokenizer";
-import { derivedRecord, filesOfSizes, publishFiles } from "#training";
+import { filesOfSizes, makeDerivedRecord, publishFiles } from "#training";
 
 type OpenRequest = {
   readonly path: string;
@@ -185,7 +185,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
       const { pruning, numbering } = all[index]!;
       const { unreachableCount } = pruning;
       const pruned = { tokenizer, sizeBefore, unreachableCount, texts: options.texts };
-      return derivedRecord({ ...options, basePath: paths[0]! }, { pruned }, names, {
+      return makeDerivedRecord({ ...options, basePath: paths[0]! }, { pruned }, names, {
         vocabSize: numbering.size,
         ...(ofAll && { sizes: ofAll }),
         specialTokens: specials.map(({ content }) => content),

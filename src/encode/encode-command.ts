@@ -36,13 +36,13 @@ import {
 } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { specialTokenId } from "#tokenizer";
-import { encodeOptions as encodingTable, idFiles } from "./encode-options.ts";
+import { encodeOptions, idFiles } from "./encode-options.ts";
 
 /** `bpe encode`: writes the ids of all inputs, in order, to one file or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   // 1. Refuse mistakes that the options alone reveal, before reading anything.
-  const asked = readTyped(encodingTable, invocation.options);
+  const asked = readTyped(encodeOptions, invocation.options);
   const { output: path, ranges: plan, appendToken } = asked;
   const tokenizer = tokenizerOf(asked);
   const files = idFilesOf(asked);
@@ -152,13 +152,13 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
   return [`${countNoun(documentCount, "document")} in ${countNoun(fileCount, "file")}${former}${empty}`];
 }
 
-const { idType } = encodingTable;
+const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Option][];
 
 /** A machine that stops encodes at most this many ids of a part again. */
 const partIds = 1 << 28;
 
-type AskedIds = Pick<Requested<typeof encodingTable>, "output" | "idType" | keyof typeof idFiles>;
+type AskedIds = Pick<Requested<typeof encodeOptions>, "output" | "idType" | keyof typeof idFiles>;
 
 /**
  * Returns the layout and the names of the files of ids. Undefined for stdout, and for a pipe, which accepts

@@ -4,8 +4,8 @@ import {
   addEncoded,
   countTokens,
   type EncodedTask,
+  emptyEncodedSum,
   encodingThreadsFor,
-  nothingEncoded,
   startEncodingWorkers,
 } from "#encoding";
 import { ratio } from "#evaluation";
@@ -88,7 +88,7 @@ function tokenCounts(
   counts: readonly EncodedTask[],
 ): TokenCounts {
   const sumOf = (first: number, end: number): TotalTokens => {
-    const sum = nothingEncoded();
+    const sum = emptyEncodedSum();
     for (const count of counts.slice(first, end)) addEncoded(sum, count);
     const hasRecords = inputs.slice(first, end).some(({ format }) => format !== "text");
     return { files: end - first, ...tokensOf(sum, hasRecords) };

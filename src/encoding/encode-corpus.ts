@@ -94,13 +94,13 @@ export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudg
  * can be terminated.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
-  inputs.every(canSeek) && (parts === undefined || isQuick(parts));
+  inputs.every(canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
 /**
  * Whether no step of encoding takes long: setting up 100,000 added tokens, or a million merges, takes some
  * 0.2 s.
  */
-export const isQuick = ({ addedTokens, model }: EncodingParts) =>
+export const hasOnlyQuickSteps = ({ addedTokens, model }: EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
 /**
@@ -121,7 +121,7 @@ export async function encodeCorpus(
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedText> {
   const { inputs, ranges } = options;
-  const all = nothingEncoded();
+  const all = emptyEncodedSum();
   await encodeTasks(options, inOrder(sink, inputs, all), true, report);
   const { textBytes, invalidByteCount } = all;
   // Ranges of a plan may be empty.
@@ -164,7 +164,7 @@ export async function countTokens(
   options: Omit<EncodeCorpusOptions, "ranges">,
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedTask[]> {
-  const counts = options.inputs.map(nothingEncoded);
+  const counts = options.inputs.map(emptyEncodedSum);
   const endTask = ({ inputIndex }: Task, found: EncodedTask | undefined) =>
     addEncoded(counts[inputIndex]!, found);
   await encodeTasks(options, { endTask }, false, report);
@@ -331,7 +331,7 @@ export type EncodedTask = EncodedText & {
 
 type EncodedSum = { -readonly [Field in keyof EncodedTask]: EncodedTask[Field] };
 
-export const nothingEncoded = (): EncodedSum => ({
+export const emptyEncodedSum = (): EncodedSum => ({
   textBytes: 0,
   invalidByteCount: 0,
   idCount: 0,
@@ -339,7 +339,7 @@ export const nothingEncoded = (): EncodedSum => ({
 });
 
 /** `found` is undefined for a task without anything to do. */
-export function addEncoded(sum: EncodedSum, found: EncodedTask = nothingEncoded()): void {
+export function addEncoded(sum: EncodedSum, found: EncodedTask = emptyEncodedSum()): void {
   sum.textBytes += found.textBytes;
   sum.invalidByteCount += found.invalidByteCount;
   sum.idCount += found.idCount;

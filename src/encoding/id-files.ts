@@ -255,7 +255,7 @@ export class IdFiles implements IdSink {
 
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept: readonly KeptValue[] = []): void {
     this.throwError();
-    const ends = recordEnds ?? endsBehind(ids, this.options.documentEndId);
+    const ends = recordEnds ?? findEndsAfter(ids, this.options.documentEndId);
     const { length: width } = this.kept.fields;
     assert(width === 0 || kept.length === width * ends.length, "each record has its kept fields");
     let from = Math.min(this.skippedIds, ids.length);
@@ -271,14 +271,14 @@ export class IdFiles implements IdSink {
       const [to, next] = isFull ? [ends[last]!, last + 1] : [ids.length, last];
       if (to > from || next > first) {
         const inPart = ends.subarray(first, next).map((end) => end - from);
-        this.opened().write(ids.subarray(from, to), inPart, kept.slice(width * first, width * next));
+        this.openNextShard().write(ids.subarray(from, to), inPart, kept.slice(width * first, width * next));
       }
-      if (isFull) this.endShard(this.pointBehind(to, next));
+      if (isFull) this.endShard(this.pointAfter(to, next));
       [from, first] = [to, next];
     }
     this.isOpen = ids.length > (ends.at(-1) ?? 0) || (this.isOpen && ends.length === 0);
     this.hasEnded ||= ends.length > 0;
-    this.point = this.pointBehind(ids.length, ends.length);
+    this.point = this.pointAfter(ids.length, ends.length);
   }
 
   /** Ends a text that is not a record, and with it a document, unless a document ended at the same place. */
@@ -306,7 +306,7 @@ export class IdFiles implements IdSink {
 
   /** Publishes what is left. The last shard may be small; without any ids there is one empty shard. */
   async finish(): Promise<void> {
-    if (this.begunCount === 0) this.opened();
+    if (this.begunCount === 0) this.openNextShard();
     this.endShard(null);
     await this.publishing;
     this.throwError();
@@ -318,12 +318,12 @@ export class IdFiles implements IdSink {
     await this.publishing;
   }
 
-  private pointBehind(ids: number, documents: number): Point {
+  private pointAfter(ids: number, documents: number): Point {
     const { point } = this;
     return { ...point, ids: point.ids + ids, documents: point.documents + documents };
   }
 
-  private opened(): OpenShard {
+  private openNextShard(): OpenShard {
     this.shard ??= new OpenShard(this.options, this.pathsOf(this.begunCount++), this.kept);
     return this.shard;
   }
@@ -398,7 +398,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   try {
     const manifest = readManifest(path, hint);
     listed = { manifest, path, base, format, hint };
-    const differs = differing(manifest.request, request);
+    const differs = describeDifference(manifest.request, request);
     if (differs !== undefined) throw new UnusableShards(`"${path}" is of another run: ${differs}`, { hint });
     checkSizes(listed);
     await checkContents(listed, undefined, checking);
@@ -429,7 +429,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
 }
 
 /** Describes the first difference between two requests; undefined if they are equal. */
-export function differing(former: object, request: object): string | undefined {
+export function describeDifference(former: object, request: object): string | undefined {
   // An option that is not given has no key.
   for (const name of Object.keys({ ...former, ...request })) {
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
@@ -441,7 +441,7 @@ export function differing(former: object, request: object): string | undefined {
 }
 
 /** Returns the positions after each occurrence of an id. */
-function endsBehind(ids: Uint16Array | Uint32Array, id: number | undefined): Uint32Array {
+function findEndsAfter(ids: Uint16Array | Uint32Array, id: number | undefined): Uint32Array {
   const ends: number[] = [];
   if (id === undefined) return Uint32Array.from(ends);
   for (let at = ids.indexOf(id); at >= 0; at = ids.indexOf(id, at + 1)) ends.push(at + 1);

@@ -9,13 +9,13 @@ export {
   type EncodedFile,
   type EncodedTask,
   type EncodeIntoOptions,
+  emptyEncodedSum,
   encodeInto,
   encodingBytesPerByte,
   encodingParts,
   encodingThreadsFor,
-  isQuick,
+  hasOnlyQuickSteps,
   mergeBytesOfThread,
-  nothingEncoded,
   startEncodingWorkers,
 } from "./encode-corpus.ts";
 export {

@@ -4,7 +4,13 @@ import { followHint, type PlanLine, readPlanLines } from "#corpus";
 import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
 import { UserError, usageError, withRegularFile, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
-import { type AskedFiles, differing, type EncodedFiles, IdFiles, type ReportShards } from "./id-files.ts";
+import {
+  type AskedFiles,
+  describeDifference,
+  type EncodedFiles,
+  IdFiles,
+  type ReportShards,
+} from "./id-files.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
 // Several machines encode the ranges of a plan into parts. Joined in the order of the plan, they give the
@@ -163,7 +169,7 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
       });
     line += part.asked.ranges.length;
     const [first, own] = [sorted[0]!, part].map(({ manifest }) => ({ ...manifest.request, ...apart }));
-    const differs = differing(first, own!);
+    const differs = describeDifference(first, own!);
     if (differs !== undefined)
       throw new UserError(`"${part.path}" is of another run than "${sorted[0]!.path}": ${differs}`, {
         hint: "encode all slices with the same tokenizer and options",

@@ -5,7 +5,7 @@ import {
   type Finding,
   type MergeWithRank,
   type NamedTokenizer,
-  spelled,
+  spellFinding,
   type TextDifference,
   type TokenizerFacts,
 } from "#evaluation";
@@ -118,7 +118,7 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const token = (of: { token: string; id: number }) => `${of.id} ${quoted(of.token)}`;
   const found = differenceOfTwo(difference);
   const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
-  const spell = (parts: Finding["sentence"]) => spelled(parts, { tokenizers: [first, second] });
+  const spell = (parts: Finding["sentence"]) => spellFinding(parts, { tokenizers: [first, second] });
   return [
     ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),
     `${names[0]}: ${factsText(a)}`,

@@ -2,10 +2,10 @@ import { countNoun, formatDay, groupDigits } from "#bytes";
 import {
   type Difference,
   differenceOfTwo,
-  excerptsOf,
   type NamedText,
   type NamedTokenizer,
-  spelled,
+  selectExcerpts,
+  spellFinding,
 } from "#evaluation";
 import { type DiffData, type ListLengths, listMax } from "#pages";
 import { pageFacts, phrasesOf, type Warn, writePage } from "#reports";
@@ -32,7 +32,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     ...[inBoth, moved.length, onlyInA.length, onlyInB.length].map(groupDigits),
   ];
   const text = {
-    title: spelled(sentence, { tokenizers }),
+    title: spellFinding(sentence, { tokenizers }),
     origin: `bpe diff · ${formatDay(new Date())}`,
     finding: phrasesOf(sentence, tokenizers),
     more: [...phrasesOf(more, tokenizers), ` ${patternSentence(difference)}`],
@@ -47,7 +47,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     view: "diff",
     names: [a, b],
     ...shortened(difference),
-    excerpts: excerptsOf(cutBeginnings(compared)),
+    excerpts: selectExcerpts(cutBeginnings(compared)),
     made: [
       ["command", command],
       ...tokenizers.map(

@@ -12,7 +12,7 @@ import {
   type Measures,
   type NamedText,
   type NamedTokenizer,
-  spelled,
+  spellFinding,
   type TextFacts,
   textMeasures,
 } from "#evaluation";
@@ -79,7 +79,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
   const finding = evaluation.tokenizers.length > 1 ? findingOf(evaluation) : null;
   const sentences = [
-    ...(finding === null ? [] : [spelled([...finding.sentence, " ", ...finding.more], evaluation)]),
+    ...(finding === null ? [] : [spellFinding([...finding.sentence, " ", ...finding.more], evaluation)]),
     ...cautionsOf(evaluation),
   ];
   output.succeed(

@@ -2,12 +2,12 @@ import { countNoun, escapeBytes, formatBytes, formatDay, formatSeconds, groupDig
 import {
   cautionsOf,
   type Evaluation,
-  excerptsOf,
   type FullEvaluation,
   findingOf,
   type NamedText,
   type NamedTokenizer,
-  spelled,
+  selectExcerpts,
+  spellFinding,
   type VocabularyDetails,
 } from "#evaluation";
 import { type Fact, type PageText, usual } from "#pages";
@@ -44,7 +44,7 @@ export async function fullEvaluation({
   return {
     ...evaluation,
     tokenizers: evaluation.tokenizers.map((tokenizer, t) => ({ ...tokenizer, ...details[t]! })),
-    excerpts: excerptsOf(cutBeginnings({ texts, tokenizers, warn })),
+    excerpts: selectExcerpts(cutBeginnings({ texts, tokenizers, warn })),
   };
 }
 
@@ -80,7 +80,7 @@ export async function writeEvalPage(
   const finding = findingOf(evaluation);
   const title = titleOf(evaluation);
   const text: PageText = {
-    title: finding === null ? title : spelled(finding.sentence, evaluation),
+    title: finding === null ? title : spellFinding(finding.sentence, evaluation),
     origin: `bpe eval · ${formatDay(new Date())}`,
     finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
     more: [

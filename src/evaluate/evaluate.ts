@@ -1,5 +1,11 @@
 import { expectedTextBytes, type Input } from "#corpus";
-import { countIds, encodingBytesPerByte, encodingParts, isQuick, mergeBytesOfThread } from "#encoding";
+import {
+  countIds,
+  encodingBytesPerByte,
+  encodingParts,
+  hasOnlyQuickSteps,
+  mergeBytesOfThread,
+} from "#encoding";
 import {
   addCounts,
   type CountsById,
@@ -15,7 +21,7 @@ import {
   type NamedTokenizer,
   placedWordPattern,
   ratio,
-  scatteredTable,
+  scatterTable,
   sumOf,
   type TermTokens,
   type TextDifference,
@@ -149,7 +155,7 @@ function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
   // What takes long is done by workers, because it serves no signal meanwhile.
-  const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => isQuick(parts));
+  const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => hasOnlyQuickSteps(parts));
   const cacheShrinkBits = cacheShrinkBitsOf(options);
   const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, cacheShrinkBits));
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
@@ -453,9 +459,7 @@ export class TokenCounting {
     const entry = this.counted.get(keyOf(parts, specialTokens))!;
     const { patternSources } = parts.description;
     entry.table ??= await runSliced(
-      scatteredTable(
-        await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens),
-      ),
+      scatterTable(await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens)),
     );
     return entry.table;
   }

@@ -91,7 +91,7 @@ export function* differenceOf(
 const stepSize = 5_000;
 
 /** Maps each element and drops undefined results. */
-function* inSteps<From, To>(
+function* mapInSteps<From, To>(
   some: Iterable<From>,
   make: (one: From) => To | undefined,
 ): Generator<undefined, To[]> {
@@ -142,14 +142,14 @@ const latin1 = (bytes: Uint8Array) =>
 
 const latin1Of = (tokens: TokenTable, id: number) => latin1(tokenBytesOf(tokens, id));
 
-const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
+const showToken = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
 
 function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Difference["tokens"]> {
   const ofA = yield* tokensByKey(a);
   const ofB = yield* tokensByKey(b);
   const only = (some: Map<string, Entry>, others: Map<string, Entry>, parts: TokenizerParts) => {
     const nameOf = tokenNamer(parts);
-    return inSteps(some, ([key, { id, isSpecial }]) =>
+    return mapInSteps(some, ([key, { id, isSpecial }]) =>
       others.has(key) ? undefined : { token: nameOf(id), id, isSpecial },
     );
   };
@@ -161,7 +161,7 @@ function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefin
     inBoth++;
     return idA === idB ? undefined : { token: nameInA(idA), idA, idB, isSpecial };
   };
-  const moved = yield* inSteps(ofA, movedOf);
+  const moved = yield* mapInSteps(ofA, movedOf);
   return { inBoth, onlyInA: yield* only(ofA, ofB, a), onlyInB: yield* only(ofB, ofA, b), moved };
 }
 
@@ -184,12 +184,12 @@ function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefin
   const ofA = yield* ranksByKey(a);
   const ofB = yield* ranksByKey(b);
   const halves = (parts: TokenizerParts, rank: number) => ({
-    left: shown(parts, parts.model.merges.left[rank]!),
-    right: shown(parts, parts.model.merges.right[rank]!),
+    left: showToken(parts, parts.model.merges.left[rank]!),
+    right: showToken(parts, parts.model.merges.right[rank]!),
   });
   const only = (some: Map<string, number>, others: Map<string, number>, parts: TokenizerParts) =>
-    inSteps(some, ([key, rank]) => (others.has(key) ? undefined : { ...halves(parts, rank), rank }));
-  const both = yield* inSteps(ofA, ([key, rankA]) => {
+    mapInSteps(some, ([key, rank]) => (others.has(key) ? undefined : { ...halves(parts, rank), rank }));
+  const both = yield* mapInSteps(ofA, ([key, rankA]) => {
     const rankB = ofB.get(key);
     return rankB === undefined ? undefined : { rankA, rankB };
   });
@@ -197,7 +197,7 @@ function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefin
   yield;
   const stay = new Set(longestIncreasing(both.map(({ rankB }) => rankB)));
   yield;
-  const moved = yield* inSteps(both.keys(), (i) => {
+  const moved = yield* mapInSteps(both.keys(), (i) => {
     const { rankA, rankB } = both[i]!;
     return stay.has(i) ? undefined : { ...halves(a, rankA), rankA, rankB };
   });

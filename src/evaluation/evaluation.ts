@@ -102,7 +102,7 @@ export type CostliestWord = {
 const shownBytesMax = 160;
 
 /** Returns the first bytes, up to a character boundary. */
-export function beginningOf(bytes: Uint8Array): Uint8Array {
+export function truncate(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= shownBytesMax) return bytes;
   let end = shownBytesMax;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
@@ -263,7 +263,7 @@ export function evaluationOf(
 
 // Classes of tokens; 0 for whole characters.
 /** A part of one character. */
-const broken = 1;
+const partOfCharacter = 1;
 /** Bytes of several characters, at least one of them incomplete. */
 const mixed = 2;
 const special = 3;
@@ -277,7 +277,7 @@ function classesOf(parts: TokenizerParts) {
   for (let id = 0; id < tokens.idLimit; id++) {
     const bytes = tokenBytesOf(tokens, id);
     if (classes[id] === special || isUtf8(bytes)) continue;
-    classes[id] = isPartOfOne(bytes) ? broken : mixed;
+    classes[id] = isPartOfOne(bytes) ? partOfCharacter : mixed;
     notUtf8Count++;
     if (classes[id] === mixed) mixedCount++;
   }
@@ -296,7 +296,11 @@ function countClasses(tokenCounts: CountsById, { classes }: ReturnType<typeof cl
   const byClass = [0, 0, 0, 0];
   for (let id = 0; id < tokenCounts.length; id++) byClass[classes[id]!]! += tokenCounts[id]!;
   const mixedTokens = byClass[mixed]!;
-  return { specialCount: byClass[special]!, notUtf8Tokens: byClass[broken]! + mixedTokens, mixedTokens };
+  return {
+    specialCount: byClass[special]!,
+    notUtf8Tokens: byClass[partOfCharacter]! + mixedTokens,
+    mixedTokens,
+  };
 }
 
 function parityOf(facts: readonly TextFacts[], texts: readonly TextMeasures[]): Parity | null {

@@ -16,7 +16,7 @@ export type Excerpt = {
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
 /** Returns the passages that several tokenizers cut most differently; for one tokenizer, the beginnings of texts. */
-export function excerptsOf(texts: readonly CutText[]): Excerpt[] {
+export function selectExcerpts(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;
   if (tokenizerCount === 1)
     return texts.flatMap(({ name, cuts }) => excerptOf(name, { bytes: bytesOf(cuts[0]!), cuts }, [0], 1));

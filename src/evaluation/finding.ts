@@ -127,13 +127,13 @@ const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
 /** Lists reasons not to trust a number: short texts, and texts that a tokenizer was trained on. */
 export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
-  const sizes = listed(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));
+  const sizes = listNames(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));
   const learned = texts.filter(({ trainedBy }) => trainedBy.length > 0);
-  const byLearners = groupBy(learned, ({ trainedBy }) => listed(trainedBy));
+  const byLearners = groupBy(learned, ({ trainedBy }) => listNames(trainedBy));
   return [
     ...(short.length === 0 ? [] : [`${sizes}: below 50 kB a single paragraph may decide the number.`]),
     ...[...byLearners].map(([learners, texts]) => {
-      const names = listed(texts.map(({ name }) => name));
+      const names = listNames(texts.map(({ name }) => name));
       const [are, their] = texts.length === 1 ? ["is", "its number is"] : ["are", "their numbers are"];
       return `${names} ${are} among the inputs that ${learners} learned from: ${their} too good.`;
     }),
@@ -141,7 +141,7 @@ export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
 }
 
 /** Formats "a, b and c". */
-const listed = (names: readonly string[]) =>
+const listNames = (names: readonly string[]) =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
 /** Describes the differences between two tokenizers, a (0) and b (1). */
@@ -175,7 +175,7 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
 }
 
 /** Joins a sentence, with the names of the tokenizers. */
-export const spelled = (
+export const spellFinding = (
   parts: readonly FindingPart[],
   { tokenizers }: { readonly tokenizers: readonly { readonly name: string }[] },
 ) => parts.map((part) => (typeof part === "number" ? tokenizers[part]!.name : part)).join("");

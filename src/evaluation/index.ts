@@ -26,7 +26,7 @@ export {
   type VocabularyDetails,
   type WordCosts,
 } from "./evaluation.ts";
-export { type CutText, type Excerpt, excerptsOf } from "./excerpts.ts";
+export { type CutText, type Excerpt, selectExcerpts } from "./excerpts.ts";
 export {
   cautionsOf,
   differenceOfTwo,
@@ -35,7 +35,7 @@ export {
   findingOf,
   ownAndBest,
   shortTextBytes,
-  spelled,
+  spellFinding,
 } from "./finding.ts";
 export {
   bestOf,
@@ -64,7 +64,7 @@ export {
   gatherTextWords,
   holdsWhiteSpace,
   placedWordPattern,
-  scatteredTable,
+  scatterTable,
   slicesOf,
   type TextWords,
   type WordSlice,

@@ -280,7 +280,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
 
 const from = (key: string) => textMeasures.findIndex((measure) => measure.key === key);
 
-const repeated = new Set([
+const repeatedKeys = new Set([
   "words_per_token",
   "tokens_per_character",
   "continued_words",
@@ -292,7 +292,7 @@ const repeated = new Set([
  * Whether another measure has the same information: a count whose share is a measure, a complement, or a
  * reciprocal.
  */
-export const repeatsAnother = ({ key }: Measure<never>) => repeated.has(key);
+export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
 /** Measured only on request. */
 export const digitMeasures = textMeasures.slice(from("numbers"), from("flops_per_byte"));

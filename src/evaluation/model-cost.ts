@@ -221,7 +221,7 @@ const kinds = new Map(
 
 /** Reads the shape from a config.json of `transformers`, or throws a UserError that names what is unknown. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
-  const outer = parsed(json);
+  const outer = parseObject(json);
   if (outer === null) throw refuse("it is not a config.json: it does not hold a JSON object", example);
   const inner = ["text_config", "llm_config", "language_config"].map((name) => outer[name]).find(isObject);
   const config = inner ?? outer;
@@ -255,7 +255,7 @@ function shapeOfConfig(json: string, refuse: Refuse): Given {
 const isObject = (value: unknown): value is Config =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function parsed(json: string): Config | null {
+function parseObject(json: string): Config | null {
   try {
     const value: unknown = JSON.parse(json);
     return isObject(value) ? value : null;

@@ -75,7 +75,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
     }
     yield;
   }
-  const placed = yield* scatteredTable(table, isPlaced);
+  const placed = yield* scatterTable(table, isPlaced);
   const numbered = yield* numberWords(placed, withNumbers);
   return { placed, ...numbered, wordCount, characterCount, unspacedCount, textBytes };
 }
@@ -213,7 +213,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
  *
  * Index `i` of the order is `(i * step) % count`; `step` and `count` are coprime, so each index occurs once.
  */
-export function scatteredStep(count: number): number {
+export function scatterStep(count: number): number {
   let step = Math.max(1, Math.floor(count * 0.6180339887498949));
   while (commonDivisor(step, count) > 1) step++;
   return step;
@@ -222,7 +222,7 @@ export function scatteredStep(count: number): number {
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
 /** Copies a table in such an order, or the marked words of it, into shared memory; yields between slices. */
-export function* scatteredTable(table: WordTable, isTaken?: Uint8Array): Generator<undefined, WordTable> {
+export function* scatterTable(table: WordTable, isTaken?: Uint8Array): Generator<undefined, WordTable> {
   const { wordCount: allCount, bytes, starts, counts } = table;
   let wordCount = allCount;
   let byteCount = starts[allCount]!;
@@ -237,7 +237,7 @@ export function* scatteredTable(table: WordTable, isTaken?: Uint8Array): Generat
     starts: new Uint32Array(new SharedArrayBuffer(4 * (wordCount + 1))),
     counts: new Float64Array(new SharedArrayBuffer(8 * wordCount)),
   };
-  const step = scatteredStep(allCount);
+  const step = scatterStep(allCount);
   let to = 0;
   let pos = 0;
   for (const { first, end: sliceEnd } of slicesOf(allCount)) {

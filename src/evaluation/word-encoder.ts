@@ -11,7 +11,7 @@ import {
 } from "#tokenizer";
 import type { WordTable } from "#words";
 import type { DifferentWords } from "./difference.ts";
-import { beginningOf, type WordCosts } from "./evaluation.ts";
+import { truncate, type WordCosts } from "./evaluation.ts";
 import type { NumberCounts } from "./number-counts.ts";
 import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./text-words.ts";
 
@@ -145,7 +145,7 @@ export class WordEncoder {
   /** Returns the bytes of the first tokens, escaped for people. */
   pieces(ids: Ids): string[] {
     const { tokens } = this.tokenizer;
-    return Array.from(ids.subarray(0, piecesMax), (id) => escapeBytes(beginningOf(tokenBytesOf(tokens, id))));
+    return Array.from(ids.subarray(0, piecesMax), (id) => escapeBytes(truncate(tokenBytesOf(tokens, id))));
   }
 
   /** Returns all ids of a placed word, including its whitespace's. The next call overwrites them. */
@@ -202,16 +202,16 @@ export class WordEncoder {
     const token = isFirst ? this.addedTokens.get(id!) : undefined;
     if (token !== undefined) {
       const content = Buffer.from(token.content);
-      const before = token.normalized ? this.inForm(whitespace) : whitespace;
+      const before = token.normalized ? this.normalize(whitespace) : whitespace;
       const takenBytes = firstTokenBytes ?? content.length;
       return takenBytes <= before.length ? bytesOf(id!) : 0;
     }
-    const isPrefixed = parts.addsPrefixSpace && this.inForm(text)[0] !== space;
-    const before = [...(isPrefixed ? [space] : []), ...this.inForm(whitespace)];
+    const isPrefixed = parts.addsPrefixSpace && this.normalize(text)[0] !== space;
+    const before = [...(isPrefixed ? [space] : []), ...this.normalize(whitespace)];
     return before.reduce((sum, byte) => sum + bytesOf(parts.model.byteIds[byte]!), 0);
   }
 
-  private inForm(text: Uint8Array): Uint8Array {
+  private normalize(text: Uint8Array): Uint8Array {
     const { normalization } = this.tokenizer.parts;
     return normalization === null
       ? text
@@ -275,7 +275,7 @@ export function* differentWords(
     differentWords: differentCount,
     distinctDifferentWords: distinctCount,
     mostFrequent: listed.map((p) => ({
-      word: escapeBytes(beginningOf(placedAt(words, p))),
+      word: escapeBytes(truncate(placedAt(words, p))),
       count: counts[p]!,
       piecesA: a.pieces(a.idsOf(words, p)),
       piecesB: b.pieces(b.idsOf(words, p)),
@@ -362,7 +362,7 @@ export function* wordCosts(
     // Shown with its most frequent cut.
     const bytes = wordAt(words, places[0]!);
     return {
-      word: Buffer.from(beginningOf(bytes)).toString("utf8"),
+      word: Buffer.from(truncate(bytes)).toString("utf8"),
       bytes: bytes.length,
       count: sum((p) => counts[p]!),
       tokens: sum((p) => counts[p]! * tokenCounts[p]!),

@@ -27,7 +27,6 @@ import { pushedBytes, TextChain } from "#text";
 import { baseSize, buildVocabulary, makeTokenCounts, notesOfShared } from "#tokenizer";
 import {
   checkFormatNames,
-  chosenFiles,
   cuttingOf,
   fileBytes,
   finishedTokenizer,
@@ -37,6 +36,7 @@ import {
   mergeBytes,
   mergeOptionsOf,
   type SaveOptions,
+  selectFiles,
   settle,
   type TrainedVocabulary,
   type Training,
@@ -307,7 +307,7 @@ export class TrainedTokenizer extends TextTokenizer {
     const names = checkFormatNames("files", options);
     const { vocabulary, tokenCounts } = this.trained;
     return fileBytes([
-      ...chosenFiles(this.formats, names, finishedTokenizer(this.training, vocabulary)),
+      ...selectFiles(this.formats, names, finishedTokenizer(this.training, vocabulary)),
       ...tokensTsvFiles(names === undefined ? undefined : false, vocabulary, tokenCounts),
     ]);
   }

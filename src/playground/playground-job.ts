@@ -1,4 +1,4 @@
-import { type Excerpt, excerptsOf, type SampleToken } from "#evaluation";
+import { type Excerpt, type SampleToken, selectExcerpts } from "#evaluation";
 import { findKnownRanksBySum, partsOfRanks, scanRanks } from "#formats";
 import { type StageProgress, serveJob, type Tell } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
@@ -173,7 +173,7 @@ export class PlaygroundJob {
       const other = await partsOfFile(new Uint8Array(await file.arrayBuffer()), name, pattern);
       const left = tokensOf(this.tokenizer!.parts, text);
       const right = tokensOf(other, text);
-      const excerpts = excerptsOf([{ name: "Where they cut most differently", cuts: [left, right] }]);
+      const excerpts = selectExcerpts([{ name: "Where they cut most differently", cuts: [left, right] }]);
       return { kind: other.description.kind, excerpts, scripts: countsByScript(text, left, right) };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;

@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
-import { excerptsOf, usedCount } from "#evaluation";
+import { selectExcerpts, usedCount } from "#evaluation";
 import { readTokenCountFacts, readTokenCounts, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
   type Curve,
@@ -209,7 +209,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
     excerpts:
       text === undefined
         ? []
-        : excerptsOf(cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [parts])),
+        : selectExcerpts(cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [parts])),
     summary: summaryOf(rows),
     made: [
       ["command", command],

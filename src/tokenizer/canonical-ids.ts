@@ -11,7 +11,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 type Ids = ArrayLike<number>;
 
-/** Ids [start, end) of those given are ids [canonicalStart, canonicalEnd) of the canonical ones. */
+/** Ids [start, end) of the given ones correspond to ids [canonicalStart, canonicalEnd) of the canonical ones. */
 export type RecodedSpan = {
   readonly start: number;
   readonly end: number;
@@ -28,8 +28,9 @@ export function firstDifference(given: Ids, canonical: Ids): number {
 }
 
 /**
- * Where two encodings of one text differ: the shortest spans of both with the same bytes. If the texts differ, because
- * decoded ids are normalized once more, there is one span, between what both have in common at the start and at the end.
+ * Compares two encodings of one text: the shortest spans of both with the same bytes that differ. If the
+ * texts differ, because decoded ids are normalized again, there is one span, between the common start and the
+ * common end.
  */
 export function recodedSpans(
   tokens: TokenTable,
@@ -71,21 +72,21 @@ function differingMiddle(given: Ids, canonical: Ids): RecodedSpan[] {
 export type NoncanonicalPlace = {
   /** Index among the ids of the text. */
   readonly index: number;
-  /** The shortest runs of both from there that have the same bytes, or what follows within `excerptIds` ids. */
+  /** The shortest runs of both from there with the same bytes, or what follows within `excerptIds` ids. */
   readonly given: readonly number[];
   readonly canonical: readonly number[];
 };
 
-/** Ids from the first difference on that are looked at to find the end of the span. */
+/** Number of ids from the first difference on that are searched for the end of the span. */
 const excerptIds = 256;
-/** Bytes that are decoded at a time. A token may have any length, and every id may name it. */
+/** Bytes decoded at a time. A token may have any length, and every id may refer to it. */
 const sliceBytesMax = scaled(1 << 20, 16);
 
 /** Compares ids with the canonical ones, text by text, as they are read; memory does not grow with a text. */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: TokenDecoder;
-  /** Ids that were given and are not compared yet, then those from the first difference on. */
+  /** Given ids that are not compared yet, then those from the first difference on. */
   private given: number[] = [];
   /** The canonical ids from the first difference on; undefined before one is found. */
   private canonical: number[] | undefined;
@@ -97,7 +98,10 @@ export class CanonicalCheck {
     this.decoder = new TokenDecoder(parts.tokens);
   }
 
-  /** Takes the next ids of the text. An id without a token is an error that names its position among all ids taken. */
+  /**
+   * Takes the next ids of the text. For an id without a token, throws an error with its position among all
+   * ids taken.
+   */
   take(ids: Uint16Array | Uint32Array): void {
     const { tokens } = this.parts;
     for (let start = 0; start < ids.length; ) {
@@ -130,7 +134,7 @@ export class CanonicalCheck {
     return this.canonical !== undefined && Math.min(this.canonical.length, this.given.length) >= excerptIds;
   }
 
-  /** Compares the ids that the encoder has by now with as many of those given. */
+  /** Compares the ids available from the encoder with as many of the given ones. */
   private compare(): void {
     const ids = this.encoding.out.flush();
     let equal = 0;
@@ -146,7 +150,7 @@ export class CanonicalCheck {
   }
 }
 
-/** The first span of both in which they have the same bytes; all of it if there is none. */
+/** Returns the first span in which both have the same bytes; everything if there is none. */
 function firstSpan({ starts }: TokenTable, given: readonly number[], canonical: readonly number[]) {
   const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
   let [i, j, lead] = [0, 0, 0];

@@ -1,28 +1,31 @@
 /**
- * Chat templates that have names: Jinja, as `transformers` renders it, with `messages`, `add_generation_prompt`, `tools` and
- * `bos_token`. For messages of text each renders what the models of that family were published with. `generation` marks what
- * the assistant says, with the end of its turn: the part that is learned.
+ * Named chat templates: Jinja as `transformers` renders it, with `messages`, `add_generation_prompt`, `tools`
+ * and `bos_token`. For text messages each renders like the published template of that model family.
+ * `generation` marks the assistant's text and the end of its turn: the part that is learned.
  */
 export type ChatTemplate = {
   readonly template: string;
-  /** Special tokens that the template writes. */
+  /** Special tokens in the template's output. */
   readonly specialTokens: readonly string[];
-  /** The one of them that ends a turn: where generating stops. */
+  /** The one that ends a turn, at which generation stops. */
   readonly endOfTurn: string;
-  /** What the template begins with; null: with no such token. */
+  /** The token at the start of the template's output; null if there is none. */
   readonly bos: string | null;
-  /** What ends documents, and what fills batches, in models of that family. */
+  /** The tokens that end documents and pad batches in models of that family. */
   readonly documentEnd: string;
   readonly pad: string;
 };
 
-/** How a message of the assistant calls a tool: as it is, or as the function in it; its arguments are JSON already, or values. */
+/**
+ * A tool call of the assistant: plain, or with a `function` object; its arguments are a JSON string or an
+ * object.
+ */
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
-/** The system's message stands among the tools. */
+/** Whether the system message is rendered together with the tools. */
 const saysSystem = "tools and loop.first and message['role'] == 'system'";
 
-/** Tools, their calls and answers in the tags that the parsers for Hermes and Qwen read. */
+/** Tools, calls and answers in the tags that the parsers for Hermes and Qwen expect. */
 const chatml: ChatTemplate = {
   template: [
     "{%- if tools -%}",
@@ -64,7 +67,7 @@ const chatml: ChatTemplate = {
   pad: "<|endoftext|>",
 };
 
-/** Its models have no tools. */
+/** Models of this family have no tools. */
 const gemma: ChatTemplate = {
   template: [
     "{%- if tools -%}{{ raise_exception('the chat template gemma has no tools') }}{%- endif -%}",
@@ -87,7 +90,7 @@ const gemma: ChatTemplate = {
   pad: "<pad>",
 };
 
-/** Tools as Llama 3.1 has them: a message calls one of them, with the JSON of its name and parameters. */
+/** Tools as in Llama 3.1: a message calls a single tool, with the JSON of its name and parameters. */
 const llama3: ChatTemplate = {
   template: [
     "{{- bos_token -}}",
@@ -130,6 +133,6 @@ const llama3: ChatTemplate = {
 
 export const chatTemplates: Readonly<Record<string, ChatTemplate>> = { chatml, gemma, llama3 };
 
-/** The template of this name; undefined if what was asked for is not a name. */
+/** Returns the template of this name; undefined if the argument is not a name. */
 export const namedTemplate = (asked: string | undefined): ChatTemplate | undefined =>
   asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;

@@ -11,26 +11,27 @@ import {
 import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
-  /** Where pretokens are cut. For tests and for short texts, `nowhere`: merging begins with bytes. */
+  /** Where pretokens are cut. For tests and short texts, `nowhere`: merging starts with bytes. */
   readonly cuts?: CutPlaces;
-  /** How many bytes the memory may grow by for long texts and pretokens; as far as it can, if left out. */
+  /** The most bytes that the memory may grow by for long texts and pretokens; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
-  /** For tests: a memory that holds less than usual. */
+  /** For tests: a memory with less room than usual. */
   readonly memory?: WebAssembly.Memory;
-  /** The cache of words is 2^cacheShrinkBits times smaller than usual: for tests, and for short texts. */
+  /** Makes the cache of words 2^cacheShrinkBits times smaller than usual: for tests, and for short texts. */
   readonly cacheShrinkBits?: number;
 };
 
 /**
- * An instance of the kernel with a model, in a memory of its own: src/kernel/encode/encode-words.ts as JavaScript sees it. The
- * text to encode and the ends of its pretokens are in that memory, too.
+ * An instance of the kernel with a model, in its own memory: the JavaScript side of
+ * src/kernel/encode/encode-words.ts. The text to encode and the ends of its pretokens are in that memory,
+ * too.
  */
 export class EncodingKernel {
   private reservedText: Text | undefined;
   private capacityBytes = 0;
-  /** All of the memory as ids. */
+  /** The whole memory, viewed as ids. */
   private allIds: Uint16Array<ArrayBufferLike> | Uint32Array<ArrayBufferLike> = new Uint16Array(0);
-  /** The ends of the pretokens at hand. */
+  /** The ends of the current pretokens. */
   readonly ends: Int32Array<ArrayBufferLike>;
   readonly kernel: Kernel;
   /** Address of the model's head (src/kernel/encode/model-layout.ts). */
@@ -53,21 +54,21 @@ export class EncodingKernel {
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }
 
-  /** The text's region, as reserved last. */
+  /** The text's region, as last reserved. */
   get text(): Text {
     return this.reservedText!;
   }
 
   /**
-   * Makes room for so many bytes of text and keeps what is there. The room never shrinks; it overwrites what is behind it.
-   * No tables may be set up after the first call.
+   * Makes room for `capacityBytes` bytes of text, keeping the text. The region never shrinks, and overwrites
+   * whatever follows it. No tables may be set up after the first call.
    */
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
-    // The kernel is not asked, so it cannot say how much it would need.
+    // The kernel is not called, so it cannot report how much it would need.
     if (byteCount > longestTextBytes) throw noMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;
@@ -87,7 +88,10 @@ export class EncodingKernel {
     }
   }
 
-  /** Appends the ids that a call of the kernel made, which returned `idCount`. For few ids a view would cost more than they do. */
+  /**
+   * Appends the `idCount` ids that a kernel call returned. For few ids, creating a view would cost more than
+   * copying them.
+   */
   takeIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {
       out.append(this.idsOf(idCount));
@@ -96,14 +100,14 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const idBytes = this.isNarrow ? 2 : 4;
     const first = (exports.idsAddress() >>> 0) / idBytes;
-    // Memory that grew is longer than the view of it.
+    // Memory that grew is longer than its view.
     if (first + idCount > this.allIds.length) {
       this.allIds = this.isNarrow ? new Uint16Array(memory.buffer) : new Uint32Array(memory.buffer);
     }
     out.appendFrom(this.allIds, first, idCount);
   }
 
-  /** The ids that a call of the kernel made, which returned `idCount`, -1 without room. The next call overwrites them. */
+  /** Returns the `idCount` ids of a kernel call; -1 means that there was no room. The next call overwrites them. */
   idsOf(idCount: number): Uint16Array | Uint32Array {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
     const { exports, memory } = this.kernel;
@@ -118,7 +122,7 @@ export class EncodingKernel {
     return noMemory(`${what}, which needs about ${megabytes} MB`);
   }
 
-  /** For tests: the ends, with those of the never-merged cuts. */
+  /** For tests: the ends, including those of never-merged cuts. */
   cuts(endCount: number): number[] {
     const { exports, memory } = this.kernel;
     const found: number[] = [];
@@ -130,18 +134,21 @@ export class EncodingKernel {
     return found;
   }
 
-  /** For tests: how many words the cache has, short, middle and long ones. */
+  /** For tests: the numbers of short, medium and long words in the cache. */
   cachedWords(): number[] {
     const heads = new Uint32Array(this.kernel.memory.buffer, this.kernel.exports.cacheHeads() >>> 0, 24);
     return [heads[4]! - 1, heads[12]!, heads[20]!]; // without the sentinel of the short ones
   }
 
-  /** For tests: another size at which one way of merging takes over from the other. */
+  /** For tests: changes the size at which one method of merging replaces the other. */
   limitMerging(scannedSymbolsMax: number): void {
     this.kernel.exports.limitMerging(scannedSymbolsMax);
   }
 
-  /** The ids of the first `lengthBytes` bytes of the text, as one pretoken. The next call overwrites them. */
+  /**
+   * Returns the ids of the first `lengthBytes` bytes of the text, as one pretoken. The next call overwrites
+   * them.
+   */
   merge(lengthBytes: number): Int32Array {
     const { exports, memory } = this.kernel;
     const idCount = exports.mergeText(lengthBytes);
@@ -149,7 +156,10 @@ export class EncodingKernel {
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
 
-  /** The merges of the first `lengthBytes` bytes of the text (`WordMerger.trace`). The next call overwrites them. */
+  /**
+   * Returns the merges of the first `lengthBytes` bytes of the text (`WordMerger.trace`). The next call
+   * overwrites them.
+   */
   trace(lengthBytes: number): Uint32Array {
     const { exports, memory } = this.kernel;
     const mergeCount = exports.traceText(lengthBytes);
@@ -158,14 +168,14 @@ export class EncodingKernel {
   }
 }
 
-/** Puts a model into a kernel, and has it used. Returns the address of its head. */
+/** Loads a model into a kernel, for use. Returns the address of its head. */
 export function setUpModel(kernel: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
   const head = placeInKernel(kernel, placed);
   if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
   return head;
 }
 
-/** Puts a model into a kernel. Returns the address of its head. */
+/** Loads a model into a kernel. Returns the address of its head. */
 export function placeInKernel({ exports, memory }: Kernel, placed: PlacedModel): number {
   const head = exports.beginModel(placedModelBytes(placed, exports)) >>> 0;
   if (head === 0) throw noMemoryForTokenizer();
@@ -178,7 +188,7 @@ const copiedIdsMax = scaled(32, 2);
 /** Positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
 
-/** A text, or a pretoken, for which the kernel's memory has no room. */
+/** A text, or a pretoken, that does not fit into the kernel's memory. */
 export class NoMemory extends UserError {
   constructor(what: string) {
     super(`no memory for ${what}`, {
@@ -191,7 +201,7 @@ export const noMemory = (what: string) => new NoMemory(what);
 
 export const noMemoryForTokenizer = () => noMemory("the tokenizer");
 
-/** Merges one pretoken at a time: for questions about a tokenizer while it is loaded. */
+/** Merges one pretoken at a time: for queries about a tokenizer while it is loaded. */
 export class WordMerger {
   readonly kernel: EncodingKernel;
 
@@ -199,22 +209,22 @@ export class WordMerger {
     this.kernel = new EncodingKernel(model, false);
   }
 
-  /** The ids of a pretoken, or of a part of one. The next call overwrites them. */
+  /** Returns the ids of a pretoken, or of a part of one. The next call overwrites them. */
   merge(bytes: Uint8Array): Int32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.merge(bytes.length);
   }
 
   /**
-   * The merges of a pretoken in the order in which they are made: the byte at which the right half begins, counted without bytes
-   * that the vocabulary lacks, and the rank; then those of the next merge. The next call overwrites them.
+   * Returns the merges of a pretoken in order. Each is a pair: the byte offset of the right half, not
+   * counting bytes that the vocabulary lacks, and the rank. The next call overwrites them.
    */
   trace(bytes: Uint8Array): Uint32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.trace(bytes.length);
   }
 
-  /** The rank of the last of these merges; -1 without any. */
+  /** Returns the rank of the last of these merges; -1 if there are none. */
   lastRank(bytes: Uint8Array): number {
     return this.trace(bytes).at(-1) ?? -1;
   }
@@ -222,13 +232,13 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** Gathers ids: ids[0 .. count), of 16 bits if the vocabulary is narrow, else of 32. */
+/** Gathers ids: ids[0 .. count), 16-bit if the vocabulary is narrow, otherwise 32-bit. */
 export class IdBuffer {
   ids: Ids;
   count = 0;
-  /** Ids that were flushed or taken. */
+  /** Number of ids that were flushed or taken. */
   private goneCount = 0;
-  /** Ascending positions at which records end among the ids. A text that is no record adds none. */
+  /** Ascending positions at which records end among the ids. A text that is not a record adds none. */
   private recordEnds: number[] = [];
 
   constructor(
@@ -238,7 +248,7 @@ export class IdBuffer {
     this.ids = this.allocate(capacity);
   }
 
-  /** Makes room for so many ids more. */
+  /** Makes room for `idCount` more ids. */
   private reserve(idCount: number): void {
     const needed = this.count + idCount;
     if (needed <= this.ids.length) return;
@@ -266,7 +276,7 @@ export class IdBuffer {
     this.count = before + count;
   }
 
-  /** A record ends behind the ids gathered so far. */
+  /** Marks the end of a record after the ids gathered so far. */
   endRecord(): void {
     this.recordEnds.push(this.count);
   }
@@ -275,26 +285,26 @@ export class IdBuffer {
     return this.count === 0 && this.recordEnds.length === 0;
   }
 
-  /** All ids so far, those that are gone, too. */
+  /** The number of ids so far, including flushed and taken ones. */
   get totalCount(): number {
     return this.goneCount + this.count;
   }
 
-  /** Where records end among the ids that are flushed or taken next. */
+  /** Returns the ends of records among the ids that are flushed or taken next. */
   takeRecordEnds(): Uint32Array {
     const taken = Uint32Array.from(this.recordEnds);
     this.recordEnds = [];
     return taken;
   }
 
-  /** The ids gathered, valid until the next one is added: the memory stays the buffer's. */
+  /** Returns the gathered ids, valid until the next one is added: the buffer keeps the memory. */
   flush(): Uint16Array | Uint32Array {
     const gathered = this.ids.subarray(0, this.count);
     this.forget();
     return gathered;
   }
 
-  /** The ids gathered, and their memory with them; the buffer goes on with `spare`, or with new memory. */
+  /** Returns the gathered ids with their memory; the buffer continues with `spare`, or with new memory. */
   take(spare?: ArrayBuffer): Ids {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);
@@ -308,7 +318,7 @@ export class IdBuffer {
     this.count = 0;
   }
 
-  /** Gives back memory after a text that was much longer than most. */
+  /** Releases memory after an exceptionally long text. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);
@@ -322,15 +332,15 @@ export class IdBuffer {
 const keptIdsMax = scaled(2 ** 20, 8);
 
 /**
- * What is encoded between two yields, in bytes and in words: with tables that are larger than the processor's caches, a new word
+ * The bytes and words encoded between two yields: with tables larger than the processor's caches, a new word
  * takes up to 4 µs, a long one 2 µs a byte. A longer word is encoded alone.
  */
 const sliceBytes = scaled(1 << 14, 32);
 const sliceWords = scaled(1 << 12, 3);
 
 /**
- * The words as sequences of a tokenizer's ids, as its encoder cuts a pretoken, whole tokens included. No word may be empty,
- * and the model must have every byte. Yields between slices, and when the model is in the kernel.
+ * Encodes the words into sequences of a tokenizer's ids, as pretokens, including whole tokens. No word may be
+ * empty, and the model must have every byte. Yields between slices, and after the model is loaded.
  */
 export function* segmentWords(
   words: WordTable,
@@ -362,7 +372,7 @@ export function* segmentWords(
   return { wordCount, tokens: ids.take(), starts: tokenStarts, counts };
 }
 
-/** The end of the words from `first` on that are encoded together: one at least. */
+/** Returns the end of the words from `first` on that are encoded together: at least one word. */
 function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number {
   let end = first + 1;
   const last = Math.min(wordCount, first + sliceWords);
@@ -370,7 +380,7 @@ function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number
   return end;
 }
 
-/** Where the ids end that spell the next `byteCount` bytes. */
+/** Returns the end of the ids that spell the next `byteCount` bytes. */
 function idsEnd({ ids }: IdBuffer, from: number, byteCount: number, { starts }: Pick<TokenTable, "starts">) {
   let pos = from;
   for (let left = byteCount; left > 0; pos++) left -= starts[ids[pos]! + 1]! - starts[ids[pos]!]!;

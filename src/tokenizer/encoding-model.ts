@@ -1,28 +1,29 @@
 import { assert, type KernelExports } from "#runtime";
 
 /**
- * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed, posted
- * to workers. The kernel builds its tables from it (src/kernel/encode/build-model.ts).
+ * EncodingModel: everything needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed,
+ * posted to workers. The kernel builds its tables from it (src/kernel/encode/build-model.ts).
  *
  *   ARRAY       TYPE         LENGTH       MEANING
- *   byteIds     Int32Array   256          id of each byte, or `droppedByte` where the vocabulary lacks it
+ *   byteIds     Int32Array   256          id of each byte, or `droppedByte` if the vocabulary lacks it
  *   left        Int32Array   mergeCount   left id of the merge of each rank
  *   right       Int32Array   mergeCount   right id
- *   merged      Int32Array   mergeCount   id of what the merge of rank r makes
+ *   merged      Int32Array   mergeCount   id that the merge of rank r produces
  *
- * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left. If a pair
- * is listed twice, the later rank counts, as in HF.
+ * Ids are those of the vocabulary. Merges are applied in the order of ranks, and those of one rank from the left. If a
+ * pair is listed twice, the later rank wins, as in HF.
  */
 export type EncodingModel = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
   /** Every id of the model is less than this. */
   readonly idLimit: number;
-  /** Some byte has no id: it is left out, and the bytes before and behind it become neighbours. */
+  /** Some byte has no id. It is dropped, and its neighbours become adjacent. */
   readonly dropsBytes: boolean;
   /**
-   * Tokens of two bytes or more that merging their bytes does not produce; null without any. A pretoken that equals one of
-   * them gets its id; a part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
+   * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A
+   * pretoken that equals one of them gets its id; a part of a pretoken never does. That is the rule of HF's
+   * `ignore_merges`, and of tiktoken.
    */
   readonly wholeTokens: PackedTokens | null;
 };
@@ -39,7 +40,7 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** An upper bound of the ids; the largest id, if left out. */
+  /** An upper bound of the ids; the largest id if left out. */
   readonly idMax?: number;
   /** Ids by the tokens' bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
@@ -62,7 +63,7 @@ function largestIdOf({ byteIds, merges: { left, right, merged }, wholeTokens }: 
   return [byteIds, left, right, merged, wholeIds].reduce((max, ids) => Math.max(max, maxOf(ids)), 0);
 }
 
-/** The largest number, 0 without any. There may be too many for the arguments of `Math.max`. */
+/** Returns the largest number; 0 if there are none. `Math.max` cannot take this many arguments. */
 export function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
   for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
@@ -83,7 +84,7 @@ export type PackedTokens = {
   readonly ids: Int32Array;
 };
 
-/** Packs tokens, given as their ids by their bytes as Latin-1 text. */
+/** Packs tokens, given as ids by the tokens' bytes as Latin-1 text. */
 export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;
@@ -98,34 +99,34 @@ export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens
   };
 }
 
-/** What JavaScript puts into the kernel's EncodingModel. */
+/** The data that JavaScript writes into the kernel's EncodingModel. */
 export type PlacedModel = {
   readonly model: EncodingModel;
-  /** Every id fits 16 bits. */
+  /** Whether every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Where pretokens may be cut if no merge crosses; nowhere in some tests. */
+  /** Where pretokens may be cut if no merge crosses; `nowhere` in some tests. */
   readonly cuts: CutPlaces;
 };
 
-/** `everywhere` pays where pretokens are lines: between words, too (src/kernel/encode/never-merged.ts). */
+/** `everywhere`, also between words, pays if pretokens are lines (src/kernel/encode/never-merged.ts). */
 export type CutPlaces = "nowhere" | "beside foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "beside foreign bytes", "everywhere"];
 
-/** Every array begins at a multiple of `alignment`; `readAheadBytes` bytes behind it may be read. */
+/** Every array starts at a multiple of `alignment` and is followed by `readAheadBytes` readable bytes. */
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** How long the heads are, with the fields that the kernel fills in. */
+/** The sizes of the heads, including fields that the kernel fills in. */
 type HeadSizes = Pick<KernelExports, "modelHeadBytes" | "tokenTableHeadBytes">;
 
-/** Bytes that `placeModel` writes. */
+/** Returns the number of bytes that `placeModel` writes. */
 export function placedModelBytes(placed: PlacedModel, sizes: HeadSizes): number {
   const placing = new Placing(sizes, undefined, 0);
   placeFields(placing, placed);
   return placing.end;
 }
 
-/** Writes the model to `start`, its head first (src/kernel/encode/model-layout.ts). */
+/** Writes the model to `start`, beginning with its head (src/kernel/encode/model-layout.ts). */
 export function placeModel(
   placed: PlacedModel,
   sizes: HeadSizes,
@@ -164,7 +165,7 @@ function placeTokens(placing: Placing, { bytes, starts, ids }: PackedTokens): nu
   return head;
 }
 
-/** Places arrays one behind the other; without a buffer it only computes their addresses. */
+/** Places arrays one after the other; without a buffer it only computes their addresses. */
 class Placing {
   constructor(
     readonly sizes: HeadSizes,
@@ -172,7 +173,7 @@ class Placing {
     public end: number,
   ) {}
 
-  /** The address of so many bytes. */
+  /** Reserves `byteCount` bytes; returns their address. */
   reserve(byteCount: number): number {
     const address = this.end;
     this.end += Math.ceil((byteCount + readAheadBytes) / alignment) * alignment;

@@ -7,29 +7,35 @@ import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** The merge of two neighbours: of all that could be made, the one of the lowest rank, and of equal ones the leftmost. */
+/**
+ * A merge of two neighbours: among all possible ones, the one of lowest rank, and among equal ranks the
+ * leftmost.
+ */
 export type MergeStep = {
   readonly rank: number;
-  /** The index of the left one among the pieces before the merge. */
+  /** The index of the left neighbour among the pieces before the merge. */
   readonly at: number;
   readonly left: number;
   readonly right: number;
-  /** What they become. */
+  /** The id of the result. */
   readonly id: number;
 };
 
 /** A part of a text. */
 export type ExplainedPart = {
-  /** An added token, which is not cut; a pretoken that is in the vocabulary though no merges make it; any other pretoken. */
+  /**
+   * An added token, which is not cut; a pretoken that is a token although no merges produce it; any other
+   * pretoken.
+   */
   readonly kind: "added" | "whole" | "merged";
   readonly bytes: Uint8Array;
-  /** Of a pretoken that is merged: the ids of its bytes, without those that the vocabulary lacks. */
+  /** For a merged pretoken: the ids of its bytes, without bytes that the vocabulary lacks. */
   readonly start: readonly number[];
   readonly steps: readonly MergeStep[];
   readonly ids: readonly number[];
 };
 
-/** The parts of a text, in their order, with the merges as the kernel makes them. Their ids are those that encoding gives. */
+/** Explains a text part by part, with the merges that the kernel applies. The ids equal those of encoding. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);
@@ -55,7 +61,7 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
 function merged({ byteIds, merges }: EncodingModel, merger: WordMerger, bytes: Uint8Array): ExplainedPart {
   const start = Array.from(bytes, (byte) => byteIds[byte]!).filter((id) => id !== droppedByte);
   const ids = start.slice();
-  /** The byte at which each of the ids begins. */
+  /** The byte offset of each of the ids. */
   const starts = Array.from(start, (_, byte) => byte);
   const trace = merger.trace(bytes);
   const steps: MergeStep[] = [];

@@ -12,8 +12,8 @@ import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer
 import { reservedTokens } from "./vocabulary.ts";
 
 /**
- * A base whose added tokens have the bytes that a merge would have to spell: in HF's files they are keys of the vocabulary
- * like all others, so the text "Ġlo" stands for " lo".
+ * Gives a base's added tokens the bytes that a merge would have to spell: in HF's files they are keys of the
+ * vocabulary like all others, so the text "Ġlo" represents " lo".
  */
 export function asLearned(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
@@ -27,22 +27,25 @@ export function asLearned(base: TokenizerParts): TokenizerParts {
   return { ...base, tokens: { ...table, rawIds: tokens.rawIds ?? new Set() } };
 }
 
-/** The base's tokens as the merge engine begins with them: an id of the base is an id of the engine. */
+/**
+ * Returns the base's tokens as start tokens of the merge engine: ids of the base are token numbers of the
+ * engine.
+ */
 export function* startTokensOf(base: TokenizerParts): Generator<undefined, StartTokens> {
   const { idLimit, bytes, starts } = base.tokens;
   return { count: idLimit, spelling: { bytes, starts }, known: yield* tokensNeverMade(base) };
 }
 
 /**
- * The tokens that no merge of the base makes. Tokens with characters that stand for no byte are none: no merge can spell
- * their key.
+ * Returns the tokens that no merge of the base produces. Tokens with characters that represent no byte are
+ * left out: no merge can spell their key.
  */
 function* tokensNeverMade(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
   const contents = new Map(allAddedTokens(base).map(({ id, content }) => [id, content]));
   const ids: number[] = [];
   for (let id = 0; id < tokens.idLimit; id++) if (tokenBytesOf(tokens, id).length > 0) ids.push(id);
-  // A token without bytes takes no place in the table, so the others are its words, end to end.
+  // A token without bytes takes no space in the table, so the others are its words, end to end.
   const starts = Uint32Array.from([...ids.map((id) => tokens.starts[id]!), tokens.bytes.length]);
   const table = { wordCount: ids.length, bytes: tokens.bytes, starts, counts: new Float64Array(ids.length) };
   const made = yield* segmentWords(table, { ...model, wholeTokens: null }, tokens);
@@ -59,13 +62,13 @@ function* tokensNeverMade(base: TokenizerParts): Generator<undefined, KnownToken
 const isAlone = ({ tokens, starts }: TokenWords, word: number, id: number) =>
   starts[word + 1]! - starts[word]! === 1 && tokens[starts[word]!] === id;
 
-/** The key of a token in HF's files. */
+/** Returns the key of a token in HF's files. */
 const keyOf = encodeBytes;
 
-/** Of all new tokens together: they are kept in memory and written as texts. */
+/** Upper bound for all new tokens together: they are kept in memory and written as text. */
 const newBytesMax = 2 ** 28;
 
-/** Gives ids to what was learned. `known` are the tokens that the engine was told of. */
+/** Assigns ids to the results of merging. `known` are the tokens that the engine was given. */
 export function numberExtension(
   base: TokenizerParts,
   merges: Merges,
@@ -105,8 +108,8 @@ export function numberExtension(
 }
 
 /**
- * The extension that a run for `count` new tokens ends with: the first merges of a run for more. All of the seed tokens' merges
- * are among them.
+ * Returns the extension of a run for `count` new tokens: the first merges of a run for more. It includes all
+ * of the seed tokens' merges.
  */
 export function truncateExtension(extension: Extension, count: number, seedMergeCount: number): Extension {
   const { tokens, merges } = extension;
@@ -123,7 +126,7 @@ export function truncateExtension(extension: Extension, count: number, seedMerge
   };
 }
 
-/** Gives ids to new special tokens. A UserError if one is the key of a token that was just learned. */
+/** Assigns ids to new special tokens. Throws a UserError if one is the key of a newly learned token. */
 export function addSpecials(extension: Extension, texts: readonly string[]): Extension {
   const { idLimit } = extension;
   const learned = new Set(texts.length === 0 ? [] : extension.tokens.map(({ bytes }) => keyOf(bytes)));
@@ -137,7 +140,10 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
   };
 }
 
-/** The merges that make tokens of seeds, behind those of the base; and the seeds that it has. `keys` are its tokens' keys. */
+/**
+ * Returns the merges that produce seeds, on top of the base's, and the seeds that it already has. `keys` are
+ * its tokens' keys.
+ */
 export function seedsBeyond(
   base: TokenizerParts,
   keys: ReadonlyMap<string, number>,
@@ -167,7 +173,7 @@ export function seedsBeyond(
   };
 }
 
-/** Seeds that no sentence has as tokens: words behind a space, which the base merges with their beginning. */
+/** Returns seeds that are tokens in no sentence: words after a space, with which the base merges their beginning. */
 function spacelessSeeds(
   pattern: CompiledPattern,
   seeds: readonly string[],
@@ -184,7 +190,7 @@ function spacelessSeeds(
   );
 }
 
-/** The base with other texts of its special tokens. */
+/** Renames special tokens of the base. */
 export function renamedParts(base: TokenizerParts, names: ReadonlyMap<string, string>): TokenizerParts {
   const { tokens, addedTokens, controlTokens } = base;
   const renamed = (added: readonly AddedToken[]) =>
@@ -207,7 +213,7 @@ export function renamedParts(base: TokenizerParts, names: ReadonlyMap<string, st
 /** Fills the vocabulary with reserved tokens to a multiple of `padTo`. */
 export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
   const taken = [...allAddedTokens(base), ...extension.specialTokens].map(({ content }) => content);
-  // A token that was learned may be spelled as a reserved one is called.
+  // A learned token may be spelled like a reserved one.
   const addLearned = (bytes: Uint8Array) => {
     if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(encodeBytes(bytes));
   };
@@ -227,7 +233,7 @@ const tooLong = () =>
     hint: "limit them, e.g. --max-token-length 100",
   });
 
-/** The model of the extended tokenizer: all merges of the base, then the new ones. */
+/** Returns the model of the extended tokenizer: all merges of the base, then the new ones. */
 function extendModel({ model }: TokenizerParts, { idLimit, merges }: Extension): EncodingModel {
   const { byteIds, merges: before, wholeTokens } = model;
   const joined = (name: keyof RankedMerges) => concat(before[name], merges[name]);
@@ -243,8 +249,9 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
 }
 
 /**
- * Checks that the extended tokenizer makes each new token of its own bytes. A merge of the base that had no occurrence
- * before may come into play where new merges make a token that the base's merges never made; it would go first.
+ * Checks that the extended tokenizer merges each new token from its own bytes. A merge of the base that never
+ * applied before may apply once new merges produce a token that the base's merges never did; it would come
+ * first.
  */
 export function* checkReachable(
   base: TokenizerParts,
@@ -287,9 +294,10 @@ function unreachable(
 }
 
 /**
- * Why a file of ranks cannot hold the extended tokenizer, or null. tiktoken merges any two neighbours that make a token of the
- * file; special tokens are not in it. With new tokens it may make a token of the base that the base's merges never made, and
- * earlier than in training. So each new token is merged as tiktoken would, and compared.
+ * Returns the reason why a rank file cannot hold the extended tokenizer, or null. tiktoken merges any two
+ * neighbours that form a token of the file; special tokens are not in it. With new tokens it may form a token
+ * of the base that the base's merges never produced, and earlier than in training. So each new token is
+ * merged as in tiktoken, and compared.
  */
 export function* ranksObstacle(
   base: TokenizerParts,

@@ -1,14 +1,14 @@
 import { build, createSha256 } from "#runtime";
 
-/** What the image of a tokenizer is called in the tokenizer's directory, where other programs look for it. */
+/** The image's name in the tokenizer's directory, where other programs look for it. */
 export const imageName = "tokenizer.image";
 
-/** Every image begins so. */
+/** The first bytes of every image. */
 export const imageMagic = "bpeimage";
 
 /**
- * What an image is of: the code of the kernel, and the version of the program, which decides what is in the image beside the
- * kernel's memory. Of another version an image is made anew.
+ * Identifies the version of an image: the kernel's code, and the program's version, which determines
+ * everything besides the kernel's memory. An image of another version is compiled again.
  */
 export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
   const hash = createSha256();

@@ -16,8 +16,8 @@ import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * The image of a tokenizer: all that native/ needs to encode and decode with it, without its files. Most of it is the
- * memory of an instance of the kernel that is ready for text (laid-out-model.ts).
+ * The image of a tokenizer: everything that native/ needs to encode and decode without its files. Most of it is the
+ * memory of a kernel instance that is ready for text (laid-out-model.ts).
  *
  *   BYTES   TYPE      MEANING
  *   0       u8[8]     "bpeimage"
@@ -27,18 +27,18 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   32      u32       `flagBits`
  *   36      u32       idLimit
  *   40      u32       bytes of the longest token that the kernel finds while it cuts the text
- *   44      u32       how many of `texts` are ids of added tokens
- *   48      u32       how many steps trim offsets
- *   52      u32       pages of 64 KB that the memory of the kernel has
- *   56      u32[2]    of each part below: where it begins, a multiple of 4, and its size in bytes
+ *   44      u32       number of `texts` that are ids of added tokens
+ *   48      u32       number of steps that trim offsets
+ *   52      u32       pages of 64 KB of the kernel's memory
+ *   56      u32[2]    for each part below: its start, a multiple of 4, and its size in bytes
  *
  *   PART     TYPE       MEANING
- *   facts    UTF-8      JSON: what the program says of the tokenizer
- *   starts   u32        where the token of each id begins in `tokens`, idLimit + 1 of them
+ *   facts    UTF-8      JSON: the program's facts about the tokenizer
+ *   starts   u32        start of each id's token in `tokens`, idLimit + 1 of them
  *   tokens   u8         the tokens end to end
- *   texts    u32        ids whose bytes are text; others are spelled in GPT-2's characters. First those of added tokens
- *   sections            what is done to a text before it is cut, as the kernel's text module reads it
- *                       (src/kernel/text/description.ts); empty if nothing ever is
+ *   texts    u32        ids whose bytes are text, starting with added tokens; others are spelled in GPT-2's characters
+ *   sections            changes to a text before it is cut, in the format of the kernel's text module
+ *                       (src/kernel/text/description.ts); empty if there are none
  *   areas, model, variables: laid-out-model.ts
  */
 export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array<ArrayBuffer> {
@@ -85,9 +85,10 @@ const padded = (byteCount: number) => (byteCount + 3) & ~3;
 const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: false });
 
 /**
- * What is true of a text, from bit 0 on: its ids have 16 bits in the kernel; a space may be put before it; it may be cut where the
- * kernel says; likewise with special tokens as text; it goes to the kernel as it is; likewise with special tokens as text;
- * steps that trim offsets leave a space at its start; its sections are encoded as if each were alone.
+ * Facts about texts, from bit 0 on: ids have 16 bits in the kernel; a space may be put before the text; it
+ * may be cut where the kernel says; likewise with special tokens as text; it goes to the kernel unchanged;
+ * likewise with special tokens as text; steps that trim offsets leave a space at its start; its sections are
+ * encoded independently.
  */
 function flagBits(parts: TokenizerParts): number {
   const asText = { ...parts, specialTokensAsText: true };
@@ -104,14 +105,14 @@ function flagBits(parts: TokenizerParts): number {
   return flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0);
 }
 
-/** Bit 128 a + b: whatever is before a, the text may be cut between a and b (findSafeCut). */
+/** Bit 128 a + b: the text may be cut between a and b, whatever precedes a (findSafeCut). */
 function safePairs(pattern: CompiledPattern): Uint8Array {
   const bits = new Uint8Array((128 * 128) / 8);
   const bytes = new Uint8Array(2 + paddingBytes);
   const text = { bytes, view: new DataView(bytes.buffer) };
   for (let pair = 0; pair < 128 * 128; pair++) {
     bytes.set([pair >> 7, pair & 127]);
-    // The search ends at the first cut: at b alone, or before a, where b is not asked.
+    // The search ends at the first cut: at b, or already before a, which says nothing about b.
     if (findSafeCut(pattern, text, 0, 2, 2) === 1) bits[pair >> 3]! |= 1 << (pair & 7);
   }
   return bits;

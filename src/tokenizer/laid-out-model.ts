@@ -6,14 +6,14 @@ import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * LaidOutModel: the memory of an instance of the kernel's encoding module that has a tokenizer and has seen no text, and its
- * variables. The module addresses its memory from 0, so the bytes have the same meaning in any other instance (native/instance.c).
+ * LaidOutModel: the memory and the variables of an instance of the kernel's encoding module that has a tokenizer and has
+ * seen no text. The module's addresses start at 0, so the bytes are valid in any other instance (native/instance.c).
  *
  *   PART        TYPE      MEANING
- *   areas       u32[3]    address and size of each area that has other bytes than zeros, ascending; the byte that it is filled
- *                         with, or `isListed`
+ *   areas       u32[3]    address and size of each area that has other bytes than zeros, ascending; its fill byte, or
+ *                         `isListed`
  *   bytes       u8        the listed areas end to end
- *   variables   u32[3]    `variableKey` of the name of each variable that has changed, ascending; low and high half of its value
+ *   variables   u32[3]    `variableKey` of the name of each changed variable, ascending; low and high half of its value
  */
 export type LaidOutModel = {
   readonly pageCount: number;
@@ -22,7 +22,7 @@ export type LaidOutModel = {
   readonly variables: Uint8Array;
 };
 
-/** Lays a tokenizer out. */
+/** Lays out a tokenizer. */
 export function layOut(
   { model, isNarrow, pattern }: TokenizerParts,
   tokens: readonly TokenToFind[],
@@ -38,7 +38,7 @@ export function layOut(
   const pairs = putArray(kernel, cutPairs);
   exports.useCutPairs!(pairs);
   if (pairs === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
-  // The halves of merges are in the table of pairs, too, where encoding looks.
+  // Encoding reads the halves of merges only from the table of pairs.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
   for (const address of [lefts, rights]) {
     new Int32Array(memory.buffer, address, model.merges.merged.length).fill(0);
@@ -59,10 +59,10 @@ export function layOut(
 /** A shorter run of one byte is listed. */
 const blockBytes = 256;
 const isListed = 256;
-/** More is listed: an image does not make an instance write much more memory than it has bytes. */
+/** Longer runs are listed, so that an image does not make an instance write much more memory than its own size. */
 const filledBytesMax = 2 ** 24;
 
-/** Start, size and filling byte of each area from `start` on that has other bytes than zeros. */
+/** Returns start, size and fill byte of each area from `start` on that has other bytes than zeros. */
 function areasOf(
   { buffer }: WebAssembly.Memory,
   start: number,
@@ -85,7 +85,10 @@ function areasOf(
   return areas;
 }
 
-/** Variables that every instance sets itself: regions and the cache, which are not in the image, and those of a text. */
+/**
+ * Whether a variable is set by every instance itself: regions and the cache, which are not in the image, and
+ * those of a text.
+ */
 export const isOwnVariable = (name: string): boolean =>
   /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|shadow-writer\/readsOn)\b/.test(name);
 
@@ -98,7 +101,7 @@ export function variableKey(name: string): number {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The variables of an instance that have other values than those of a new one. */
+/** Returns the variables of an instance whose values differ from a new one's. */
 function changedVariables(kernel: Kernel): Uint8Array {
   const first: Variables = createEncodingKernel().exports;
   const now: Variables = kernel.exports;

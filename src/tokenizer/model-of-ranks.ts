@@ -11,16 +11,17 @@ import {
 import { refuse } from "./tokenizer-parts.ts";
 
 /**
- * The model of a file of ranks. The kernel finds the merge of each token (src/kernel/encode/ranked-tokens.ts). A token whose bytes
- * do not merge to two parts is only found as a whole pretoken, as in tiktoken.
+ * Builds the model of a rank file. The kernel finds the merge of each token
+ * (src/kernel/encode/ranked-tokens.ts). A token whose bytes do not merge to two parts is only found as a
+ * whole pretoken, as in tiktoken.
  */
 export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel =>
   runToEnd(makeModelOfRanks(tokens, path));
 
-/** Tokens that are merged between two yields, some 20 ms. */
+/** Tokens merged between two yields, some 20 ms. */
 const sliceTokens = scaled(8192, 3);
 
-/** The same in slices. The ids of the tokens are their ranks. */
+/** Likewise, in slices. The ids of the tokens are their ranks. */
 export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
   const { bytes, starts, ids: ranks } = tokens;
   const byteIds = byteIdsOf(tokens, path);
@@ -54,7 +55,7 @@ export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator
   return buildModel({ byteIds, merges, idMax: rankLimit - 1, wholeTokens });
 }
 
-/** Places the tokens in the kernel; returns the address of the model's head. */
+/** Loads the tokens into the kernel; returns the address of the model's head. */
 function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, rankLimit: number): number {
   const none = new Int32Array(rankLimit);
   const merges = { left: none, right: none, merged: none.map((_, rank) => rank) };
@@ -64,19 +65,19 @@ function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, ra
   return head;
 }
 
-/** The merges whose token is marked, ascending. */
+/** Returns the merges whose token is marked, ascending. */
 function madeMerges(left: Int32Array, right: Int32Array, isMade: Uint8Array): RankedMerges {
   const made = new Int32Array(isMade.reduce((sum, mark) => sum + mark, 0));
   for (let rank = 0, k = 0; rank < isMade.length; rank++) if (isMade[rank] === 1) made[k++] = rank;
   return { left: made.map((rank) => left[rank]!), right: made.map((rank) => right[rank]!), merged: made };
 }
 
-/** The indices of tokens by their length, shorter ones first, equal ones in their order. */
+/** Sorts the indices of tokens by length; the sort is stable. */
 function byLength(starts: Int32Array, count: number): Uint32Array {
   const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
   let lengthMax = 0;
   for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
-  // First how many there are of each length, then where those of each begin.
+  // First the number of tokens of each length, then the start of each length.
   const ends = new Uint32Array(lengthMax + 2);
   for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
   for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;
@@ -86,8 +87,8 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
 }
 
 /**
- * The id of each byte. Refuses a list that lacks one, and two tokens of one rank, as tiktoken does. Longer tokens that are
- * listed twice are found when they are merged.
+ * Returns the id of each byte. Like tiktoken, refuses a list that lacks one, and two tokens of one rank.
+ * Longer duplicate tokens are found when they are merged.
  */
 function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): Int32Array {
   const byteIds = new Int32Array(256).fill(-1);
@@ -104,7 +105,7 @@ function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): I
     if (seen[rank] === 1) refuse(path, `two tokens have the rank ${rank}`);
     seen[rank] = 1;
     const byte = bytes[starts[token]!]!;
-    // Of two the later one has set the id.
+    // The later of two has set the id.
     if (isByte(token) && byteIds[byte] !== rank) refuseDouble(Uint8Array.of(byte), path);
   }
   return byteIds;

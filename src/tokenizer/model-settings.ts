@@ -4,19 +4,19 @@ import { usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
 import { chatTemplates, namedTemplate } from "./chat-templates.ts";
 
-/** What a special token is to a model, by the names that `transformers` gives these roles. */
+/** The roles of special tokens in a model, by their names in `transformers`. */
 export const roleNames = ["bos", "eos", "pad", "unk"] as const;
 export type Role = (typeof roleNames)[number];
 export type Roles = { readonly [R in Role]?: string };
 
-/** How a model uses the tokenizer: what `transformers` reads beside vocabulary and merges. */
+/** How a model uses the tokenizer: the settings of `transformers` besides vocabulary and merges. */
 export type ModelSettings = {
   readonly roles: Roles;
-  /** Roles that nobody asked for. */
+  /** Roles that were assigned by default. */
   readonly proposed: readonly Role[];
-  /** Special tokens that nobody named: a chat template that has a name brings them. */
+  /** Special tokens that nobody named: a named chat template adds them. */
   readonly brought: readonly string[];
-  /** Whether encoding puts bos in front of a text, unless it is told not to. */
+  /** Whether encoding puts bos before a text by default. */
   readonly addsBos: boolean;
   /** A Jinja template. */
   readonly chatTemplate: string | null;
@@ -25,7 +25,7 @@ export type ModelSettings = {
   readonly tokenizerClass: string;
 };
 
-/** The same as it is asked for; what is left out is proposed or left open. */
+/** The requested settings; others get defaults or stay open. */
 export type AskedModelSettings = {
   /** An empty text: no token has this role. */
   readonly roles?: Roles;
@@ -37,32 +37,35 @@ export type AskedModelSettings = {
 };
 
 /**
- * What a training takes from an existing tokenizer: all but its vocabulary and its merges. Plain data: all of it has a say in
- * `--if-changed`. The tokens have their old ids.
+ * The settings that a training takes from an existing tokenizer: all but its vocabulary and its merges. Plain
+ * data, compared as a whole by `--if-changed`. The tokens have their old ids.
  */
 export type Like = {
   /** A path or a name, as typed. */
   readonly path: string;
-  /** In the order of their ids, which decides their new ones. */
+  /** In the order of their ids, which determines their new ones. */
   readonly specialTokens: readonly AddedToken[];
-  /** Added tokens that are not special: their ids come behind the size that is asked for, as in `transformers`. */
+  /** Added tokens that are not special: their ids follow the requested size, as in `transformers`. */
   readonly laterTokens: readonly AddedToken[];
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
-  /** Whose trainer made it, as its record says; HF's if there is none. */
+  /** The trainer that made it, according to its record; HF's if there is none. */
   readonly compat: Compat;
-  /** Only if its record says so. */
+  /** Present only if its record says so. */
   readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
-  /** Its tokenizer.json without vocabulary, merges and added tokens, and its tokenizer_config.json; null if there is none. */
+  /**
+   * Its tokenizer.json without vocabulary, merges and added tokens, and its tokenizer_config.json; null if
+   * missing.
+   */
   readonly root: JsonObject | null;
   readonly config: JsonObject | null;
 };
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** What only tokenizer.json can say of a tokenizer, or null. */
+/** Returns the setting that only tokenizer.json can express, or null. */
 export function beyondOtherFiles({
   normalization,
   like,
@@ -81,11 +84,11 @@ export function beyondOtherFiles({
     : `the added token ${JSON.stringify(other.content)} is not a plain special token`;
 }
 
-/** A token in a configuration: its text, or an object with it. */
+/** Returns the text of a token in a configuration, where it is a string or an object. */
 export const contentOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value : (value as { content?: string } | null | undefined)?.content;
 
-/** The steps that add tokens to a text. */
+/** Returns the steps that add tokens to a text. */
 export function postProcessorSteps(value: unknown): JsonObject[] {
   const post = value as { type?: string; processors?: JsonObject[] } | null | undefined;
   const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
@@ -93,8 +96,8 @@ export function postProcessorSteps(value: unknown): JsonObject[] {
 }
 
 /**
- * Special tokens that are known to have a role, the most telling first: a model that chats ends its turn with `<|im_end|>`
- * also where `<|endoftext|>` ends documents. Nothing is proposed as `unk`: a byte-level tokenizer knows everything.
+ * Names of special tokens known for a role, best first: a chat model ends its turn with `<|im_end|>` even if
+ * `<|endoftext|>` ends documents. There is no default `unk`: a byte-level tokenizer can encode everything.
  */
 const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
@@ -111,16 +114,16 @@ const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],
 };
 
-/** The special token that ends documents, by its name: of those that end a text, none that ends a turn. */
+/** Returns the special token that ends documents, by its name: an end-of-text token that does not end a turn. */
 export const documentEndAmong = (specialTokens: readonly string[]): string | undefined =>
   wellKnown.eos
     .filter((name) => !/end_of_turn|eot_id|im_end/.test(name))
     .find((name) => specialTokens.includes(name));
 
-/** The class of `transformers` that reads every `tokenizer.json`. */
+/** The class of `transformers` that reads any `tokenizer.json`. */
 const defaultClass = "PreTrainedTokenizerFast";
 
-/** Checks what is asked for against the special tokens, and proposes the roles that are left open. Throws usage errors. */
+/** Checks the requested settings against the special tokens, and assigns default roles. Throws usage errors. */
 export function settleModelSettings(
   specialTokens: readonly string[],
   asked: AskedModelSettings,
@@ -132,7 +135,7 @@ export function settleModelSettings(
     if (wanted === "") continue;
     if (wanted !== undefined) checkSpecial(specialTokens, wanted, `--${role} "${wanted}"`);
     const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
-    // A model that learns to ignore what fills a batch would not learn to end.
+    // A model that learns to ignore the padding token would not learn to end.
     if (found === undefined || (role === "pad" && wanted === undefined && found === roles.eos)) continue;
     roles[role] = found;
     if (wanted === undefined) proposed.push(role);
@@ -159,7 +162,7 @@ export function settleModelSettings(
   };
 }
 
-/** What is asked for wins over what the tokenizer to be like has. */
+/** Combines the settings; requested ones take precedence over those of the tokenizer for --like. */
 export function settleModelLike(
   like: Like | null,
   specialTokens: readonly string[],
@@ -183,7 +186,7 @@ export function settleModelLike(
   );
 }
 
-/** What a special token of this role may be called; a chat stops where a turn of its template ends. */
+/** Returns the default names of a special token for this role; a chat stops where a turn of its template ends. */
 function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
   const named = namedTemplate(chatTemplate);
   if (role === "unk") return [];
@@ -192,7 +195,10 @@ function namesOf(role: Role, chatTemplate: string | undefined): readonly string[
   return [...(own == null ? [] : [own]), ...wellKnown[role]];
 }
 
-/** The special tokens that a named chat template needs, or its models have, and that are not among those given. */
+/**
+ * Returns the special tokens that a named chat template or its models need and that are not among the given
+ * ones.
+ */
 export function broughtTokens(
   { chatTemplate, roles = {} }: AskedModelSettings,
   specialTokens: readonly string[],
@@ -200,7 +206,7 @@ export function broughtTokens(
   const named = namedTemplate(chatTemplate);
   if (named === undefined) return [];
   const hasOne = (names: readonly string[]) => names.some((name) => specialTokens.includes(name));
-  // <|endoftext|> may be anything.
+  // <|endoftext|> may have any role.
   const needsBos =
     roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
   const wanted = [
@@ -220,7 +226,8 @@ function chatTemplateOf(
   if (asked === undefined) return null;
   const named = namedTemplate(asked);
   if (named === undefined) {
-    // A template without an expression says the same of every chat: it is a name that was mistyped, or another file.
+    // Without an expression, a template renders every chat alike: it must be a mistyped name, or another
+    // file.
     if (asked.includes("{")) return asked;
     const names = Object.keys(chatTemplates).join(", ");
     throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
@@ -238,6 +245,9 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
   throw usageError(`${subject} is not a special token`, `add --special-token '${token}'`);
 }
 
-/** What to say of a special token whose text is the key of an ordinary token, with other bytes: only HF's rule lets them share an id. */
+/**
+ * Describes a special token whose text is the key of an ordinary token with other bytes: only HF's rule lets
+ * them share an id.
+ */
 export const noteOfShared = (content: string, id: number, bytes: Uint8Array): string =>
   `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;

@@ -6,29 +6,29 @@ import type { EncodingModel } from "./encoding-model.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Numbering, removed, type TokenizerParts } from "./tokenizer-parts.ts";
 
-/** What is taken out of a vocabulary. */
+/** The tokens to remove from a vocabulary. */
 export type Pruning = {
-  /** 1 for each id whose token stays. */
+  /** 1 for each id whose token is kept. */
   readonly stays: Uint8Array;
-  /** How many stay. */
+  /** The number of kept tokens. */
   readonly size: number;
-  /** Of those taken out: tokens that nothing reaches. */
+  /** The number of removed tokens that were unreachable. */
   readonly unreachableCount: number;
-  /** How many of the first merges stay, if the others go; else all merges do whose tokens stay. */
+  /** The number of first merges to keep; if undefined, all merges whose tokens are kept. */
   readonly mergeCount?: number;
 };
 
-/** Where there is nothing that may be taken out any more, this size stays. */
+/** The smallest possible size, if no more tokens can be removed. */
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First all go that nothing reaches. Then, one at a time, the
- * rarest token goes that is a part of no other one; of equally rare ones that with the highest id. Its occurrences go to
- * its parts, which may be next. Bytes and added tokens stay.
+ * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First, all unreachable tokens are removed.
+ * Then, one at a time, the rarest token that is not a part of another one; among equally rare ones, that with
+ * the highest id. Its occurrences go to its parts, which may be next. Bytes and added tokens are kept.
  *
- * No token that stays loses a part of its derivation, so all of them are reached as before.
+ * No kept token loses a part of its derivation, so all of them remain reachable.
  *
- * @param counts how often each id occurs in a text
+ * @param counts occurrences of each id in a text
  */
 export function chooseTokens(
   { reaches, isFixed, left, right, wholeParts }: Derivations,
@@ -41,20 +41,20 @@ export function chooseTokens(
   );
   let size = stays.reduce((sum, each) => sum + each, 0);
   const unreachableCount = reaches.reduce((sum, reach) => sum + (reach === Reach.unreachable ? 1 : 0), 0);
-  /** In how many tokens each is a part. */
+  /** The number of tokens of which each token is a part. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== Reach.merging) continue;
     useCounts[left[id]!]!++;
     useCounts[right[id]!]!++;
   }
-  /** The rarest first, of equally rare ones that with the highest id. */
+  /** The rarest first; among equally rare ones, that with the highest id. */
   const leaves = new Heap();
   const pushIfLeaf = (id: number) => {
     if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, -id);
   };
   const partsOf = (id: number) => wholeParts.get(id) ?? [left[id]!, right[id]!];
-  /** Gives occurrences to tokens, or to the parts of those that are gone. */
+  /** Adds occurrences to tokens, or to the parts of removed ones. */
   const give = (ids: readonly number[], count: number): void => {
     const stack = [...ids];
     while (stack.length > 0) {
@@ -69,7 +69,7 @@ export function chooseTokens(
     if (leaves.count === 0) return { smallestSize: size };
     const [id, count] = [-leaves.topId, leaves.topKey];
     leaves.pop();
-    // It got the occurrences of a whole pretoken since.
+    // It received occurrences of a whole pretoken meanwhile.
     if (count !== countNow[id]) {
       leaves.push(countNow[id]!, -id);
       continue;
@@ -87,19 +87,19 @@ export function chooseTokens(
 /**
  * Derivations: how a tokenizer reaches each of its tokens.
  *
- * To *reach* a token is to get it from its own bytes, as a pretoken. The token's *parts* are what these bytes become
- * without it. If merging reaches the token, they are the two that the last merge puts together. Merges act inside a part
- * as they do on the part alone, because none crosses its ends. So merging reaches the parts, too, and all of a
- * derivation is told by the parts of its tokens.
+ * To *reach* a token is to get it from its own bytes, as a pretoken. The token's *parts* are the tokens of these bytes
+ * without it. If merging reaches the token, they are the two halves of the last merge. Merges inside a part are the same
+ * as on the part alone, because none crosses its ends. So merging reaches the parts, too, and the parts of tokens
+ * determine a whole derivation.
  *
  *   ARRAY    TYPE         LENGTH    MEANING
  *   reaches  Uint8Array   idLimit   how the token of an id is reached (`Reach`)
  *   isFixed  Uint8Array   idLimit   1: a byte or an added token, which every vocabulary needs
- *   left     Int32Array   idLimit   of a token that merging reaches: its left part
+ *   left     Int32Array   idLimit   for a token that merging reaches: its left part
  *   right    Int32Array   idLimit   and its right part
- *   last     Int32Array   idLimit   and the rank of the merge of the two
+ *   last     Int32Array   idLimit   and the rank of their merge
  *
- * `wholeParts` has the parts of tokens that only a whole pretoken becomes (`EncodingModel.wholeTokens`), by their ids.
+ * `wholeParts` has the parts of tokens that only a whole pretoken becomes (`EncodingModel.wholeTokens`), by id.
  */
 export type Derivations = {
   readonly reaches: Uint8Array;
@@ -111,17 +111,17 @@ export type Derivations = {
 };
 
 export const Reach = {
-  /** There is no token with this id. */
+  /** No token has this id. */
   none: 0,
-  /** A byte, or an added token that nothing makes. */
+  /** A byte, or an added token that no merge produces. */
   given: 1,
   merging: 2,
   wholePretoken: 3,
-  /** Nothing gives this token. */
+  /** No text gives this token. */
   unreachable: 4,
 } as const;
 
-/** May take a second for a large tokenizer. */
+/** Finds the derivations. May take a second for a large tokenizer. */
 export function deriveTokens(parts: TokenizerParts): Derivations {
   const { tokens, model } = parts;
   const { idLimit } = tokens;
@@ -156,7 +156,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   for (const id of [...model.byteIds, ...allAddedTokens(parts).map((token) => token.id)]) {
     if (id < 0) continue;
     isFixed[id] = 1;
-    // Other tokens may be made of an added token that merging reaches, too.
+    // Other tokens may be made from an added token that merging also reaches.
     if (reaches[id] !== Reach.merging) reaches[id] = Reach.given;
   }
   return { reaches, isFixed, left, right, last, wholeParts };
@@ -165,7 +165,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
 const noMaker = -1;
 const manyMakers = -2;
 
-/** The rank of the merge that makes each token, if it is one. */
+/** Returns the rank of the only merge that produces each token; otherwise `noMaker` or `manyMakers`. */
 function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
   const makers = new Int32Array(idLimit).fill(noMaker);
   merges.merged.forEach((id, rank) => {
@@ -174,7 +174,7 @@ function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
   return makers;
 }
 
-/** `mergeCount`: the merges behind the first so many are gone, too. */
+/** Numbers the kept tokens. With `mergeCount`, merges after the first ones are also removed. */
 export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INFINITY): Numbering {
   const newIds = new Int32Array(stays.length).fill(removed);
   let size = 0;
@@ -182,15 +182,18 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
   return { size, newIds, mergeCount };
 }
 
-/** How text is cut and changed. Files beside each other may name a pattern in two ways, as llama3 and gpt4. */
+/**
+ * Describes how text is cut and changed. Companion files may name a pattern in two ways, such as llama3 and
+ * gpt4.
+ */
 export function cuttingOf({ description, normalization, addsPrefixSpace }: TokenizerParts): string {
   const { patternName: name, patternSources: sources } = description;
   return JSON.stringify([commonForm({ name, sources }), normalization, addsPrefixSpace]);
 }
 
 /**
- * Checks the files that were written, as they are loaded again: they must have the tokens that stay and no others, with their
- * new ids, each of them reachable, and cut text as before. A UserError says what this kind of file cannot hold.
+ * Checks written files after loading them again: they must have exactly the kept tokens, with their new ids,
+ * each reachable, and cut text as before. A UserError states what the format cannot hold.
  */
 export function checkPruned(
   before: TokenizerParts,

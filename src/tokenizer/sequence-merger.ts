@@ -1,20 +1,19 @@
 import { Heap } from "#bytes";
 import { scaled } from "#runtime";
 
-/** Merges over an alphabet: merge k makes the id `alphabetSize` + k. */
+/** Merges over an alphabet: merge k produces the id `alphabetSize` + k. */
 type SymbolMerges = { readonly alphabetSize: number; readonly left: Int32Array; readonly right: Int32Array };
 
 /**
- * Merges long sequences of symbols by rank. The symbols are a linked list, and the pairs that can be merged are in a heap, by
- * rank and then by position. A merge gives rise to two pairs at most, so a document of n symbols takes n log n.
+ * Merges long sequences of symbols by rank. The symbols are a linked list, and the pairs that can be merged are in a heap,
+ * by rank and then by position. A merge creates at most two pairs, so a document of n symbols takes O(n log n).
  *
- * The kernel merges pretokens. A document of ids may be larger than a memory of 4 GB has room for, and a call of the kernel does
- * not yield.
+ * The kernel merges pretokens. A document of ids may exceed its 4 GB of memory, and a kernel call does not yield.
  *
  *   ARRAY   TYPE           LENGTH         MEANING
- *   tokens  Uint32Array    symbolCount    id of the token that begins at a position, `merged` inside of one
- *   next    Int32Array     symbolCount    where the next token begins; symbolCount behind the last
- *   before  Int32Array     symbolCount    where the token before it begins, -1 before the first
+ *   tokens  Uint32Array    symbolCount    id of the token that starts at a position, `merged` inside of one
+ *   next    Int32Array     symbolCount    start of the next token; symbolCount after the last
+ *   before  Int32Array     symbolCount    start of the previous token; -1 before the first
  */
 export class SequenceMerger {
   private readonly pairs: PairTable;
@@ -27,7 +26,7 @@ export class SequenceMerger {
     });
   }
 
-  /** Encodes a document. Yields now and then. */
+  /** Encodes a document. Yields between slices of work. */
   *merge(symbols: Uint32Array): Generator<undefined, Uint32Array> {
     const { length } = symbols;
     const { alphabetSize, left, right } = this.merges;
@@ -49,7 +48,7 @@ export class SequenceMerger {
       const pos = heap.topId;
       heap.pop();
       const behind = next[pos]!;
-      // The pair may be gone: one of the two has become another token.
+      // The pair may be stale: one of the two is now part of another token.
       if (tokens[pos] !== left[rank] || behind >= length || tokens[behind] !== right[rank]) continue;
       tokens[pos] = alphabetSize + rank;
       tokens[behind] = merged;
@@ -74,9 +73,9 @@ const workPerSlice = scaled(1 << 14, 16);
  *   ARRAY    TYPE         LENGTH          MEANING
  *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full: in the low `rankBits` bits
  *                                         rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
- *   halves   Int32Array   2 * rankLimit   left and right id of each rank, at 2 rank; looked at where the tag is right
- *   filter   Int32Array   2^(slotBits-3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
- *                                         pairs that are asked for are none, and most of those end here
+ *   halves   Int32Array   2 * rankLimit   left and right id of each rank, at 2 rank; compared if the tag matches
+ *   filter   Int32Array   2^(slotBits-3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five.
+ *                                         Most lookups are for pairs without a rank, and most of those end here
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  */
@@ -97,7 +96,7 @@ const filterShift = 3;
 const multiplier0 = 0x9e3779b1 | 0;
 const multiplier1 = 0x85ebca77 | 0;
 
-/** A table for so many pairs, of ranks below `rankLimit`. */
+/** Allocates a table for `pairCount` pairs with ranks below `rankLimit`. */
 export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
   const slotBits = Math.max(4, Math.ceil(Math.log2(2 * pairCount)));
   const rankBits = 32 - Math.clz32(rankLimit);
@@ -128,7 +127,7 @@ export function addPair(table: PairTable, left: number, right: number, rank: num
   return isNew;
 }
 
-/** The rank of the pair, or `noRank`. */
+/** Returns the rank of the pair, or `noRank`. */
 export function findPair(table: PairTable, left: number, right: number): number {
   const { slots, halves, rankBits, filter } = table;
   const hash = hashOf(left, right);

@@ -54,7 +54,7 @@ export class TextNotes {
 export class EncodingTaker implements Taker {
   readonly kernel: Kernel;
   readonly out: IdBuffer;
-  /** Where a text is noted, if it is. */
+  /** Where a text is noted, if at all. */
   notes: TextNotes | undefined;
   private readonly encoding: EncodingKernel;
 
@@ -97,12 +97,12 @@ export class EncodingTaker implements Taker {
   }
 }
 
-/** From a text to its ids, which go to `out`. */
+/** Encodes texts into ids, which go to `out`. */
 export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
   private readonly takes: EncodingTaker;
 
-  /** @param notes where the texts are noted, all of them */
+  /** @param notes receives notes on all texts */
   constructor(parts: EncodingParts, notes?: TextNotes, options?: EncodingKernelOptions) {
     const taker = new EncodingTaker(parts, options);
     super(parts, taker);
@@ -111,15 +111,16 @@ export class TextEncoding extends TextChain {
     this.noteIn(notes, parts.specialTokensAsText ?? false);
   }
 
-  /** From the next text on, it is noted there; with undefined nowhere. */
+  /** From the next text on, notes go there; undefined for none. */
   noteIn(notes: TextNotes | undefined, specialTokensAsText: boolean): void {
     this.takes.notes = notes;
     this.open(specialTokensAsText, notes !== undefined);
   }
 
   /**
-   * Takes a text until it is certain that it has more than `idsMax` ids, or all of it. Returns where it stopped, in bytes, or
-   * in characters of a string. `out` has the ids, or only their count: those behind the certain ones are of no use.
+   * Takes a text until it certainly has more than `idsMax` ids, or completely. Returns the end of the taken
+   * part, in bytes, or in characters of a string. `out` has the ids, or only their count; ids after the
+   * certain ones must be ignored.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
     const { out } = this;
@@ -151,24 +152,27 @@ export class TextEncoding extends TextChain {
     return Math.min(this.out.totalCount - before, idsMax + 1);
   }
 
-  /** Encodes each of the words [first, end) of a table as one pretoken that is cut already. Only between two texts. */
+  /** Encodes each of the words [first, end) of a table as one pretoken. Call it only between two texts. */
   pushPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     this.window.cutPretokens(bytes, starts, first, end);
   }
 }
 
-/** How a text is read until it has enough ids: as long as most are at most, then by quarters, but not byte by byte. */
+/**
+ * Step sizes for reading a text until it has enough ids: first the usual maximum length, then quarters of it,
+ * with a minimum.
+ */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);
 
-/** The end of a step, which does not part a character of a string. */
+/** Returns the end of a step, without splitting a surrogate pair of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
   return typeof text === "string" ? skipSplitPair(text, wanted) : Math.min(text.length, wanted);
 }
 
 const encoder = new TextEncoder();
 
-/** The bytes of a part of a text. Half a surrogate pair is a replacement character. */
+/** Returns the bytes of a part of a text. Half a surrogate pair becomes a replacement character. */
 export function bytesOf(text: string | Uint8Array, start: number, end: number): Uint8Array {
   if (typeof text === "string") return encoder.encode(text.slice(start, end));
   return start === 0 && end === text.length ? text : text.subarray(start, end);

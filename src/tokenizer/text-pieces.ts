@@ -1,10 +1,10 @@
 import { cutText } from "#pattern";
 import { type Cutting, sectionSettings, TextSections } from "#text";
 
-/** The text between added tokens, changed as the tokenizer changes it before it cuts; or an added token, with its id. */
+/** The text between added tokens, after normalization; or an added token, with its id. */
 export type TextSection = { readonly bytes: Uint8Array; readonly id?: number };
 
-/** The sections of a text, and the added tokens between them, with the white space that they take. */
+/** Splits a text into sections and the added tokens between them, including their stripped whitespace. */
 export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
   const found: TextSection[] = [];
   let pushed: Uint8Array[] = [];
@@ -26,8 +26,9 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
 }
 
 /**
- * What a text is cut into before anything is merged: pretokens, and added tokens with the white space that they take. Joined,
- * the pieces are the text; a normalized one where the tokenizer normalizes, with the spaces where it puts some.
+ * Splits a text into its pieces before merging: pretokens, and added tokens including their stripped
+ * whitespace. Joined, the pieces equal the text, normalized and with prefix spaces if the tokenizer adds
+ * them.
  */
 export function textPieces(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   return sectionsOf(cutting, text).flatMap(({ bytes, id }) =>
@@ -35,6 +36,6 @@ export function textPieces(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   );
 }
 
-/** A section as its pretokens. */
+/** Splits a section into its pretokens. */
 export const pretokensOf = ({ pattern }: Cutting, section: Uint8Array): Uint8Array[] =>
   cutText(pattern, section).map((end, i, ends) => section.subarray(ends[i - 1] ?? 0, end));

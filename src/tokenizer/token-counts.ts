@@ -6,8 +6,9 @@ import type { Vocabulary } from "./vocabulary.ts";
  * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
- *   createdCounts  Float64Array  tokenCount      occurrences when the token's merge was made; of bytes: before any merge
- *   endCounts      Float64Array  tokenCount      occurrences when all merges are made
+ *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; of bytes: before
+ * any merge
+ *   endCounts      Float64Array  tokenCount      occurrences after all merges
  *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  *
@@ -56,15 +57,16 @@ export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs
 }
 
 /**
- * Which tokens are intermediate (scaffold) tokens, 1 for each: it was learned, later merges absorbed it, and now it occurs less often than the
- * last pair that was merged. If it were not there already, that many occurrences would not have made it a token.
+ * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that now
+ * occur less often than the last merged pair. Without an earlier merge, that many occurrences would not have
+ * made them tokens.
  */
 export function intermediates({ startCount, createdCounts, endCounts, pairCounts }: TokenCounts): Uint8Array {
   const areIntermediate = new Uint8Array(endCounts.length);
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
     const endCount = endCounts[token]!;
-    // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a new token may be this rare.
+    // For a pair such as "a a" in "aaa", fewer are replaced than counted, so a new token may be this rare.
     if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
   }
   return areIntermediate;
@@ -72,21 +74,24 @@ export function intermediates({ startCount, createdCounts, endCounts, pairCounts
 
 /** What a training records about its token counts. */
 export type TokenCountFacts = {
-  /** Tokens of the corpus, cut by all merges. */
+  /** Tokens of the corpus after all merges. */
   readonly tokenCount: number;
   /** Null if the corpus has no bytes. */
   readonly bytesPerToken: number | null;
-  /** At half the size of the vocabulary; null if that is less than the bytes and the special tokens take. */
+  /** At half the size of the vocabulary; null if bytes and special tokens alone take more. */
   readonly half: CurvePoint | null;
-  /** The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole. */
+  /**
+   * The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole
+   * vocabulary.
+   */
   readonly curve: readonly CurvePoint[];
-  /** See `intermediates`. The name is a key of `training.json`, older than the word. */
+  /** The number of intermediate tokens: a key of `training.json` that is older than the term. */
   readonly residueCount: number;
-  /** Intermediate tokens that occur nowhere in the corpus any more. */
+  /** Intermediate tokens that no longer occur in the corpus. */
   readonly neverReachedCount: number;
 };
 
-/** How well the corpus is compressed by the first tokens of the vocabulary, up to this size. */
+/** The compression of the corpus by the first tokens of the vocabulary, up to this size. */
 export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: number };
 
 const pointsOfCurve = 10;
@@ -123,7 +128,10 @@ export function tokenCountFacts(tokenCounts: TokenCounts, vocabulary: Vocabulary
   };
 }
 
-/** The size of the vocabulary with the first so many merges, without reserved tokens. A merge that spells a special token adds no id. */
+/**
+ * Returns the vocabulary size with the first merges, without reserved tokens. A merge that spells a special
+ * token adds no id.
+ */
 function sizeAfter(vocabulary: Vocabulary, merges: number): number {
   const { size, reservedCount, mergeCount, tokenIds, specialTokens, entries } = vocabulary;
   let idCount = size - reservedCount;
@@ -134,7 +142,7 @@ function sizeAfter(vocabulary: Vocabulary, merges: number): number {
   return idCount;
 }
 
-/** The most merges that make a vocabulary of this size; null if it is smaller than without any. */
+/** Returns the most merges that fit a vocabulary of this size; null if it is smaller than without any. */
 function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
   const { mergeCount, tokenIds, entries } = vocabulary;
   const startCount = tokenIds.length - mergeCount;

@@ -3,7 +3,7 @@ import { noMemory, noMemoryForTokenizer } from "./encoding-kernel.ts";
 import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
 
-/** The bytes of the ids, or of those before the first id that has no token, and the index of that one, else -1. */
+/** The bytes of the ids up to the first one without a token, and the index of that one, or -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
 /**
@@ -58,7 +58,7 @@ export class TokenDecoder {
     return this.memory.buffer.byteLength > largeBytes;
   }
 
-  /** The bytes of ids, end to end. Numbers that are not whole have no token. */
+  /** Returns the bytes of ids, end to end. Numbers that are not integers have no token. */
   decode(given: Uint16Array | Uint32Array | Float64Array): Decoded {
     const { exports, ids: window, output } = this;
     const ids = given instanceof Float64Array ? leadingIds(given) : given;
@@ -71,7 +71,7 @@ export class TokenDecoder {
     const bytes = new Uint8Array(byteCount);
     let end = 0;
     for (let at = 0; at < known; at += window.length) {
-      // A single window of ids is still there.
+      // A single window of ids is still in the kernel's memory.
       const count = ids.length <= window.length ? known : this.give(ids, at, known);
       for (let first = 0; first < count; first += exports.takenIds()) {
         const size = exports.decodeIds(first, count);
@@ -83,7 +83,7 @@ export class TokenDecoder {
     return { bytes, unknownIndex: known === given.length ? -1 : known };
   }
 
-  /** Gives the kernel the ids [at, end), as many as there is room for; returns their number. */
+  /** Copies ids [at, end) to the kernel, as many as fit; returns their number. */
   private give(ids: Uint16Array | Uint32Array, at: number, end: number): number {
     const count = Math.min(end - at, this.ids.length);
     if (count > copiedIdsMax) this.ids.set(ids.subarray(at, at + count));
@@ -94,11 +94,11 @@ export class TokenDecoder {
 
 const largeBytes = scaled(2 ** 26, 2 ** 18);
 
-/** For fewer a view costs more than a loop. */
+/** Below these sizes, creating a view costs more than a loop. */
 const copiedBytesMax = 32;
 const copiedIdsMax = 8;
 
-/** The numbers before the first one that is no id. */
+/** Returns the numbers before the first one that is not an id. */
 function leadingIds(numbers: Float64Array): Uint32Array {
   let count = 0;
   while (count < numbers.length && numbers[count]! >>> 0 === numbers[count]) count++;

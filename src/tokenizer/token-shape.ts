@@ -1,15 +1,15 @@
 import { characterLengthAt, codePointOf } from "#bytes";
 
 /**
- * What a token looks like to people.
+ * The visual kind of a token.
  *
  *   SHAPE       MEANING                                                                  EXAMPLES
- *   letters     it holds a letter                                                        " the", "aaaa", "3rd"
- *   whitespace  two or more white-space characters and nothing else                      "    ", "\n\n"
- *   separator   one sign, three times or more, with or without white space between       "-----", " ====", ". . .", "───"
- *   other       all else: digits, one white-space character, signs, parts of characters  "2026", ").", "\xe2\x94"
+ *   letters     it contains a letter                                                     " the", "aaaa", "3rd"
+ *   whitespace  two or more whitespace characters and nothing else                       "    ", "\n\n"
+ *   separator   one sign, three times or more, with or without whitespace between        "-----", " ====", ". . .", "───"
+ *   other       all else: digits, one whitespace character, signs, parts of characters   "2026", ").", "\xe2\x94"
  *
- * A sign is a character that is no letter, mark, digit or white space.
+ * A sign is a character other than letters, marks, digits and whitespace.
  */
 export type TokenShape = "letters" | "whitespace" | "separator" | "other";
 
@@ -19,7 +19,7 @@ const isWhitespace = (character: string) =>
     : /\p{White_Space}/u.test(character);
 const isAsciiLetter = (byte: number) => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
-/** The shape of bytes [start, end). */
+/** Returns the shape of bytes [start, end). */
 export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenShape {
   // Most tokens have a letter at their first or second byte.
   for (let pos = start; pos < end; pos++) if (isAsciiLetter(bytes[pos]!)) return "letters";
@@ -44,8 +44,8 @@ export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenSha
 }
 
 /**
- * Indices of the longest tokens with a letter, the longest first; of equal lengths the lower index first. Sorting all would
- * take as long as writing their files.
+ * Returns the indices of the longest tokens with a letter, longest first, then by index. Sorting all tokens
+ * would take as long as writing their files.
  */
 export function longestWithLetters(
   lengths: ArrayLike<number>,

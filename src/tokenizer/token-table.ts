@@ -16,23 +16,26 @@ export type TokenTable = {
   readonly tokenCount: number;
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
-  /** Tokens whose key in the file has characters that stand for no byte, like "🙂" for "ðŁĻĤ": no merge can make them. */
+  /**
+   * Tokens whose key in the file has characters that represent no byte, like "🙂" for "ðŁĻĤ": no merge can
+   * produce them.
+   */
   readonly rawIds?: ReadonlySet<number>;
-  /** How many tokens the files name: more than `tokenCount` where two have one id, or one is empty. */
+  /** The number of named tokens in the files: more than `tokenCount` if two share an id, or one is empty. */
   readonly nameCount?: number;
 };
 
-/** Ids from here on are refused, because the table has an entry for each id. */
+/** Larger ids are refused, because the table has an entry for each id. */
 export const idLimitMax = 2 ** 24;
 
-/** A table of the tokens given; of two tokens with one id the later counts. */
+/** Builds a table of tokens; of two tokens with one id the later one wins. */
 export const buildTokenTable = (tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable =>
   tableOfPacked(packTokenList([...tokens]));
 
 export const packTokenList = (tokens: readonly (readonly [id: number, bytes: Uint8Array])[]): PackedTokens =>
   joinTokens(noTokens, tokens);
 
-/** The tokens, and others behind them. */
+/** Appends tokens to packed ones. */
 export function joinTokens(
   { bytes, starts, ids }: PackedTokens,
   others: readonly (readonly [id: number, bytes: Uint8Array])[],
@@ -55,7 +58,7 @@ export function joinTokens(
   return joined;
 }
 
-/** The same as `buildTokenTable`. */
+/** Likewise, from packed tokens. */
 export function tableOfPacked(tokens: PackedTokens): TokenTable {
   const { ids, starts: from, bytes: all } = tokens;
   const count = ids.length;
@@ -82,13 +85,13 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
 
 disableFtl(tableOfPacked);
 
-/** Why the tokens of files have no names, one each. */
+/** Returns the reason why the tokens of files have no unique names. */
 export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable): string | undefined =>
   nameCount === tokenCount
     ? undefined
     : "there is no table of tokens: two tokens of the files have one id, or one is empty";
 
-/** A table that is made when it is first used: encoding never uses it. */
+/** Returns a table that is built on first use: encoding never uses it. */
 export function lazyTokenTable(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {
@@ -117,17 +120,17 @@ export function lazyTokenTable(make: () => TokenTable): TokenTable {
   };
 }
 
-/** Whether each byte has a token of its own. One that the vocabulary lacks has none, or the unknown token's. */
+/** Whether each byte has a token of its own. A byte that the vocabulary lacks has none, or the unknown token's. */
 export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable): boolean =>
   byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
 
-/** The bytes of a token, in the memory of the table; none if the id has no token. */
+/** Returns the bytes of a token, as a view of the table; empty if the id has no token. */
 export function tokenBytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
   // Subtle: `starts` has no element for -1, 0.5 and NaN, nor one after the last id's.
   return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }
 
-/** End of the ids from `start` on that decode to at most `bytesMax` bytes; at least one id, however long its token is. */
+/** Returns the end of the ids from `start` on that decode to at most `bytesMax` bytes, but at least one id. */
 export function decodableEnd(
   { idLimit, starts }: TokenTable,
   ids: Uint16Array | Uint32Array | Float64Array,
@@ -138,14 +141,17 @@ export function decodableEnd(
   let end = start;
   for (; end < ids.length; end++) {
     const id = ids[end]!;
-    // Ids without a token are found when they are decoded.
+    // Ids without a token are reported when they are decoded.
     if (id < idLimit) byteCount += starts[id + 1]! - starts[id]! || 0;
     if (byteCount > bytesMax && end > start) break;
   }
   return end;
 }
 
-/** Ids that a caller gave, as an array that holds each number as it is: another typed array would wrap what does not fit it. */
+/**
+ * Converts a caller's ids to an array that holds each number exactly: other typed arrays would wrap numbers
+ * that do not fit.
+ */
 export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);
   if (kind === "Uint32Array" || kind === "Uint16Array") {
@@ -160,11 +166,11 @@ export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array 
   );
 }
 
-/** The first position of an id, or of what is none, such as NaN. */
+/** Returns the first position of an id, or of a number that is not an id, such as NaN. */
 export const positionOf = (ids: ArrayLike<number>, id: number): number =>
   Array.from(ids).findIndex((each) => Object.is(each, id));
 
-/** The error of an id without a token. */
+/** Returns the error for an id without a token. */
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} stands for no token`, {
     hint: `the tokenizer's ids end at ${idLimit - 1}; these may be ids of another tokenizer`,

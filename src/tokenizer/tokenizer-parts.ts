@@ -6,19 +6,19 @@ import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./enco
 import { buildTokenTable, lazyTokenTable, type TokenTable } from "./token-table.ts";
 import { copyTokenBytes, type Vocabulary } from "./vocabulary.ts";
 
-/** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
+/** The parts of a tokenizer needed for encoding. Plain data: they are posted to workers. */
 export type EncodingParts = Cutting & {
   readonly model: EncodingModel;
-  /** Every id fits 16 bits. */
+  /** Whether every id fits 16 bits. */
   readonly isNarrow: boolean;
 };
 
-/** A tokenizer that was loaded. */
+/** A loaded tokenizer. */
 export type TokenizerParts = EncodingParts & {
   /** Special tokens that are never found in a text. Their ids can be appended and decoded. */
   readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
-  /** What its files do to the ids of a text at last; absent: nothing. Encoding leaves it to those who ask for it. */
+  /** The final step on the ids of a text, if its files have one. Encoding leaves it to the caller. */
   readonly postProcessing?: PostProcessing;
   /** For people: what was loaded, and how text is cut. */
   readonly description: {
@@ -26,37 +26,40 @@ export type TokenizerParts = EncodingParts & {
     readonly kind: string;
     readonly patternName: string | null;
     readonly patternSources: readonly string[];
-    /** HF's names of what else a `tokenizer.json` has, in their order. */
+    /** HF's names of the other parts of a `tokenizer.json`, in order. */
     readonly decoder?: string;
     readonly postProcessor?: string;
   };
-  /** What the files have and encoding does not apply, a sentence each. */
+  /** Settings of the files that encoding does not apply, as sentences. */
   readonly notes: readonly string[];
 };
 
 /** HF's post-processor, for one text. */
 export type PostProcessing = {
-  /** The ids that it puts before a text, and behind it. */
+  /** The ids that it puts before and after a text. */
   readonly before: readonly number[];
   readonly after: readonly number[];
-  /** The steps that take spaces off offsets, in order; whether each leaves a single one before a text's first token. */
+  /**
+   * The steps that trim spaces off offsets, in order; whether each leaves a single one before a text's first
+   * token.
+   */
   readonly trims: readonly boolean[];
-  /** Why the above cannot be told. */
+  /** The reason why the above is unknown. */
   readonly obstacle?: string;
 };
 
 /**
- * A vocabulary that grows: a base, which stays as it is, and what was learned beyond it.
+ * A vocabulary that grows: an unchanged base, and what was learned on top of it.
  *
  *   FIELD            MEANING
  *   idLimit          size of the extended vocabulary: every id is below it
- *   tokens           the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
- *   merges           the new merges, in the order learned, in ids; they come behind the base's
- *   specialTokens    new special tokens, ascending by id, behind the new tokens
- *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, behind all others
+ *   tokens           the new tokens, ascending by id; the first id follows the base's last, including added tokens
+ *   merges           the new merges, in the order learned, in ids; they follow the base's
+ *   specialTokens    new special tokens, ascending by id, after the new tokens
+ *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, after all others
  *
- * A merge may make a token that the base has, though no merge of the base makes it. Then `merged` is that token's id, and
- * no token is new.
+ * A merge may produce a token that the base has, though no merge of the base produces it. Then `merged` is that token's
+ * id, and no token is new.
  */
 export type Extension = {
   readonly idLimit: number;
@@ -66,24 +69,24 @@ export type Extension = {
   readonly reservedTokens: readonly AddedToken[];
 };
 
-/** All new tokens that are never merged. */
+/** Returns all new tokens that are never merged. */
 export const newSpecials = ({ specialTokens, reservedTokens }: Extension): readonly AddedToken[] => [
   ...specialTokens,
   ...reservedTokens,
 ];
 
 /**
- * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps. Of
- * the merges the first `mergeCount` stay whose tokens do.
+ * Numbering: the new ids of the kept tokens. They are numbered from 0 in the order of their old ids, without gaps. The
+ * first `mergeCount` merges whose tokens are kept are kept, too.
  *
  *   ARRAY   TYPE        LENGTH    MEANING
- *   newIds  Int32Array  idLimit   new id of each old one; -1 if it is gone, or never was
+ *   newIds  Int32Array  idLimit   new id of each old one; -1 if it was removed, or never existed
  */
 export type Numbering = { readonly size: number; readonly newIds: Int32Array; readonly mergeCount: number };
 
 export const removed = -1;
 
-/** The new id of an id in a file. A UserError if its token is gone, or if it is not an id. */
+/** Returns the new id of an id in a file. Throws a UserError if its token was removed, or if it is not an id. */
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;
@@ -95,21 +98,21 @@ export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place:
 /** A special token that is not in the files; without an id it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
-/** What the user adds to files that do not have it. */
+/** The user's additions to files without a pattern or special tokens. */
 export type LoadOptions = {
   readonly pattern?: ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
-  /** Whether its training was asked to put bos in front of every text. Then no note says that encoding does not. */
+  /** Whether its training was asked to put bos before every text. Then no note says that encoding does not. */
   readonly asksForBos?: () => boolean;
 };
 
-/** All tokens beside the model's, whether they are found in a text or not. */
+/** Returns all tokens besides the model's, whether they are found in a text or not. */
 export const allAddedTokens = ({
   addedTokens,
   controlTokens = [],
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
-/** The id of the special token that is put behind each input. An error names others if there is none. */
+/** Returns the id of the special token to append to each input. If there is none, the error names others. */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);
@@ -126,7 +129,7 @@ export function specialTokenId(parts: TokenizerParts, text: string, use = "to ap
 
 const shownTokens = 5;
 
-/** The merges of a vocabulary, in ids. */
+/** Returns the merges of a vocabulary, in ids. */
 export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): RankedMerges {
   const ids = { left: new Int32Array(mergeCount), right: new Int32Array(mergeCount) };
   for (let k = 0; k < mergeCount; k++) {
@@ -137,9 +140,9 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 }
 
 /**
- * The tokenizer of a vocabulary that was just trained, with the pattern it encodes by: what loading its files gives.
+ * Returns the tokenizer of a newly trained vocabulary, with its encoding pattern: the same as loading its files.
  *
- * @param merges those that it has; for some texts, those whose token is in them do
+ * @param merges its merges; for some texts, those whose token is in them suffice
  */
 export function trainedParts(
   vocabulary: Vocabulary,
@@ -150,7 +153,7 @@ export function trainedParts(
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   const tokens = lazyTokenTable(() =>
-    // A special token may have the id of a token: it is decoded as that one.
+    // A special token may share the id of a token: it is decoded as that one.
     buildTokenTable([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
       ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
@@ -179,10 +182,13 @@ export function trainedParts(
 export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
   idMax <= narrowIdMax && addedTokens.every(({ id }) => id <= narrowIdMax);
 
-/** The largest id of 16 bits. */
+/** The largest 16-bit id. */
 export const narrowIdMax = 0xffff;
 
-/** A UserError if two files of a directory have other ids for bytes, or other merges: a change is made to all of them. */
+/**
+ * Throws a UserError if two files of a directory differ in ids of bytes or in merges: a change applies to all
+ * of them.
+ */
 export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts): void {
   if (haveSameMerges(base, other)) return;
   throw new UserError(
@@ -191,7 +197,7 @@ export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts):
   );
 }
 
-/** Whether the ids of bytes and all merges are the same. */
+/** Whether the ids of bytes and all merges are equal. */
 export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: TokenizerParts): boolean {
   const sameNumbers = (a: Int32Array, b: Int32Array) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
   return (
@@ -206,7 +212,7 @@ export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
 }
 
-/** The parts for another thread, to which a table that is made late cannot be sent. */
+/** Returns the parts for another thread, with the table built: a lazy one cannot be sent. */
 export const sendable = (parts: TokenizerParts): TokenizerParts => ({
   ...parts,
   tokens: { ...parts.tokens },

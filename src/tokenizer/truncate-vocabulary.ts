@@ -13,17 +13,17 @@ import {
 import { haveAllBytes, type TokenTable, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, haveSameMerges, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// The tokenizer that the first merges of another one make, and its ids from the ids of that one. Why this is exact:
+// The tokenizer of another one's first merges, and the conversion of ids to it. Why this is exact:
 // docs/internals/encode.md, "The first merges".
 
 /**
- * Births: how many of the first merges it takes until a token is reached: those of its derivation up to the highest rank.
- * 0 for tokens that merging does not reach.
+ * Births: the number of first merges after which a token is reached: up to the highest rank in its
+ * derivation. 0 for tokens that merging does not reach.
  */
 function birthsOf({ reaches, left, right, last }: Derivations, { starts }: TokenTable): Int32Array {
   const births = new Int32Array(reaches.length);
   const lengthOf = (id: number) => starts[id + 1]! - starts[id]!;
-  // Parts are shorter than what is made of them.
+  // Parts are shorter than their token.
   const ids = idsWhere(reaches, (reach) => reach === Reach.merging).sort((a, b) => lengthOf(a) - lengthOf(b));
   for (const id of ids) {
     births[id] = Math.max(last[id]! + 1, births[left[id]!]!, births[right[id]!]!);
@@ -35,8 +35,8 @@ const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolea
   Uint32Array.from(reaches.keys()).filter((id) => is(reaches[id]!, id));
 
 /**
- * The vocabulary that the first merges make: as many as `sizeWanted` has room for. Bytes and added tokens stay, tokens that
- * nothing reaches go.
+ * Returns the vocabulary of the first merges, as many as `sizeWanted` has room for. Bytes and added tokens
+ * are kept, unreachable tokens are removed.
  */
 export function firstTokens(
   parts: TokenizerParts,
@@ -67,8 +67,8 @@ export function firstTokens(
 }
 
 /**
- * A token that only a whole pretoken becomes has no merge. It comes before the merges that make tokens of higher ids. A
- * UserError if the ids are not in the order of the merges.
+ * Orders tokens without a merge, which only a whole pretoken becomes: they come before the merges that
+ * produce tokens of higher ids. Throws a UserError if the ids are not in the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -93,8 +93,9 @@ function placeWholes(
 }
 
 /**
- * A UserError if `small` does not have the first merges of `big` and no others, or finds other pretokens or added tokens. Only
- * merges that end the derivation of a token are compared: no other one is ever made. Returns the derivations of `big`.
+ * Throws a UserError unless `small` has exactly the first merges of `big`, and the same pretokens and added
+ * tokens. Only merges that end the derivation of a token are compared: no other one is ever applied. Returns
+ * the derivations of `big`.
  */
 export function checkFirstMerges(
   big: TokenizerParts,
@@ -114,7 +115,10 @@ export function checkFirstMerges(
 
 type Refuse = (what: string) => never;
 
-/** Two tokenizers whose ids stand for the same bytes: `refuse` says what is different. `derivedBefore`: the derivations of the one before. */
+/**
+ * Compares two tokenizers whose ids represent the same bytes: `refuse` gets the difference. `derivedBefore`
+ * are the derivations of the first.
+ */
 export function checkSameMerges(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -171,7 +175,7 @@ const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(toke
 
 const shownToken = (text: string) => `"${escapeBytes(Buffer.from(text, "latin1"))}"`;
 
-/** The added tokens without their ids. */
+/** Returns the added tokens without their ids. */
 const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>
   JSON.stringify(
     [addedTokens, controlTokens].map((some) =>
@@ -179,14 +183,14 @@ const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>
     ),
   );
 
-/** What each byte is: itself, what stands for unknown ones, or nothing. */
+/** Returns the token of each byte: the byte itself, the unknown token, or nothing. */
 const bytesOf = ({ model, tokens }: TokenizerParts) =>
   JSON.stringify(Array.from(model.byteIds, (id) => latin1(tokens, id)));
 
-/** No character of Latin-1. */
+/** Not a character of Latin-1. */
 const between = "\u2192";
 
-/** The last merges of derivations, by rank, both halves as Latin-1 text. */
+/** Returns the last merges of derivations, by rank, both halves as Latin-1 text. */
 function mergesOf(
   { tokens }: TokenizerParts,
   { reaches, left, right, last }: Derivations,
@@ -198,7 +202,7 @@ function mergesOf(
   return Array.from(ids, (id) => `${latin1(tokens, left[id]!)}${between}${latin1(tokens, right[id]!)}`);
 }
 
-/** The tokens that only whole pretokens become, as Latin-1 text. */
+/** Returns the tokens that only whole pretokens become, as Latin-1 text. */
 function wholesOf({ model }: TokenizerParts): string[] {
   const { bytes, starts, ids } = model.wholeTokens ?? noTokens;
   const text = Buffer.from(bytes).toString("latin1");
@@ -206,7 +210,7 @@ function wholesOf({ model }: TokenizerParts): string[] {
 }
 
 /**
- * Pieces: what ids of one tokenizer are in ids of another. An id that no text gives has none.
+ * Pieces: ids of one tokenizer as sequences of ids of another. An id that no text gives has none.
  *
  *   ARRAY    TYPE          LENGTH        MEANING
  *   ids      Uint32Array   pieceCount    the pieces of all ids, end to end
@@ -215,8 +219,8 @@ function wholesOf({ model }: TokenizerParts): string[] {
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
 /**
- * What the ids of a tokenizer are in the one that its first merges make: in any text, the same wherever they occur. A
- * UserError if `small` is not that one, or if a place of an id does not tell what it was.
+ * Maps the ids of a tokenizer to pieces in that of its first merges: the same in any text. Throws a UserError
+ * if `small` is not that one, or if an id is ambiguous.
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
@@ -235,7 +239,7 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
     const isMade = reaches[id] === Reach.merging || bytes.has(id);
     if (smallId !== undefined) {
       ids.push(smallId);
-      // Text that is not searched for added tokens may have it, too.
+      // Text that is not searched for added tokens may contain it, too.
       if (isMade && merged(id)[0] !== smallId)
         refuse(path, `merges make its added token "${escapeBytes(tokenBytesOf(big.tokens, id))}", too`);
     } else if (isMade || reaches[id] === Reach.wholePretoken) ids.push(...merged(id));

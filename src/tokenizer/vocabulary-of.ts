@@ -5,8 +5,9 @@ import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.t
 import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "./vocabulary.ts";
 
 /**
- * A tokenizer that was loaded as what is written of a training. Its merges are those that end the derivation of a token: no
- * other one is ever made (docs/internals/encode.md, "The first merges"). Tokens without a merge are `others`.
+ * Converts a loaded tokenizer to the form in which a training is written. Its merges are those that end the
+ * derivation of a token: no other one is ever applied (docs/internals/encode.md, "The first merges"). Tokens
+ * without a merge are `others`.
  */
 export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(parts)): Vocabulary {
   const { tokens, model, description } = parts;
@@ -47,7 +48,7 @@ export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(p
   };
 }
 
-/** The entry of an id without a token: it stands for nothing that is listed. */
+/** The entry of an id without a token. */
 const noToken = -(2 ** 31);
 
 function keptBytes({ tokens }: TokenizerParts, ids: Int32Array): Omit<TokenBytes, "left" | "right"> {

@@ -3,16 +3,16 @@ import type { AddedToken } from "#text";
 import { longestWithLetters, shapeOf } from "./token-shape.ts";
 import type { TokenTable } from "./token-table.ts";
 
-/** Numbers about a vocabulary. Special tokens count only in `size`. */
+/** Statistics of a vocabulary. Special tokens count only in `size`. */
 export type VocabularyStatistics = {
   readonly size: number;
   readonly idLimit: number;
-  /** Ids of the longest tokens with a letter, by bytes, the longest first; of equal lengths the lower id first. */
+  /** Ids of the longest tokens with a letter, longest first, then by id. */
   readonly longestIds: readonly number[];
-  /** Whitespace tokens and separator tokens (`TokenShape`). */
+  /** The numbers of whitespace tokens and separator tokens (`TokenShape`). */
   readonly whitespaceCount: number;
   readonly separatorCount: number;
-  /** Tokens by script or kind, the most frequent first. */
+  /** Tokens by script or kind, most frequent first. */
   readonly scripts: readonly Share[];
   /** Tokens by length in bytes, ascending. */
   readonly lengths: readonly Share[];
@@ -23,7 +23,7 @@ export type Share = { readonly name: string; readonly tokenCount: number };
 
 const invalidName = "no valid UTF-8";
 
-/** Yields between slices of work of some 10 ms. */
+/** Computes the statistics. Yields between slices of work of some 10 ms. */
 export function* vocabularyStatistics(
   tokens: TokenTable,
   addedTokens: readonly AddedToken[],
@@ -62,15 +62,18 @@ export function* vocabularyStatistics(
   };
 }
 
-/** The halves of each merge of a model and the token that it makes, as ids; empty for a table without merges. */
+/** The halves of each merge of a model and its token, as ids; empty for a table without merges. */
 type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
 
-/** The script or kind of each token, by id, as a number of `classNames`. Yields between slices of work of some 10 ms. */
+/**
+ * Returns the script or kind of each token, by id, as a number of `classNames`. Yields between slices of work
+ * of some 10 ms.
+ */
 export function* scriptClasses(
   { idLimit, bytes, starts }: TokenTable,
   { left, right, merged }: Halves = noHalves,
 ): Generator<undefined, Uint8Array> {
-  /** 0 where it is not known yet. */
+  /** 0 if not known yet. */
   const classes = new Uint8Array(idLimit);
   const classAt = (id: number) => {
     const known = classes[id]!;
@@ -80,7 +83,7 @@ export function* scriptClasses(
     classes[id] = firstClass + classNames.indexOf(name);
     return classes[id]!;
   };
-  // What a token's halves are says what it is, if each has whole characters.
+  // If both halves consist of whole characters, they determine a token's class.
   for (let rank = 0; rank < merged.length; rank++) {
     if (rank % idsPerSlice === 0) yield;
     const first = classAt(left[rank]!);
@@ -97,7 +100,7 @@ export function* scriptClasses(
   return classes;
 }
 
-/** Tokens of `bytesMin` bytes and more by their classes, the most frequent first. Yields as `scriptClasses` does. */
+/** Counts tokens of at least `bytesMin` bytes by class, most frequent first. Yields like `scriptClasses`. */
 export function* scriptShares(
   classes: Uint8Array,
   { idLimit, starts }: TokenTable,
@@ -172,18 +175,19 @@ const kinds = [
   { name: "white space", pattern: lazy(() => /\p{White_Space}/u) },
 ];
 
-/** Letters first, by their script; then what a token without one is, by its first kind. */
+/** Letters first, by their script; then the first kind of a token without letters. */
 const classNames = [...[...scripts, ...kinds].map(({ name }) => name), "control and other", invalidName];
 const firstClass = 1;
-/** Tokens of a class up to this one have a letter. */
+/** Tokens of classes up to this one have a letter. */
 export const lastLetters = firstClass + classNames.indexOf("other letters");
 const invalidClass = firstClass + classNames.indexOf(invalidName);
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * What `scriptOf` says, without decoding and without expressions, whose compilation takes milliseconds; undefined where
- * characters are in it that are not ASCII, Latin up to U+024F, or punctuation from U+2010 to U+205E.
+ * Returns the same as `scriptOf`, without decoding and without regular expressions, whose compilation takes
+ * milliseconds; undefined for characters other than ASCII, Latin up to U+024F, or punctuation from U+2010 to
+ * U+205E.
  */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
@@ -208,10 +212,10 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
 const isLatinLetter = (code: number) => code >= 0xc0 && code <= 0x24f && code !== 0xd7 && code !== 0xf7;
 /** Line and paragraph separator, narrow no-break space. */
 const isWideWhitespace = (code: number) => code === 0x2028 || code === 0x2029 || code === 0x202f;
-/** Marks of direction. */
+/** Directional formatting characters. */
 const isFormat = (code: number) => code >= 0x202a && code <= 0x202e;
 
-/** The script of a token's first letter; without a letter, the kind of its characters. */
+/** Returns the script of a token's first letter; without a letter, the kind of its characters. */
 function scriptOf(bytes: Uint8Array): string {
   let text: string;
   try {

@@ -29,14 +29,14 @@ export type TokenBytes = {
 };
 
 /**
- * Tokens of natural language are shorter. Walking over parts of this size costs little beside copying them. The kernel has
- * the same bound.
+ * Tokens of natural language are shorter. Walking over parts of this size costs little compared with copying
+ * them. The kernel has the same bound.
  */
 export const keptBytesMax = 64;
 export const notKept = -1;
 const byteCount = 256;
 
-/** The bytes of all tokens: the 256 single bytes and what the merges made. */
+/** Returns the bytes of all tokens: the 256 single bytes and the results of merges. */
 export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
   const { mergeCount, left, right } = merges;
   const tokenCount = byteCount + mergeCount;
@@ -56,8 +56,8 @@ export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
 }
 
 /**
- * Calls `take` with the kept parts that make up the token, from the left: each is `kept[start .. end)`. A token may be as
- * deep as there are merges ("aaaa…" grown by one), so the stack is an array and not the call stack.
+ * Calls `take` with the kept parts of the token, from the left: each is `kept[start .. end)`. A token may be
+ * as deep as there are merges ("aaaa…" grown by one), so the stack is an array and not the call stack.
  */
 export function forEachPart(
   tokens: TokenBytes,
@@ -75,8 +75,8 @@ export function forEachPart(
 }
 
 /**
- * A copy of the token's bytes, or of its first `lengthMax`: for tokens that are shown, compared, or written in a form that
- * needs them whole.
+ * Copies the token's bytes, or its first `lengthMax`: for tokens that are shown, compared, or written in a
+ * form that needs them whole.
  */
 export function copyTokenBytes(
   tokens: TokenBytes,
@@ -96,15 +96,16 @@ export function copyTokenBytes(
 /**
  * Vocabulary: the tokens of a finished tokenizer, with their bytes and ids.
  *
- * A token has two numbers. Its *token number* is the merge engine's: 0-255 are the bytes, 256 + k is what merge k made. Its
- * *id* is what users see, given by the rule of the trainer that we agree with.
+ * A token has two numbers. Its *token number* is the merge engine's: 0-255 are the bytes, 256 + k is the
+ * result of merge k. Its *id* is public, assigned by the rule of the imitated trainer.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
  *   left         Int32Array   mergeCount      token number of the left half of merge k
  *   right        Int32Array   mergeCount      token number of its right half
  *   tokenIds     Int32Array   tokenCount      id of each token; tokenCount = 256 + mergeCount
  *   specialIds   Int32Array   specialCount    id of each special token, in the order given
- *   entries      Int32Array   size            what an id stands for: token t as t, special token s as -1 - s
+ *   entries      Int32Array   size            what an id represents: token t as t, special token s as -1 -
+ * s
  *
  * The merge "t h" and the special token "<|end|>" give, under `cs336`, tokenIds = [0 .. 255, 256], specialIds = [257],
  * entries = [0 .. 255, 256, -1]; under `huggingface`, specialIds = [0], the bytes have 1 .. 256, "th" has 257.
@@ -121,27 +122,30 @@ export type Vocabulary = {
   readonly tokenIds: Int32Array;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
-  /** How many of the special tokens, the last ones, have ids behind the size asked for: they fill it to a multiple, or are `Like.laterTokens`. */
+  /**
+   * The number of special tokens, at the end, whose ids follow the requested size: they fill it to a
+   * multiple, or are `Like.laterTokens`.
+   */
   readonly reservedCount: number;
   readonly entries: Int32Array;
   /**
-   * Tokens that no merge makes, by their key in HF's files: their entries are those behind the special tokens'. An entry
-   * behind all of these is an id without a token. Absent after a training, which has none of either.
+   * Tokens that no merge produces, by their key in HF's files: their entries follow the special tokens'. An
+   * entry beyond all of these is an id without a token. Absent after a training, which has neither.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
-    /** A pretoken that equals one of them becomes it. */
+    /** Whether a pretoken that equals one of them becomes it. */
     readonly areWhole: boolean;
   };
 };
 
-/** What the formats write: the vocabulary, how HF's files say where text is cut, and what a model needs to know. */
+/** The input of all formats: the vocabulary, HF's form of the pattern, and the settings for a model. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;
   readonly exportForm: PatternExport;
   readonly model: ModelSettings;
-  /** The tokenizer that it is like. */
+  /** The tokenizer given to --like. */
   readonly like?: Like | null;
 };
 
@@ -149,21 +153,21 @@ type VocabularyOptions = {
   readonly merges: LearnedPairs;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
-  /** With a rule that gives them the last ones. */
+  /** For rules that otherwise give them the last ids. */
   readonly specialTokensFirst?: boolean | undefined;
-  /** The size is filled with reserved tokens to a multiple of this; default 1. */
+  /** Reserved tokens fill the size up to a multiple of this; default 1. */
   readonly padTo?: number;
-  /** Added tokens that get ids behind those of all others, unless a learned token has their text. */
+  /** Added tokens with ids after all others', unless a learned token has their text. */
   readonly laterTokens?: readonly string[];
 };
 
-/** The bytes in the order of HF's alphabet: by the code point of their character. */
+/** Returns the bytes in the order of HF's alphabet: by the code point of their character. */
 const bytesByCharacter = () =>
   Array.from({ length: byteCount }, (_, byte) => byte).sort(
     (a, b) => byteToCharacter[a]!.charCodeAt(0) - byteToCharacter[b]!.charCodeAt(0),
   );
 
-/** Whether an entry stands for a special token, and for which. */
+/** Whether an entry represents a special token. */
 export function isSpecialEntry(entry: number): boolean {
   return entry < 0;
 }
@@ -172,11 +176,14 @@ export function specialOfEntry(entry: number): number {
   return -1 - entry;
 }
 
-/** The token of an entry that no merge makes; undefined for any other entry. */
+/** Returns the token without a merge that an entry represents; undefined for any other entry. */
 export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
   others?.tokens[specialOfEntry(entry) - specialTokens.length];
 
-/** Gives ids to all tokens. A UserError if a special token equals a learned one and the rule does not let them share an id. */
+/**
+ * Assigns ids to all tokens. Throws a UserError if a special token equals a learned one and the rule does not
+ * let them share an id.
+ */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
   const tokenBytes = makeTokenBytes(merges);
@@ -217,11 +224,11 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   };
 }
 
-/** The special tokens that only fill the size to a multiple. */
+/** Returns the special tokens that only fill the size to a multiple. */
 export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
   specialTokens.slice(specialTokens.length - reservedCount);
 
-/** How many ids are taken before the first merge: the size of the smallest vocabulary. */
+/** Returns the number of ids before the first merge: the size of the smallest vocabulary. */
 export function baseSize(specialTokens: readonly string[], compat: Compat): number {
   if (compat !== "huggingface") return byteCount + specialTokens.length;
   return byteCount + specialTokens.filter((special) => !byteToCharacter.includes(special)).length;
@@ -243,7 +250,7 @@ function giveIdsBytesFirst(mergeCount: number, specialCount: number): GivenIds {
   };
 }
 
-/** The same with special tokens first, as `tekken.json` has it. */
+/** Likewise with special tokens first, as in `tekken.json`. */
 function giveIdsSpecialFirst(mergeCount: number, specialCount: number): GivenIds {
   const tokenCount = byteCount + mergeCount;
   return {
@@ -283,8 +290,9 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, mark
 }
 
 /**
- * The special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`: matrices of such sizes are multiplied
- * faster, and a model has tokens to spare. They are called as Llama 3's are. A name that the user gave a token is left out.
+ * Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`: matrices of
+ * such sizes are multiplied faster, and a model has spare tokens. They are named like Llama 3's. A name that
+ * the user gave a token is skipped.
  */
 export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
   const count = (padTo - (size % padTo)) % padTo;
@@ -297,12 +305,12 @@ export function reservedTokens(size: number, padTo: number, specialTokens: reado
 }
 
 /**
- * The merges that a training to a smaller vocabulary of `size` tokens would have stopped with: the first of the same ones.
- * All of them, if there are no more.
+ * Returns the merges of a training to a smaller vocabulary of `size` tokens: a prefix of the same merges, or
+ * all of them if there are no more.
  */
 export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
   const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
-  // Under `huggingface` a merge that spells a special token takes its id, and adds no entry.
+  // With `huggingface`, a merge that spells a special token takes its id and adds no entry.
   const addsEntry = (k: number) => (isSpecialEntry(entries[tokenIds[256 + k]!]!) ? 0 : 1);
   let filledSize = vocabulary.size - reservedCount;
   for (let k = 0; k < mergeCount; k++) filledSize -= addsEntry(k);
@@ -311,7 +319,7 @@ export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size:
   return firstMerges(merges, count);
 }
 
-/** So many of them, or all. */
+/** Returns the first `count` merges, or all of them. */
 export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: number): LearnedPairs => ({
   mergeCount: Math.min(count, mergeCount),
   left: left.subarray(0, count),
@@ -319,20 +327,20 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
 });
 
 /**
- * What a special token must not be. HF's files list special tokens as plain text among tokens in byte-to-character form;
- * tables of ranks list tokens as bytes. In both a special token must not equal another key, or one of the two is lost.
+ * Texts that a special token must not equal. HF's files list special tokens as plain text among tokens in byte-to-character
+ * form; tables of ranks list tokens as bytes. In both a special token must not equal another key, or one is lost.
  *
- *   "a", "Ġ"    a single byte, as itself or as its character    the command line shows it: usage error
- *   "Ġt"        the key of " t", if " t" is learned             training shows it: failed run
+ *   "a", "Ġ"    a single byte, as itself or as its character    known from the command line: usage error
+ *   "Ġt"        the key of " t", if " t" is learned             known after training: failed run
  *   " t"        the bytes of " t". The text is cut out of the corpus, so only counts from other runs can teach it: failed run
  *
  * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
-/** All special tokens together: each thread that counts has a table of some 20 bytes for each byte of them. */
+/** For all special tokens together: each counting thread has a table of some 20 bytes for each byte of them. */
 const specialBytesMax = 4e6;
 
-/** Checks what the command line alone shows; a usage error names the special token. */
+/** Checks what the command line alone reveals; a usage error names the special token. */
 export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
@@ -361,8 +369,8 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
 }
 
 /**
- * What to say of special tokens whose ids ordinary tokens have, which differ in their bytes: `é` is the key of the byte 0xE9.
- * Ids stand for the ordinary token, as in HF.
+ * Describes special tokens that share an id with an ordinary token of other bytes: `é` is the key of the byte
+ * 0xE9. Such ids represent the ordinary token, as in HF.
  */
 export const notesOfShared = ({ specialTokens, specialIds, tokenIds, tokenBytes }: Vocabulary): string[] =>
   specialTokens.flatMap((content, s) => {
@@ -373,8 +381,8 @@ export const notesOfShared = ({ specialTokens, specialIds, tokenIds, tokenBytes 
 const notLearned = -1;
 
 /**
- * For each special token the number of the token whose key it equals, or -1. If the rule does not let them share a key, a
- * UserError names the special token.
+ * Returns, for each special token, the number of the token whose key it equals, or -1. If the rule does not
+ * let them share a key, a UserError names the special token.
  */
 function checkLearnedTokens(
   tokens: TokenBytes,
@@ -394,14 +402,17 @@ function checkLearnedTokens(
   return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
 }
 
-/** The tokens with the bytes `wanted`, by their key. No two have the same: docs/internals/merge.md, "the property". */
+/**
+ * Finds the tokens with the bytes in `wanted`, by key. No two have the same: docs/internals/merge.md, "the
+ * property".
+ */
 function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;
   const { lengths, starts, kept } = tokens;
   const firstBytes = new Set([...wanted].map((key) => key.charCodeAt(0)));
   for (const length of new Set([...wanted].map((key) => key.length))) {
-    // The search of the engine is several times faster than a loop.
+    // The engine's own search is several times faster than a loop.
     for (let token = lengths.indexOf(length); token >= 0; token = lengths.indexOf(length, token + 1)) {
       const start = starts[token]!;
       if (start !== notKept && !firstBytes.has(kept[start]!)) continue;
@@ -412,7 +423,7 @@ function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<stri
   return learned;
 }
 
-/** Bytes as a key of a map: one character a byte. */
+/** Converts bytes to a map key: one character a byte. */
 const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
 /** `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
@@ -430,7 +441,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Arrays in the memory of a kernel, each at a multiple of 8, and where they end. */
+/** Arrays in the memory of a kernel, each at a multiple of 8, and their end. */
 export type PutArrays = {
   readonly kernel: Kernel;
   readonly addresses: readonly number[];
@@ -440,12 +451,13 @@ export type PutArrays = {
 let kernel: Kernel | undefined;
 let last: PutArrays | undefined;
 
-/** What is below is the user's own, beside its arrays. */
+/** Below this address is the caller's own data. */
 const arraysStart = 2048;
 
 /**
- * Puts the arrays of a vocabulary into the kernel that makes tokens and writes rows of files, with `bytesBehind` of room behind
- * them. It is one for the process, so what was put there before is lost: see `isStillLoaded`.
+ * Copies a vocabulary's arrays into the kernel that makes tokens and writes rows of files, followed by
+ * `bytesBehind` of free space. The process has one such kernel, so arrays copied before are lost: see
+ * `isStillLoaded`.
  */
 export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: number): PutArrays {
   kernel ??= createKernel();
@@ -462,5 +474,5 @@ export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: numbe
   return last;
 }
 
-/** Whether nothing else was put there since. */
+/** Whether no other arrays were copied since. */
 export const isStillLoaded = (arrays: PutArrays) => arrays === last;

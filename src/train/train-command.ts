@@ -26,7 +26,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const finished = await runTraining(
     asked,
     { files: invocation.files, command },
-    worldOf(output, asked.report),
+    hostOf(output, asked.report),
   );
   if (finished === undefined) {
     const message = `unchanged: "${asked.output}" was made of the same inputs with the same options`;
@@ -35,7 +35,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
 }
 
 /** What people see of a training, and how the command line reads, locks and writes. */
-function worldOf(output: Output, reportPath: string | undefined): TrainingHost {
+function hostOf(output: Output, reportPath: string | undefined): TrainingHost {
   return {
     warn: (warning) => output.tell([warning]),
     report: (progress) => output.progress(progress),

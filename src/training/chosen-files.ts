@@ -38,7 +38,7 @@ export async function loadFormats(): Promise<LoadedFormats> {
  * @internal Returns the files of the named formats, or of all that can hold the tokenizer. Throws a UserError
  * if a named one cannot.
  */
-export function chosenFiles(
+export function selectFiles(
   formats: LoadedFormats,
   names: readonly string[] | undefined,
   tokenizer: FinishedTokenizer,

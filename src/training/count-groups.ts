@@ -123,7 +123,7 @@ export async function countGroups(
     }
     tables.push(
       await runSliced(
-        weigh(
+        addWeighted(
           parts,
           groups.map(({ weight }) => weight),
         ),
@@ -136,7 +136,7 @@ export async function countGroups(
   checkLeft(texts, tables);
   const dev = tables.filter((_, i) => texts[i]!.isDev);
   const train = tables.slice(0, tables.length - dev.length);
-  const words = await runSliced(weigh(train, Array(train.length).fill(1)), rest);
+  const words = await runSliced(addWeighted(train, Array(train.length).fill(1)), rest);
   return {
     words,
     pretokenCount: totalsOf(words).pretokenCount,
@@ -213,7 +213,7 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
  * Adds up the tables times their weights: exactly, then rounded once, half up. Words that round to 0 are
  * removed.
  */
-export function* weigh(
+export function* addWeighted(
   tables: readonly WordTable[],
   weights: readonly number[],
 ): Generator<undefined, WordTable> {

@@ -81,9 +81,9 @@ export async function countWords(
   const { cutting, cache } = options;
   // Counts files and the cache do not record whether a space was put before a text.
   const counted = cutting.addsPrefixSpace
-    ? await countAfresh({ ...options, cache: undefined, countsFiles: undefined }, report, check)
+    ? await countWithoutCache({ ...options, cache: undefined, countsFiles: undefined }, report, check)
     : cache === undefined
-      ? await countAfresh(options, report, check)
+      ? await countWithoutCache(options, report, check)
       : await countWithCache(cache, options, report, check);
   checkNotEmpty(options, counted.statistics);
   return counted;
@@ -125,7 +125,7 @@ async function countWithCache(
       known = yield* cache.addUp();
       yield* cache.hashMissing(indices);
     };
-    const counted = await besides(meanwhile(), countAfresh(part, report, check));
+    const counted = await runBetween(meanwhile(), countWithoutCache(part, report, check));
     fresh =
       round === 0
         ? counted.words
@@ -176,7 +176,7 @@ export async function identify(
 }
 
 /** Runs `work` between the turns of `main`. If `main` fails, the rest of the work is dropped. */
-async function besides<T>(work: Generator<unknown, void>, main: Promise<T>): Promise<T> {
+async function runBetween<T>(work: Generator<unknown, void>, main: Promise<T>): Promise<T> {
   let isFailed = false;
   main.catch(() => {
     isFailed = true;
@@ -195,7 +195,7 @@ async function besides<T>(work: Generator<unknown, void>, main: Promise<T>): Pro
 }
 
 /** Counts the corpus and adds the counts files, without the cache. */
-async function countAfresh(
+async function countWithoutCache(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
   report: Report,
   check?: CheckSize,

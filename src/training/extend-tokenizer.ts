@@ -50,7 +50,7 @@ import {
   mergeThreads,
 } from "./learn-merges.ts";
 import type { Base, Training } from "./training.ts";
-import { corpusFacts, otherSettings, type Product, type Result, recordedPattern } from "./write-result.ts";
+import { corpusFacts, otherSettings, type Product, patternRecord, type Result } from "./write-result.ts";
 
 type Warn = (message: string) => void;
 
@@ -76,7 +76,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   }
   await yieldToEventLoop();
   const recorded = findTrainingRecord(files.sources.flatMap(({ paths }) => paths));
-  return renamedBase({ parts: asLearned(loaded), files, recorded }, renamed);
+  return renameBase({ parts: asLearned(loaded), files, recorded }, renamed);
 }
 
 type OpenedBase = {
@@ -86,7 +86,7 @@ type OpenedBase = {
 };
 
 /** Renames special tokens of the base, and returns it with functions to add tokens. */
-function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
+function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
   for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
@@ -101,7 +101,7 @@ function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string
   return {
     parts,
     renamed,
-    files: names.size === 0 ? opened.files : renamedFiles(opened.files, names),
+    files: names.size === 0 ? opened.files : renameInFiles(opened.files, names),
     recorded: recorded && {
       ...recorded,
       specialTokens: recorded.specialTokens.map(nameOf),
@@ -115,7 +115,7 @@ function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string
 }
 
 /** Renames special tokens in the files; every other byte stays. */
-const renamedFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFiles => ({
+const renameInFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
     files: source.code.rename!(source.files, names),
@@ -160,7 +160,7 @@ export function checkBase({ model, tokens, description }: TokenizerParts): void 
 }
 
 /** Learns merges on top of a base: its tokens keep their ids, and new ones get the following ids. */
-export async function beyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
+export async function learnBeyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
   const { parts } = base;
   const startTokens = await runSliced(startTokensOf(parts), run.rest);
   const newTokenCounts = newTokenCountsOf(base, training);
@@ -231,7 +231,7 @@ export async function extensionProduct(
     tokenCount === 0 ? null : trained.pretokenBytes / tokenCount;
   const baseFiles: BaseFiles[] = [];
   for (const extension of extensions) {
-    const files = await expressible(base, extension, warn);
+    const files = await filesThatCanHold(base, extension, warn);
     checkSpecials(base, files, extension);
     baseFiles.push(files);
   }
@@ -271,7 +271,7 @@ export async function extensionProduct(
           padTo: training.padTo,
           reservedTokens: [...base.reservedTokens, ...reservedTokens.map(({ content }) => content)],
           documentsEndAt: training.specialTokens,
-          pattern: recordedPattern(training.pattern),
+          pattern: patternRecord(training.pattern),
           compat: base.rule,
           ...otherSettings(training),
           ...(Object.keys(base.renamed).length > 0 && { rename: base.renamed }),
@@ -314,7 +314,11 @@ const filesIn = ({ sources, companions }: BaseFiles) => [
 ];
 
 /** Returns the base's files that can hold the result; throws a UserError if none can. */
-async function expressible({ parts, files }: Base, extension: Extension, warn: Warn): Promise<BaseFiles> {
+async function filesThatCanHold(
+  { parts, files }: Base,
+  extension: Extension,
+  warn: Warn,
+): Promise<BaseFiles> {
   const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
   const obstacle = ranks === undefined ? null : await runSliced(ranksObstacle(parts, extension));
   if (obstacle === null) return files;

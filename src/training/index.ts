@@ -2,12 +2,12 @@
 
 export {
   checkFormatNames,
-  chosenFiles,
   fileBytes,
   finishedTokenizer,
   type LoadedFormats,
   loadFormats,
   type SaveOptions,
+  selectFiles,
 } from "./chosen-files.ts";
 export { openMemory } from "./count-memory.ts";
 export { type CountedWords, countParts, countWords } from "./count-words.ts";
@@ -36,8 +36,8 @@ export {
 } from "./training.ts";
 export {
   type AnyProduct,
-  derivedRecord,
   filesOfSizes,
+  makeDerivedRecord,
   type Product,
   productOf,
   publishFiles,

@@ -74,9 +74,9 @@ export function* findKeptMerges(
     isKept[k] = 1;
   });
   for (let k = 0; k < left.length; k++) {
-    if (madeCounts[byteCount + k]! > 0) boundaries.look(left[k]!, right[k]!, k);
+    if (madeCounts[byteCount + k]! > 0) boundaries.examineBoundary(left[k]!, right[k]!, k);
   }
-  const positionCount = yield* boundaries.lookAt(words);
+  const positionCount = yield* boundaries.examineWords(words);
   return { isKept, madeCounts, positionCount };
 }
 
@@ -138,51 +138,51 @@ class Boundaries {
   }
 
   /** Examines all boundaries between tokens of the words; returns the number of their tokens. */
-  *lookAt(words: TokenWords | RecordWords): Generator<undefined, number> {
-    if ("kernel" in words) return yield* this.lookAtRecords(words);
+  *examineWords(words: TokenWords | RecordWords): Generator<undefined, number> {
+    if ("kernel" in words) return yield* this.examineRecords(words);
     for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {
-      this.lookAtSome(words, first, end);
+      this.examineSlice(words, first, end);
       yield;
     }
     return words.tokens.length;
   }
 
-  private lookAtSome({ tokens, starts }: TokenWords, first: number, end: number): void {
+  private examineSlice({ tokens, starts }: TokenWords, first: number, end: number): void {
     const { flags } = this;
     for (let w = first; w < end; w++) {
       const last = starts[w + 1]! - 1;
       for (let i = starts[w]!; i < last; i++) {
         if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)
-          this.lookOnce(tokens[i]!, tokens[i + 1]!);
+          this.examineOnce(tokens[i]!, tokens[i + 1]!);
       }
     }
   }
 
   /** The kernel lists the pairs, most of them once. */
-  private *lookAtRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
+  private *examineRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
     const { exports, memory } = kernel;
     new Uint8Array(memory.buffer, flagsStart).set(this.flags);
     exports.beginLook(flagsStart);
     while (exports.hasLooked() === 0) {
       const pairCount = exports.lookSome(tokensAtOnce, positionBytes);
       const pairs = new Uint32Array(memory.buffer, exports.lookedPairsAddress() >>> 0, 2 * pairCount);
-      for (let i = 0; i < pairs.length; i += 2) this.lookOnce(pairs[i]!, pairs[i + 1]!);
+      for (let i = 0; i < pairs.length; i += 2) this.examineOnce(pairs[i]!, pairs[i + 1]!);
       yield;
     }
     return exports.lookedIds();
   }
 
-  private lookOnce(before: number, behind: number): void {
+  private examineOnce(before: number, behind: number): void {
     const { known, tokenCount } = this;
     const both = before * tokenCount + behind;
     if (known.has(both)) return;
     if (known.size === knownPairsMax) known.clear();
     known.add(both);
-    this.look(before, behind, Number.POSITIVE_INFINITY);
+    this.examineBoundary(before, behind, Number.POSITIVE_INFINITY);
   }
 
   /** Examines a boundary between two tokens that merge `usedBy` absorbed, if any. */
-  look(before: number, behind: number, usedBy: number): void {
+  examineBoundary(before: number, behind: number, usedBy: number): void {
     const { byLeft, flags, merges, found } = this;
     const { right } = merges;
     if ((flags[before]! & mayEnd) === 0 || (flags[behind]! & mayBegin) === 0) return;
@@ -233,7 +233,7 @@ export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges
 }
 
 /** Reorders counts of tokens by their new numbers. */
-export function keptCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
+export function renumberCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
   return counts.filter((_, token) => numbers[token]! >= 0);
 }
 

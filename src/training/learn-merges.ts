@@ -137,11 +137,11 @@ export async function learnPairs(
   startMerging: (words: TokenWords, options: MergeOptions) => ReturnType<typeof trainMerges> = trainMerges,
 ): Promise<Merges> {
   const work = startMerging(words, mergeOptions);
-  return doMerging(work, sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
+  return runMerging(work, sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
 }
 
 /** Runs the merging of words of this size. */
-export async function doMerging<Found extends Merges | undefined>(
+export async function runMerging<Found extends Merges | undefined>(
   work: Generator<MergeProgress, Found>,
   size: TokenWordsSize,
   mergeOptions: MergeOptions,

@@ -16,10 +16,10 @@ import {
   findKeptMerges,
   inheritedTokens,
   keepInherited,
-  keptCounts,
   modelOfMerges,
+  renumberCounts,
 } from "./inherited-merges.ts";
-import { type Corpus, doMerging, mergeOptionsOf, mergeRoom, type SuperwordFacts } from "./learn-merges.ts";
+import { type Corpus, mergeOptionsOf, mergeRoom, runMerging, type SuperwordFacts } from "./learn-merges.ts";
 import { idBytesOf } from "./lifted-pretokens.ts";
 import type { Training } from "./training.ts";
 
@@ -37,7 +37,7 @@ export async function learnSuperwords(
   report: Report,
 ): Promise<Superwords> {
   let lifted = await liftCorpus(training, run, learned, report);
-  const records = await runSliced(asRecords(lifted), run.rest);
+  const records = await runSliced(toRecords(lifted), run.rest);
   if (records !== undefined) {
     const superwords = await learnFrom(records, lifted, training, run, report);
     if (superwords !== undefined) return superwords;
@@ -77,7 +77,7 @@ async function liftCorpus(training: Training, run: Corpus, learned: Merges, repo
 }
 
 /** Undefined if the words are not all in one counter, or have no room as records. */
-function* asRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
+function* toRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
   const { counter, slices = [], sources } = parts;
   if (sources.length > 0 || slices.length > 0) return undefined;
   return yield* counter.words.standAsRecords(idLimit, idBytes);
@@ -93,7 +93,7 @@ async function tableOf(
     addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
     rest,
   );
-  return asTokenWords(table, idBytes);
+  return toTokenWords(table, idBytes);
 }
 
 /** Undefined if the words are records whose memory has no room for merging. */
@@ -118,13 +118,13 @@ async function learnFrom(
   const pretokenCount = pretokenCountOf(words);
   const size = { wordCount, positionCount: found.positionCount };
   mergeRoom(run, size, options);
-  const numbered = { numbers, startCounts: keptCounts(tokenCounts, numbers) };
+  const numbered = { numbers, startCounts: renumberCounts(tokenCounts, numbers) };
   const work =
     "tokens" in words
       ? trainMerges({ ...words, ...numbered }, options)
       : trainInPlace({ ...words, ...size, ...numbered }, options);
   if (work === undefined) return undefined;
-  const superMerges = await doMerging(work, size, options, {
+  const superMerges = await runMerging(work, size, options, {
     tellMemory: run.tellMemory,
     report,
     stage: "merging superwords",
@@ -166,7 +166,7 @@ const pretokenCountOf = (words: TokenWords | RecordWords) =>
     : words.kernel.exports.pretokenCount();
 
 /** Reinterprets the words in place: their bytes are ids, little endian. */
-export function asTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
+export function toTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;
   const tokens = new Ids(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length / idBytes);

@@ -6,7 +6,7 @@ import { usageError } from "#runtime";
 
 type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
-export const withoutParity: Parity = { ratio: null, window: null, globalMerges: 0 };
+export const defaultParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 
 /** HF accepts any number; beyond these limits it would divide to infinity, and never end. */
 const [ratioMin, ratioMax] = [0.001, 1000];

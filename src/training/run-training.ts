@@ -30,7 +30,7 @@ import { languageFilesOf, languagesOf } from "./count-groups.ts";
 import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { settleWithCounts } from "./open-counts.ts";
-import { oddSeeds } from "./seed-tokens.ts";
+import { warnOfOddSeeds } from "./seed-tokens.ts";
 import { train } from "./train.ts";
 import { countsOptionsOf, refuseCountedAsText, settle, type Training } from "./training.ts";
 import type { OpenTraining } from "./up-to-date.ts";
@@ -45,7 +45,7 @@ import {
 } from "./write-result.ts";
 
 /** The input of a training besides its options. */
-export type Given = {
+export type TrainingInput = {
   /** The run, for its record. */
   readonly command: Pick<Run, "command" | "arguments">;
   /** The named files; with languages or counts, there may be none. */
@@ -86,7 +86,7 @@ export type Finished = {
 };
 
 /** Wraps sentences as warnings. */
-const noting =
+const warnWithNote =
   ({ warn }: TrainingHost) =>
   (message: string) =>
     warn({ kind: "note", message });
@@ -94,11 +94,11 @@ const noting =
 /** Trains, and writes the result. Returns undefined if nothing has changed since the output was written. */
 export async function runTraining(
   asked: RequestedTraining,
-  given: Given,
-  world: TrainingHost,
+  given: TrainingInput,
+  host: TrainingHost,
 ): Promise<Finished | undefined> {
   const { texts, wordCounts, command } = given;
-  const { guard } = world;
+  const { guard } = host;
   // 1. Refuse mistakes that the options alone reveal, before reading anything.
   const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}) : undefined;
   const languageFiles = languageFilesOf(asked);
@@ -112,18 +112,18 @@ export async function runTraining(
 
   // 2. Lock the outputs.
   const files = [asked.saveCounts, asked.report].filter((path) => path !== undefined);
-  const unlock = await world.lock(asked.output, files);
+  const unlock = await host.lock(asked.output, files);
   const startMs = performance.now();
   let forget = () => {};
   try {
     // 3. Open a base, a tokenizer for --like, and word counts, each once. Then everything is settled.
-    const { training, countsFiles } = await look(asked, wordCounts, settled, world);
+    const { training, countsFiles } = await resolveSources(asked, wordCounts, settled, host);
 
     // 4. List the inputs as they are now, and determine the threads and the memory for them.
-    const found = names.length === 0 ? nothing : await world.find(names, asked);
-    const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
+    const found = names.length === 0 ? noInputs : await host.find(names, asked);
+    const languages = languageFiles && languagesOf(languageFiles, found, warnWithNote(host));
     const corpus = { ...threadsFor(asked, given, found.inputs), languages };
-    const { memory, cached } = openMemory(asked, training, corpus.budget, noting(world));
+    const { memory, cached } = openMemory(asked, training, corpus.budget, warnWithNote(host));
     const unguard = guard(() => memory.scratch.remove());
     forget = () => {
       unguard();
@@ -136,22 +136,22 @@ export async function runTraining(
       counts: await describeCounts(countsFiles?.paths ?? []),
     };
     // 5. Train, and write the result, unless it is up to date.
-    return await trainOpened(opened, cached, world);
+    return await trainOpened(opened, cached, host);
   } finally {
     forget();
     unlock();
   }
 }
 
-const nothing: FoundInputs = { inputs: [], skipped: [] };
+const noInputs: FoundInputs = { inputs: [], skipped: [] };
 
 /** Loaded on demand, because few trainings need it. */
 const codeForBases = () => import("./extend-tokenizer.ts");
 
 /** Opens the base, the tokenizer for --like, and word counts, each once, and settles the training. */
-async function look(
+async function resolveSources(
   asked: RequestedTraining,
-  wordCounts: Given["wordCounts"],
+  wordCounts: TrainingInput["wordCounts"],
   settled: Training | undefined,
   world: TrainingHost,
 ) {
@@ -159,7 +159,7 @@ async function look(
   const base =
     asked.extend === undefined
       ? undefined
-      : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, noting(world));
+      : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, warnWithNote(world));
   const sources = { wordCounts, openPipes: world.openPipes };
   const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
     made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }),
@@ -169,7 +169,7 @@ async function look(
 }
 
 /** Returns the inputs, and the threads and the memory for them. */
-function threadsFor(asked: RequestedTraining, { texts, signal }: Given, files: readonly Input[]) {
+function threadsFor(asked: RequestedTraining, { texts, signal }: TrainingInput, files: readonly Input[]) {
   const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
   const inputs = [...files, ...given];
   // The length of a list of texts is known, that of an iterator is guessed.
@@ -195,14 +195,14 @@ async function trainOpened(
     cached === undefined || asked.output === undefined
       ? undefined
       : new (await import("./up-to-date.ts")).FormerRun(cached, opened);
-  if (asked.ifChanged && (await former?.isAsNow(world.report))) return undefined;
+  if (asked.ifChanged && (await former?.isUpToDate(world.report))) return undefined;
   if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
   if (asked.chatTemplate !== undefined && asked.pad === undefined && training.model.roles.pad === undefined)
     warn([{ kind: "no pad" }]);
   if (training.base === null && training.normalization !== null && asked.formats === undefined)
     warn([{ kind: "normalizer" }]);
   warn(equalCounts(counts));
-  warn(oddSeeds(training.seedTokens, training.base));
+  warn(warnOfOddSeeds(training.seedTokens, training.base));
   let finished: Finished;
   world.onOpen?.(opened);
   const run = {
@@ -230,7 +230,7 @@ async function trainOpened(
   };
   const trained = await train(training, run, world.report);
   // An extension does not depend on options and inputs alone.
-  if (training.base === null) former?.note();
+  if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));
   return finished!;
@@ -242,7 +242,7 @@ async function productOfAny(
 ): Promise<AnyProduct> {
   const { trained, training } = result;
   if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
-  return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, noting(world));
+  return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, warnWithNote(world));
 }
 
 /** Returns warnings that only the end reveals. */

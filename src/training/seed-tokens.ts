@@ -114,7 +114,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
 }
 
 /** Warns of seeds that are tokens anyway, and of those that a base merges with a preceding space. */
-export function oddSeeds(
+export function warnOfOddSeeds(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,
 ): Warning[] {

@@ -23,7 +23,7 @@ import {
   mergeRoom,
   type TrainedVocabulary,
 } from "./learn-merges.ts";
-import { checkParity, withoutParity } from "./parity.ts";
+import { checkParity, defaultParity } from "./parity.ts";
 import { type Base, cuttingOf, type Training } from "./training.ts";
 
 /** The corpus, and the receivers of the results. */
@@ -56,7 +56,7 @@ export async function train<B extends Base | null>(
   const { check, merge } =
     base === null
       ? fromBytes(training, run)
-      : await (await import("./extend-tokenizer.ts")).beyondBase(base, training, run);
+      : await (await import("./extend-tokenizer.ts")).learnBeyondBase(base, training, run);
 
   // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
   const corpus = { ...run, cutting: cuttingOf(training) };
@@ -109,7 +109,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
     compat,
     padTo,
     like,
-    parity = withoutParity,
+    parity = defaultParity,
   } = training;
   const mergeOptions = mergeOptionsOf(training, superwords?.fromVocabSize ?? vocabSize, run);
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
@@ -172,7 +172,7 @@ async function learnFairly(
   };
   const fair = await learn(parity, mergeOptions, "merging");
   // All merges from all text together, as a training without languages learns them.
-  const together = { ...withoutParity, globalMerges: mergeOptions.mergeCount };
+  const together = { ...defaultParity, globalMerges: mergeOptions.mergeCount };
   const asPlain = { ...mergeOptions, ties: tieOrderOf(mergeOptions) };
   const plain = await learn(together, asPlain, "merging plainly");
   return { ...fair.merges, lengths: fair.lengths, plainLengths: plain.lengths };

@@ -29,7 +29,7 @@ import {
 import type { CountsOptions } from "#words";
 import { settleParity } from "./parity.ts";
 import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
-import { checkedWeight } from "./weights.ts";
+import { checkWeight } from "./weights.ts";
 
 /** How text becomes pretokens, and by the rule of which trainer. */
 export type CutSettings = {
@@ -202,7 +202,7 @@ const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): Extensi
  * The sizes of a vocabulary, ascending; undefined: just large enough for its seed tokens. `own` are special
  * tokens that it has, and `newSpecials` those to add.
  */
-type Sized = {
+type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
   readonly own: readonly string[];
   readonly newSpecials: readonly string[];
@@ -210,13 +210,17 @@ type Sized = {
 };
 
 /** For a new vocabulary. */
-function sizedOfOwn(asked: RequestedTraining, { specialTokens }: CutSettings, leastSize: number): Sized {
+function sizeNewVocabulary(
+  asked: RequestedTraining,
+  { specialTokens }: CutSettings,
+  leastSize: number,
+): SettledSizes {
   const sizes = sizesOf(asked, undefined);
   checkSizes(sizes, leastSize, specialTokens.length);
   return { sizes, own: [], newSpecials: [], room: { leastSize, size: sizes[0]! } };
 }
 
-function sizedBeyond(asked: RequestedTraining, found: FoundBase): Sized {
+function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes {
   const { parts } = found;
   const { idLimit } = parts.tokens;
   const learns = asked.vocabSize !== undefined;
@@ -242,7 +246,7 @@ function sizedBeyond(asked: RequestedTraining, found: FoundBase): Sized {
 function settleBase(
   asked: RequestedTraining,
   found: FoundBase,
-  { sizes: asSized, newSpecials, room }: Sized,
+  { sizes: asSized, newSpecials, room }: SettledSizes,
   seedTokens: readonly string[],
 ) {
   const { parts, files, recorded, renamed } = found;
@@ -371,7 +375,8 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   const leastSize = baseSize(specialTokens, compat);
   const limits = settleLimits(asked, found === undefined ? compat : ruleOf(asked, found));
   const parity = settleParity(asked);
-  const sized = found === undefined ? sizedOfOwn(asked, cutting, leastSize) : sizedBeyond(asked, found);
+  const sized =
+    found === undefined ? sizeNewVocabulary(asked, cutting, leastSize) : sizeExtension(asked, found);
   const seedCutting = { ...cutting, specialTokens: [...sized.own, ...specialTokens] };
   const seedTokens = settleSeedTokens(asked.seedTokens ?? [], seedCutting, limits, sized.room);
   const { base, sizes } =
@@ -390,7 +395,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
       brought: base === null ? broughtOf(asked, looked) : [],
     },
     ...((asked.weights ?? []).length > 0 && {
-      weights: asked.weights!.map(checkedWeight),
+      weights: asked.weights!.map(checkWeight),
     }),
     like,
     ...(seedTokens.length > 0 && { seedTokens }),

@@ -32,7 +32,7 @@ export class FormerRun {
   }
 
   /** Whether the output is up to date. Returns false when unsure. */
-  async isAsNow(report: Report): Promise<boolean> {
+  async isUpToDate(report: Report): Promise<boolean> {
     const { cache, directory } = this.cached;
     const result = readResult(directory, this.place);
     if (result === undefined) return false;
@@ -45,7 +45,7 @@ export class FormerRun {
   }
 
   /** Records the sources of the output, which has just been written. */
-  note(): void {
+  recordSources(): void {
     const { cache, directory, scratchPath } = this.cached;
     const madeOf = this.madeOf(cache.countedContents());
     if (madeOf === undefined) return;

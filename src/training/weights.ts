@@ -7,7 +7,7 @@ const weightMax = 1e6;
 export const weightParts = 1e6;
 
 /** Returns the weight; throws a usage error if it is not valid. */
-export function checkedWeight(input: InputWeight): InputWeight {
+export function checkWeight(input: InputWeight): InputWeight {
   const { glob, weight } = input;
   if (glob === "") throw usageError("--weight names no file", "a path or a glob comes before the weight");
   // The nearest double of a decimal with six digits is the quotient of two integers.
@@ -24,7 +24,7 @@ export function checkedWeight(input: InputWeight): InputWeight {
  * without effect.
  */
 export function weightsOf(paths: readonly string[], weights: readonly InputWeight[]): number[] {
-  const fits = weights.map(({ glob }) => fitting(glob));
+  const fits = weights.map(({ glob }) => makePathMatcher(glob));
   const deciding = paths.map((path) => fits.findLastIndex((fit) => fit(path)));
   for (const [i, { name, glob, weight }] of weights.entries()) {
     if (deciding.includes(i)) continue;
@@ -57,7 +57,7 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
  * file, a glob with a slash matches whole paths, as named or found; a glob without one matches names at any
  * depth.
  */
-function fitting(glob: string): (path: string) => boolean {
+function makePathMatcher(glob: string): (path: string) => boolean {
   const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
   // The runtime reads a leading ! as negation.
   const matches = globMatcher(plain.replace(/^!/, "\\!"));

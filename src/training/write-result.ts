@@ -19,7 +19,7 @@ import type { ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import { imageName, reservedOf, type TokenizerParts, tokenCountFacts, type Vocabulary } from "#tokenizer";
-import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
+import { finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
@@ -175,7 +175,7 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
     filesOf(index) {
       const vocabulary = vocabularies[index]!;
       return [
-        ...chosenFiles(formats, formatNames, finishedTokenizer(training, vocabulary)),
+        ...selectFiles(formats, formatNames, finishedTokenizer(training, vocabulary)),
         ...tokensTsvFiles(ledger, vocabulary, trained.tokenCounts),
         ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
       ];
@@ -235,9 +235,9 @@ function fieldsOf(
       specialTokens,
       padTo,
       reservedTokens: reservedOf(vocabulary).filter((text) => !later.includes(text)),
-      pattern: recordedPattern(encodingPatternOf(training)),
+      pattern: patternRecord(encodingPatternOf(training)),
       ...(normalization !== null && { normalization }),
-      ...recordedSuperwords(training, trained),
+      ...superwordRecord(training, trained),
       compat,
       ...otherSettings(training),
       ...(like && { like: like.path }),
@@ -251,13 +251,13 @@ function fieldsOf(
   };
 }
 
-function recordedSuperwords({ superwords, pattern }: Training, { superwordFacts }: TrainedVocabulary) {
+function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: TrainedVocabulary) {
   if (superwords === null || superwordFacts === undefined) return {};
   const { fromVocabSize } = superwords;
-  return { superwords: { fromVocabSize, wordPattern: recordedPattern(pattern), ...superwordFacts } };
+  return { superwords: { fromVocabSize, wordPattern: patternRecord(pattern), ...superwordFacts } };
 }
 
-export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" | "sources">) => ({
+export const patternRecord = ({ name, sources }: Pick<ResolvedPattern, "name" | "sources">) => ({
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
 });
@@ -317,7 +317,7 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
  * They always include what GPT-2's files and rank files lack: pattern, special tokens with their ids, normal
  * form.
  */
-export function derivedRecord(
+export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,
   made: object,
   files: readonly string[],
@@ -334,7 +334,7 @@ export function derivedRecord(
       padTo: 1,
       reservedTokens: [],
       normalization: parts.normalization,
-      pattern: recordedPattern({ name, sources }),
+      pattern: patternRecord({ name, sources }),
     },
   };
 }

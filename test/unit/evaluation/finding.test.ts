@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Difference } from "../../../src/evaluation/difference.ts";
 import type { Evaluation } from "../../../src/evaluation/evaluation.ts";
-import { cautionsOf, differenceOfTwo, findingOf, spelled } from "../../../src/evaluation/finding.ts";
+import { cautionsOf, differenceOfTwo, findingOf, spellFinding } from "../../../src/evaluation/finding.ts";
 
 /** Tokens of each tokenizer on each text; texts are called t0, t1 … and have 100 kB. */
 function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[] = []): Evaluation {
@@ -28,7 +28,7 @@ function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[]
 const sentence = (tokens: Record<string, readonly number[]>) => {
   const evaluation = evaluationOf(tokens);
   const finding = findingOf(evaluation);
-  return finding && spelled(finding.sentence, evaluation);
+  return finding && spellFinding(finding.sentence, evaluation);
 };
 
 test("of one text, the first tokenizer is compared with the best of the others", () => {
@@ -73,7 +73,7 @@ test("one tokenizer is described, and what has no tokens has no finding", () => 
 });
 
 test("sizes follow the sentence", () => {
-  const more = (evaluation: Evaluation) => spelled(findingOf(evaluation)!.more, evaluation);
+  const more = (evaluation: Evaluation) => spellFinding(findingOf(evaluation)!.more, evaluation);
   const three = evaluationOf({ a: [90], b: [100], c: [120] });
   expect(more(three)).toBe("b is the best of the others. a has 1,000 tokens, b has 2,000.");
   const two = evaluationOf({ a: [90], b: [100] });
@@ -115,7 +115,9 @@ test("two tokenizers differ in how they cut a text, else in what they hold", () 
   const found = (tokens: ReturnType<typeof lists>, moved: number, text: object | null) => {
     const difference = { tokens, merges: lists(0, 0, moved), text } as unknown as Difference;
     const { sentence, more } = differenceOfTwo(difference);
-    return [sentence, more].map((parts) => spelled(parts, { tokenizers: [{ name: "a" }, { name: "b" }] }));
+    return [sentence, more].map((parts) =>
+      spellFinding(parts, { tokenizers: [{ name: "a" }, { name: "b" }] }),
+    );
   };
   expect(found(lists(2, 1000, 5), 0, null)).toEqual([
     "a and b share 300 tokens; a has 2 of its own, b 1,000.",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { trainTokenizer } from "../../../src/index.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { weigh } from "../../../src/training/count-groups.ts";
+import { addWeighted } from "../../../src/training/count-groups.ts";
 import { weightsOf } from "../../../src/training/weights.ts";
 import { totalsOf } from "../../../src/words/word-table.ts";
 import { put, scratch } from "../../binary.ts";
@@ -74,7 +74,7 @@ describe("a sum of weighted counts", () => {
   const weighed = (weights: number[], ...tables: Record<string, number>[]) =>
     entriesOf(
       runToEnd(
-        weigh(
+        addWeighted(
           tables.map((words) => wordTableOf(Object.entries(words))),
           weights,
         ),
@@ -197,7 +197,7 @@ test("many inputs of few weights are counted by groups", async () => {
 
 test("the totals of a weighted table are its own", () => {
   const table = runToEnd(
-    weigh(
+    addWeighted(
       [
         wordTableOf([["ab", 3]]),
         wordTableOf([
