@@ -20,6 +20,7 @@ export { UserError } from "#runtime";
 export type { RecodedSpan, StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { EncodedBatch } from "./library/special-ids.ts";
+export type { EncodedWithOffsets } from "./library/text-offsets.ts";
 export {
   type ChunkOptions,
   type CountOptions,

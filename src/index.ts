@@ -21,6 +21,7 @@ export type { AskedModelSettings, RecodedSpan, Role, Roles, StreamDecoder } from
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { GivenWords } from "#words";
 export type { EncodedBatch } from "./library/special-ids.ts";
+export type { EncodedWithOffsets } from "./library/text-offsets.ts";
 export {
   type ChunkOptions,
   type CountOptions,

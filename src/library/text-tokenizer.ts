@@ -43,6 +43,12 @@ import {
   specialIdsOf,
   withIdsAround,
 } from "./special-ids.ts";
+import {
+  type EncodedWithOffsets,
+  findOffsets,
+  refuseWithoutOffsets,
+  withOffsetsAround,
+} from "./text-offsets.ts";
 import { TokenizerMemory } from "./tokenizer-memory.ts";
 
 /** How a text is encoded. */
@@ -187,6 +193,30 @@ export class TextTokenizer {
       encoding.pushText(bytes, 0, bytes.length);
       return new Uint32Array(encoding.out.flush());
     });
+  }
+
+  /**
+   * The ids of a text, and where the token of each is in it: `text.slice(starts[i], ends[i])`. In a string as HF has it: a token
+   * that has a part of a character has that character, what `tokenizer.json` trims is left out, and ids around the text are at 0.
+   * In bytes the tokens follow each other without gaps. A tokenizer that normalizes text is an error.
+   */
+  encodeWithOffsets(text: string | Uint8Array, options: EncodeModelOptions = {}): EncodedWithOffsets {
+    const call = "encodeWithOffsets";
+    const { addSpecialTokens, ...asked } = checkOptions(call, options, encodeModelOptionKinds);
+    const given = readText(`${call}: text`, text);
+    const around = addSpecialTokens ? idsAround(this.parts) : undefined;
+    refuseWithoutOffsets(this.parts, typeof given === "string");
+    const asText = this.readsSpecialTokensAsText(asked);
+    const encoded = this.useEncoding(asked, (encoding) => {
+      const bytes = bytesOf(given, 0, given.length);
+      const notes = new TextNotes();
+      encoding.noteIn(notes, asText);
+      encoding.pushText(bytes, 0, bytes.length);
+      encoding.noteIn(undefined, asText);
+      const ids = new Uint32Array(encoding.out.flush());
+      return { ids, ...findOffsets(given, bytes, ids, notes, this.memory.decoder) };
+    });
+    return around === undefined ? encoded : withOffsetsAround(encoded, around);
   }
 
   /** The tokens of a text, as their files spell them: `Ġthe` for ` the`. */

@@ -1,5 +1,5 @@
 import { scaled, usageError, withEngineErrors } from "#runtime";
-import { TextEncoding, TokenDecoder, type TokenizerParts } from "#tokenizer";
+import { allAddedTokens, TextEncoding, TokenDecoder, type TokenizerParts } from "#tokenizer";
 
 /**
  * The WebAssembly memory of a tokenizer: what encodes and decodes, from its first use on. An engine reserves gigabytes of
@@ -26,7 +26,7 @@ export class TokenizerMemory {
   get decoder(): TokenDecoder {
     this.use();
     return withEngineErrors(() => {
-      this.madeDecoder ??= new TokenDecoder(this.parts.tokens);
+      this.madeDecoder ??= makeDecoder(this.parts);
       return this.madeDecoder;
     });
   }
@@ -87,6 +87,12 @@ function evict(): void {
     holders.delete(holder);
     holder.deref()?.release();
   }
+}
+
+function makeDecoder(parts: TokenizerParts): TokenDecoder {
+  const { trims = [] } = parts.postProcessing ?? {};
+  const trimming = { trims, addedIds: allAddedTokens(parts).map(({ id }) => id) };
+  return new TokenDecoder(parts.tokens, trims.length > 0 ? trimming : undefined);
 }
 
 function makeEncoding(parts: TokenizerParts): TextEncoding {

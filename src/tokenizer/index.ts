@@ -71,7 +71,7 @@ export {
   tokenCountFacts,
   tokenCountsOfFirst,
 } from "./token-counts.ts";
-export { TokenDecoder } from "./token-decoder.ts";
+export { type Spans, TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {

@@ -6,6 +6,12 @@ import type { TokenTable } from "./token-table.ts";
 /** The bytes of the ids up to the first one without a token, and the index of that one, or -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
+/** Token i is at [starts[i], ends[i]). */
+export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
+
+/** The steps that trim spaces off offsets (`PostProcessing`), and the ids of added tokens, whose spaces are those of their text. */
+type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
+
 /**
  * A memory of the kernel that has the tokens: there ids are decoded (src/kernel/text/decode.ts), and the tokens of a text placed in it
  * (src/kernel/text/offsets.ts).
@@ -18,7 +24,8 @@ export class TokenDecoder {
   /** Counts the ids of parts of a text that is cut (src/kernel/env.ts). */
   countIds: CountIds = () => 0;
 
-  constructor({ idLimit, starts, bytes }: TokenTable) {
+  /** @param trimming what a post-processor takes off spans in characters */
+  constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming) {
     const { exports, memory } = createTextKernel((...part) => this.countIds(...part));
     let longest = 0;
     for (let id = 0; id < idLimit; id++) longest = Math.max(longest, starts[id + 1]! - starts[id]!);
@@ -28,7 +35,15 @@ export class TokenDecoder {
     new Uint8Array(buffer, exports.tokensAddress() >>> 0, bytes.length).set(bytes);
     this.exports = exports;
     this.memory = memory;
+    if (trimming !== undefined) this.useTrimming(trimming);
     this.lookAtMemory();
+  }
+
+  private useTrimming({ trims, addedIds }: Trimming): void {
+    const address = this.exports.useTrims(trims.length, Number(trims.includes(true))) >>> 0;
+    if (address === 0) throw noMemoryForTokenizer();
+    const isAdded = new Uint8Array(this.memory.buffer, address);
+    for (const id of addedIds) isAdded[id >> 3]! |= 1 << (id & 7);
   }
 
   /** Memory that has grown has another buffer. */
@@ -39,8 +54,24 @@ export class TokenDecoder {
     this.output = new Uint8Array(buffer, exports.decodedAddress() >>> 0, exports.decodedCapacity());
   }
 
+  /** Where each token of a text begins and ends in it, in bytes or as HF has it; null if they do not have all of its bytes. */
+  spans(
+    text: Uint8Array,
+    ids: Uint16Array | Uint32Array,
+    notes: TextNotes,
+    inCharacters: boolean,
+  ): Spans | null {
+    const spans = { starts: new Uint32Array(ids.length), ends: new Uint32Array(ids.length) };
+    return this.place(text, ids, notes, { spans, inCharacters }) ? spans : null;
+  }
+
   /** Finds where the tokens of a text are in it. False if they do not have all of its bytes. */
-  place(text: Uint8Array, ids: Uint16Array | Uint32Array, notes: TextNotes): boolean {
+  place(
+    text: Uint8Array,
+    ids: Uint16Array | Uint32Array,
+    notes: TextNotes,
+    wanted?: { readonly spans: Spans; readonly inCharacters: boolean },
+  ): boolean {
     const { exports, memory } = this;
     if (exports.beginOffsets(text.length, notes.count, ids.length) === 0)
       throw noMemory("a text that is cut by its tokens");
@@ -48,8 +79,16 @@ export class TokenDecoder {
     const { buffer } = memory;
     new Uint8Array(buffer, exports.placedTextAddress() >>> 0, text.length).set(text);
     new Uint32Array(buffer, exports.notesAddress() >>> 0, notes.list.length).set(notes.list);
-    for (let at = 0; at < ids.length; at += this.ids.length)
-      if (exports.placeIds(this.give(ids, at, ids.length), 0) === 0) return false;
+    for (let at = 0; at < ids.length; at += this.ids.length) {
+      const count = this.give(ids, at, ids.length);
+      if (exports.placeIds(count, Number(wanted?.inCharacters ?? false)) === 0) return false;
+      if (wanted === undefined) continue;
+      const found = new Uint32Array(buffer, exports.spansAddress() >>> 0, 2 * count);
+      for (let i = 0; i < count; i++) {
+        wanted.spans.starts[at + i] = found[2 * i]!;
+        wanted.spans.ends[at + i] = found[2 * i + 1]!;
+      }
+    }
     return exports.endOffsets() >>> 0 === text.length;
   }
 

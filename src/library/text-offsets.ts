@@ -1,0 +1,60 @@
+import { UserError } from "#runtime";
+import {
+  offsetObstacle,
+  type Spans,
+  type TextNotes,
+  type TokenDecoder,
+  type TokenizerParts,
+  trimObstacle,
+} from "#tokenizer";
+import { type IdsAround, withIdsAround } from "./special-ids.ts";
+
+/** The token of ids[i] is at [starts[i], ends[i]) of the text. */
+export type EncodedWithOffsets = Spans & { readonly ids: Uint32Array<ArrayBuffer> };
+
+/** A UserError if the tokens of a text are not in it. */
+export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
+  const obstacle = offsetObstacle(parts) ?? (isString ? trimObstacle(parts) : undefined);
+  if (obstacle !== undefined) throw new UserError(obstacle);
+}
+
+/** Where the tokens of a text are in it: in a string as its `slice` counts, as HF trims them; in bytes without gaps. */
+export function findOffsets(
+  text: string | Uint8Array,
+  bytes: Uint8Array,
+  ids: Uint32Array,
+  notes: TextNotes,
+  decoder: TokenDecoder,
+): Spans {
+  const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
+  if (spans === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
+  if (typeof text !== "string") return spans;
+  const units = unitsOf(text);
+  if (units === undefined) return spans;
+  const inUnits = (positions: Uint32Array<ArrayBuffer>) => positions.map((position) => units[position]!);
+  return { starts: inUnits(spans.starts), ends: inUnits(spans.ends) };
+}
+
+/** Where each character of a string begins in it, and the last one ends; undefined if each has one unit. */
+function unitsOf(text: string): Uint32Array | undefined {
+  if (!/[\ud800-\udfff]/.test(text)) return undefined;
+  const units = new Uint32Array(text.length + 1);
+  let count = 0;
+  let unit = 0;
+  for (const character of text) {
+    units[count++] = unit;
+    unit += character.length;
+  }
+  units[count] = unit;
+  return units.subarray(0, count + 1);
+}
+
+/** With the ids around a text, which are at its start. */
+export function withOffsetsAround({ ids, starts, ends }: EncodedWithOffsets, around: IdsAround) {
+  const nowhere = { before: around.before.map(() => 0), after: around.after.map(() => 0) };
+  return {
+    ids: withIdsAround(ids, around),
+    starts: withIdsAround(starts, nowhere),
+    ends: withIdsAround(ends, nowhere),
+  };
+}
