@@ -1,5 +1,5 @@
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
-import { idTypeFor, openFormattedIds, readDocuments, readSequences } from "#ids";
+import { idTypeFor, isIdFileName, openFormattedIds, readDocuments, readSequences } from "#ids";
 import { readTyped } from "#options";
 import { UserError, yieldToEventLoop } from "#runtime";
 import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, writeLines } from "#terminal";
@@ -34,9 +34,10 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   const counts: Counts = { idCount: 0, documentCount: 0, noncanonicalCount: 0 };
   const places: FoundPlace[] = [];
   for (const { path } of inputs) {
-    const documents = new CheckedDocuments(parts, endId, path, counts, places);
     const type = { asked: asked.idType, needed: idTypeFor(parts) };
     const formatted = openFormattedIds(path, asked.idType ?? type.needed);
+    const hasDocuments = formatted === undefined ? !isIdFileName(path) : formatted.format.hasDocuments;
+    const documents = new CheckedDocuments(parts, hasDocuments ? undefined : endId, path, counts, places);
     const { idLimit } = parts.tokens;
     const reading = formatted
       ? readDocuments(path, formatted.read(), documents, idLimit)

@@ -36,5 +36,6 @@ export {
   idFormatNames,
   idTypeFor,
   idWriterFor,
+  isIdFileName,
 } from "./id-writers.ts";
 export { readParquetIds } from "./read-parquet-ids.ts";

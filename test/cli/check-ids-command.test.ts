@@ -86,6 +86,14 @@ test("lines of decimal ids are documents, and the first place of each is shown",
   expect([piped.code, piped.stdout]).toEqual([1, stdout]);
 });
 
+test("a special token ends documents only in files that do not say where they end", () => {
+  const parted = put(home, "parted.txt", `ab${end}ab${end}ab`);
+  done("encode", parted, "--tokenizer", "gpt2", "-o", "parted.npy");
+  put(home, "line.txt", done("encode", parted, "--tokenizer", "gpt2"));
+  expect(resultOf("parted.npy", "--tokenizer", "gpt2").documentCount).toBe(3);
+  expect(resultOf("line.txt", "--tokenizer", "gpt2").documentCount).toBe(1);
+});
+
 test("special tokens that were encoded as text", () => {
   const asText = ["--special-tokens-as-text"];
   done("encode", "corpus.txt", "--tokenizer", "gpt2", "--append-token", end, "-o", "text.npy", ...asText);
