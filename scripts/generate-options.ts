@@ -8,6 +8,7 @@ import { callOptions, respelled, spellInLibrary } from "../src/library/library.t
 import { sentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
+import { probeParts, probeVersion } from "../src/tokenizer/fingerprint.ts";
 import { optionsPage } from "./options-page.ts";
 
 const root = join(import.meta.dir, "..");
@@ -169,6 +170,25 @@ ${parameters.flatMap((option) => lines(`\`\`${option.python}\`\`: ${said(option,
     return train_with(OPTIONS, locals())
 `;
 
+const probeModule =
+  () => `"""The probe text of fingerprints, docs/probe-1.json. Made by \`npm run suite options\`."""
+
+from __future__ import annotations
+
+VERSION = ${probeVersion}
+
+TEXT = (
+${probeParts.map(({ text }) => `    ${pythonText(text)}`).join("\n")}
+)
+`;
+
+/** A literal of Python in ASCII. */
+const pythonText = (text: string) =>
+  JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, (character) => {
+    const digits = character.codePointAt(0)!.toString(16);
+    return digits.length > 4 ? `\\U${digits.padStart(8, "0")}` : `\\u${digits.padStart(4, "0")}`;
+  });
+
 // The record.
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
@@ -200,6 +220,7 @@ export const generated = {
   "docs/options.md": optionsPage,
   "src/library/train-tokenizer-options.ts": libraryType,
   "python/bpe_trainer/_options.py": pythonModule,
+  "python/bpe_trainer/_probe.py": probeModule,
 };
 
 if (import.meta.main) {

@@ -48,7 +48,11 @@ const suites = {
     [
       bun("test/oracles/real/setup.ts"),
       build,
-      tests(["encode", "in-process", "convert", "truncate"].map((name) => `oracles/real/${name}.ts`)),
+      tests(
+        ["encode", "in-process", "fingerprint", "convert", "truncate"].map(
+          (name) => `oracles/real/${name}.ts`,
+        ),
+      ),
     ],
   ],
   trainers: [

@@ -260,6 +260,19 @@ class Tokenizer:
         return self.special_tokens["<|endoftext|>"]
 
     @property
+    def fingerprint(self) -> str:
+        """A digest of the ids of a fixed text: equal for tokenizers that encode it alike, whatever program runs them.
+
+        docs/doctor.md says how other programs compute it.
+        """
+        from hashlib import sha256
+
+        from . import _probe
+
+        ids = self.encode(_probe.TEXT, special_tokens_as_text=False)
+        return f"{_probe.VERSION}-{sha256(' '.join(map(str, ids)).encode()).hexdigest()[:32]}"
+
+    @property
     def special_tokens_set(self) -> set[str]:
         return set(self.special_tokens)
 

@@ -120,6 +120,7 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
   const spell = (parts: Finding["sentence"]) => spellFinding(parts, { tokenizers: [first, second] });
   return [
+    fingerprintText(a, b),
     ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),
     `${names[0]}: ${factsText(a)}`,
     `${names[1]}: ${factsText(b)}`,
@@ -175,6 +176,12 @@ const heading = (text: string) => [piece("bold", text)];
 
 const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
   `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
+
+/** Whether both encode the probe text alike. */
+const fingerprintText = (a: TokenizerFacts, b: TokenizerFacts) =>
+  a.fingerprint === b.fingerprint
+    ? `same fingerprint: ${a.fingerprint}`
+    : `different fingerprints: ${a.fingerprint} and ${b.fingerprint}`;
 
 const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
   (a.pattern !== null && a.pattern === b.pattern) ||

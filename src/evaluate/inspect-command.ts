@@ -36,6 +36,7 @@ import {
 } from "#terminal";
 import {
   allAddedTokens,
+  behaviorFingerprint,
   chatTemplates,
   type Share,
   type TokenizerParts,
@@ -128,6 +129,7 @@ function tokenizerRows(
       "size",
       `${countNoun(size, "token")}, ids up to ${idLimit - 1}, ${countNoun(model.merges.merged.length, "merge")}`,
     ],
+    ["fingerprint", behaviorFingerprint(parts)],
     ...specials,
     ["template", chatTemplate === null ? "" : describeTemplate(chatTemplate)],
     ["longest input", modelMaxLength === null ? "" : countNoun(modelMaxLength, "token")],
@@ -266,6 +268,7 @@ function inspectionOf(
     version: 1,
     path: description.path,
     kind: description.kind,
+    fingerprint: behaviorFingerprint(parts),
     vocabularySize: statistics.size,
     idLimit: statistics.idLimit,
     mergeCount: model.merges.merged.length,

@@ -1,6 +1,7 @@
 import { escapeBytes } from "#bytes";
 import {
   allAddedTokens,
+  behaviorFingerprint,
   type TokenizerParts,
   type TokenTable,
   textsOfShared,
@@ -35,6 +36,8 @@ export type Difference = {
 export type TokenizerFacts = {
   readonly path: string;
   readonly kind: string;
+  /** A digest of the ids of the probe text. */
+  readonly fingerprint: string;
   readonly pattern: string | null;
   readonly patternSources: readonly string[];
   readonly vocabularySize: number;
@@ -105,11 +108,13 @@ function* mapInSteps<From, To>(
   return made;
 }
 
-function factsOf({ description, tokens, model }: TokenizerParts): TokenizerFacts {
+function factsOf(parts: TokenizerParts): TokenizerFacts {
+  const { description, tokens, model } = parts;
   const { path, kind, patternName, patternSources } = description;
   return {
     path,
     kind,
+    fingerprint: behaviorFingerprint(parts),
     pattern: patternName,
     patternSources,
     vocabularySize: tokens.tokenCount,

@@ -1,6 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import type { Input } from "#corpus";
-import { allAddedTokens, type Share, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import {
+  allAddedTokens,
+  behaviorFingerprint,
+  type Share,
+  type TokenizerParts,
+  tokenBytesOf,
+} from "#tokenizer";
 import type { Excerpt } from "./excerpts.ts";
 import {
   alphas,
@@ -66,6 +72,8 @@ export type TokenizerResult = VocabularyFacts & {
   readonly path: string;
   /** The kind of files that it was loaded from. */
   readonly kind: string;
+  /** A digest of the ids of the probe text. */
+  readonly fingerprint: string;
   readonly pattern: string | null;
   /** In the order of the texts. */
   readonly texts: readonly TextMeasures[];
@@ -187,6 +195,7 @@ export class TokenizerMeasures {
       name,
       path,
       kind: description.kind,
+      fingerprint: behaviorFingerprint(parts),
       pattern: description.patternName,
       vocabularySize: tokens.tokenCount,
       notUtf8InVocabulary: this.classes.notUtf8Count,

@@ -36,6 +36,8 @@ export type TrainingRecord = TokenCountFacts &
     readonly options: TrainingOptionsRecord;
     /** The requested formats; null means all that can hold the tokenizer. */
     readonly formats: readonly string[] | null;
+    /** A digest of the ids of the probe text. */
+    readonly fingerprint: string;
   };
 
 /** The record of an extended tokenizer. Merges and their checksum are the new ones only. */
@@ -53,6 +55,8 @@ export type ExtensionRecord = RunRecord &
       readonly vocabSize: number;
       readonly bytesPerToken: number | null;
     };
+    /** A digest of the ids of the probe text. */
+    readonly fingerprint: string;
     /** On the corpus, with the new tokens; null if it has no bytes. */
     readonly bytesPerToken: number | null;
     readonly options: {

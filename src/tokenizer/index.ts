@@ -30,6 +30,14 @@ export {
   startTokensOf,
   truncateExtension,
 } from "./extend-vocabulary.ts";
+export {
+  behaviorFingerprint,
+  encodeShort,
+  probeParts,
+  probeText,
+  probeVersion,
+  shortEncoder,
+} from "./fingerprint.ts";
 export { tokenizerImage } from "./image.ts";
 export { imageMagic, imageName } from "./image-name.ts";
 export { modelOfRanks } from "./model-of-ranks.ts";

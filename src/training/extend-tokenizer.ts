@@ -22,6 +22,7 @@ import {
   addSpecials,
   allAddedTokens,
   asLearned,
+  behaviorFingerprint,
   checkReachable,
   checkSameTokenizer,
   checkSpecialTokens,
@@ -279,11 +280,25 @@ export async function extensionProduct(
         },
         ...corpusFacts(result),
         mergeCount: merges.left.length,
+        fingerprint: behaviorFingerprint(extendedParts(baseFiles[index]!, parts, extensions[index]!)),
         bytesPerToken: bytesPerToken(trained.tokenCounts[index]!),
       };
     },
     mergesSha256Of: (index) => sha256Of([newMergeLines(parts, extensions[index]!)]),
   };
+}
+
+/** What loading the first of the extended files gives, with the pattern and the special tokens of the base. */
+function extendedParts({ sources }: BaseFiles, parts: TokenizerParts, extension: Extension): TokenizerParts {
+  const { code, files } = sources[0]!;
+  const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
+    ...files[i]!,
+    bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
+  }));
+  const { addedTokens, ...read } = code.read(made as unknown as typeof files, {});
+  const known = [...parts.addedTokens, ...newSpecials(extension)];
+  const { pattern, normalization, addsPrefixSpace } = parts;
+  return { ...read, pattern, normalization, addsPrefixSpace, addedTokens: known };
 }
 
 /**

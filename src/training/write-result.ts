@@ -18,7 +18,15 @@ import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
-import { imageName, reservedOf, type TokenizerParts, tokenCountFacts, type Vocabulary } from "#tokenizer";
+import {
+  behaviorFingerprint,
+  imageName,
+  reservedOf,
+  type TokenizerParts,
+  tokenCountFacts,
+  trainedParts,
+  type Vocabulary,
+} from "#tokenizer";
 import { finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
@@ -246,8 +254,22 @@ function fieldsOf(
     },
     formats: result.formatNames ?? null,
     ...corpusFacts(result),
+    fingerprint: behaviorFingerprint(encodingPartsOf(training, vocabulary)),
     mergeCount: vocabulary.mergeCount,
     ...tokenCountFacts(trained.tokenCounts, vocabulary),
+  };
+}
+
+/** The tokenizer as its files are loaded. */
+function encodingPartsOf(training: Training, vocabulary: Vocabulary): TokenizerParts {
+  const { normalization, like } = training;
+  const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
+  if (like === null) return parts;
+  const known = new Map([...like.specialTokens, ...like.laterTokens].map((token) => [token.content, token]));
+  return {
+    ...parts,
+    addsPrefixSpace: like.addsPrefixSpace,
+    addedTokens: parts.addedTokens.map(({ id, ...token }) => ({ ...token, ...known.get(token.content), id })),
   };
 }
 

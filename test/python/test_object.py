@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import hashlib
 import inspect
 import json
 import os
@@ -140,6 +141,21 @@ class BesideHF(unittest.TestCase):
                 token, found = ours.token_bytes(id), data[start:end]
                 self.assertIn(token.decode("utf-8", "replace").strip(), found.decode("utf-8", "replace"))
                 self.assertIn(found.decode("utf-8", "replace").strip(), token.decode("utf-8", "replace"))
+
+    def test_a_fingerprint_is_that_of_the_executable_and_of_hf(self):
+        """It is the digest of the ids of docs/probe-1.json, whatever computes them."""
+        for options in ({}, {"normalize": "NFKC,lowercase"}, {"pattern": "deepseek-v3", "compat": "huggingface"}):
+            with tempfile.TemporaryDirectory() as home:
+                path = os.path.join(home, "tokenizer")
+                tokenizer = bpe.train(texts=made_texts(1), vocab_size=600, special_tokens=[END, "<s>"], output=path, **options)
+                self.assertEqual(tokenizer.fingerprint, bpe.inspect(path)["fingerprint"])
+                as_text = bpe.Tokenizer.load(path, special_tokens_as_text=True)
+                self.assertEqual(as_text.fingerprint, tokenizer.fingerprint)
+                from bpe_trainer._probe import TEXT
+
+                ids = Tokenizer.from_file(f"{path}/tokenizer.json").encode(TEXT, add_special_tokens=False).ids
+                digest = hashlib.sha256(" ".join(map(str, ids)).encode()).hexdigest()
+                self.assertEqual(tokenizer.fingerprint, f"1-{digest[:32]}")
 
     def test_whatever_hf_trained_is_the_same_here(self) -> None:
         draw = random.Random(20261123)

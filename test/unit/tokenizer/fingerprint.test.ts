@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer } from "../../../src/library/tokenizer.ts";
+import {
+  behaviorFingerprint,
+  encodeShort,
+  probeText,
+  shortEncoder,
+} from "../../../src/tokenizer/fingerprint.ts";
+import { bpe, put, scratch } from "../../binary.ts";
+
+const directory = scratch();
+const corpus = put(directory, "corpus.txt", probeText);
+
+/** Trains with these options, and returns the directory. */
+function train(name: string, ...options: string[]): string {
+  const output = join(directory, name);
+  const { code, stderr } = bpe(["train", corpus, "-o", output, "-w", "1", "-q", ...options]);
+  expect({ name, code, stderr: code === 0 ? "" : stderr }).toEqual({ name, code: 0, stderr: "" });
+  return output;
+}
+
+test("the probe text is the one that version 1 has", () => {
+  const digest = createHash("sha256").update(probeText).digest("hex");
+  expect(digest).toBe("196ea753bd063f743b7a23c2402c4421779671ed77bb0bf109e46c767c04d3a4");
+  // Of another Unicode version or normal form, or with a lone surrogate, it would be another text elsewhere.
+  expect(probeText.isWellFormed()).toBe(true);
+});
+
+test("a fingerprint is the digest of the ids that encoding gives", async () => {
+  const output = train("plain", "-n", "600", "-s", "<|endoftext|>");
+  const tokenizer = await Tokenizer.load(output);
+  const ids = tokenizer.encode(probeText);
+  expect(encodeShort(tokenizer.parts, probeText)).toEqual([...ids]);
+  const digest = createHash("sha256")
+    .update([...ids].join(" "))
+    .digest("hex");
+  expect(tokenizer.fingerprint).toBe(`1-${digest.slice(0, 32)}`);
+  // However special tokens are read otherwise.
+  expect(behaviorFingerprint({ ...tokenizer.parts, specialTokensAsText: true })).toBe(tokenizer.fingerprint);
+});
+
+test("an encoder of short texts gives each text its own ids", async () => {
+  const { parts, ...tokenizer } = await Tokenizer.load(train("short", "-n", "500"));
+  void tokenizer;
+  const encode = shortEncoder(parts);
+  for (const text of ["", "a", "The end. \n ", "", "\u{1f600}"])
+    expect(encode(text)).toEqual(encodeShort(parts, text));
+});
+
+const settings: Readonly<Record<string, readonly string[]>> = {
+  plain: [],
+  "HF's order of ids": ["--compat", "huggingface", "-s", "<|endoftext|>"],
+  "special tokens first": ["--special-tokens-first", "-s", "<s>", "-s", "<|im_start|>"],
+  "another pattern": ["-p", "o200k"],
+  "several splits": ["-p", "deepseek-v3"],
+  "a normal form": ["--normalize", "NFKC,lowercase"],
+  superwords: ["--superwords-from", "400"],
+  "seed tokens": ["--seed-token", " brotherhood"],
+  "reserved tokens": ["--pad-to", "64"],
+  "whole characters": ["--whole-characters"],
+  "several sizes": ["-n", "700,600"],
+};
+
+for (const [name, options] of Object.entries(settings))
+  test(`the record has the fingerprint of its files: ${name}`, async () => {
+    const output = train(name, ...(options.includes("-n") ? [] : ["-n", "600"]), ...options);
+    for (const size of options.includes("-n") ? ["600", "700"] : [""]) {
+      const { fingerprint } = JSON.parse(readFileSync(join(output, size, "training.json"), "utf8"));
+      expect(fingerprint).toBe((await Tokenizer.load(join(output, size))).fingerprint);
+    }
+  });
+
+test("the record of an extended tokenizer, and of one like another, has the fingerprint of its files", async () => {
+  const base = train("base", "-n", "500", "-s", "<|endoftext|>", "--normalize", "NFC");
+  const extended = train("extended", "--extend", base, "-n", "+60", "-s", "<|im_start|>");
+  const path = put(directory, "like.json", likeJson(readFileSync(join(base, "tokenizer.json"), "utf8")));
+  const alike = train("alike", "--like", path, "-n", "600");
+  const seen = new Set<string>();
+  for (const output of [base, extended, alike]) {
+    const { fingerprint } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
+    expect(fingerprint).toBe((await Tokenizer.load(output)).fingerprint);
+    seen.add(fingerprint);
+  }
+  expect(seen.size).toBe(3);
+});
+
+/** A space before each text, and a token that takes the space before it. */
+function likeJson(text: string): string {
+  const root = JSON.parse(text);
+  root.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };
+  root.added_tokens[0].lstrip = true;
+  root.added_tokens.push({ ...root.added_tokens[0], id: 500, content: "<think>", special: false });
+  return JSON.stringify(root);
+}
