@@ -1,7 +1,7 @@
 import { faultOf, nameOf, shellQuoted, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
 
-/** What an input holds, by its first bytes; if it is compressed, by the first decompressed bytes. */
+/** The kind of an input's content, by its first bytes, decompressed if necessary. */
 export type Content = "text" | "parquet" | NotText;
 
 export type NotText = {
@@ -10,14 +10,14 @@ export type NotText = {
   readonly hint: string;
 };
 
-/** How many bytes decide. A zero byte among them means that the input is not text; a later one is part of a text. */
+/** The number of bytes that decide. A zero byte among them means that the input is not text; a later one is part of a text. */
 export const headBytesMax = 1 << 13;
 
-/** How an input that begins with `head` is compressed, if it is a compression that we read. */
+/** The compression of an input that begins with `head`; "none" also for compressions that we do not read. */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
-  // A skippable frame: some compressors begin with one.
+  // A skippable frame, with which some compressors begin.
   const isSkipped = head.length >= 4 && head[0]! >> 4 === 5 && hasBytes(head, 1, "\x2a\x4d\x18");
   return isSkipped ? "zstd" : "none";
 }
@@ -72,11 +72,11 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/** The encoding in which the zero bytes of the head would all be those of Latin letters, digits and spaces. */
+/** The UTF-16 or UTF-32 encoding without a byte-order mark that the positions of the head's zero bytes suggest. */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
-  // How many of the bytes at positions 0, 1, 2 and 3 of four are zero.
+  // The number of zero bytes at positions 0, 1, 2 and 3 of each four bytes.
   const zeros: [number, number, number, number] = [0, 0, 0, 0];
   for (let pos = 0; pos < 4 * units; pos++) if (head[pos] === 0) zeros[pos & 3]!++;
   const [first, second, third, fourth] = zeros;
@@ -88,23 +88,23 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Least share of characters with a zero byte: spaces and line ends alone are about that many. */
+/** The minimum share of characters with a zero byte: about the share of spaces and line ends. */
 const zeroShareLeast = 0.1;
 
-/** The first bytes of a format that is not text, what the format is, and what helps. Bytes are written as Latin-1. */
+/** The first bytes of a format that is not text, its name, and a remedy. Bytes are written as Latin-1. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
   readonly from?: number;
   readonly next?: readonly [offset: number, bytes: string];
   readonly also?: (head: Uint8Array) => boolean;
-  /** How to make text of it, if that is possible. */
+  /** A command that converts it to text, if there is one. */
   readonly remedy?: (path: string) => string;
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * The first signature that the head of a file has. A signature that a plain text could have, too (`BZh91AY&SY`, `GIF89a`),
- * counts only if the head has a zero byte (`hasNul`): such formats have one soon.
+ * The first signature that matches the head of a file. A signature that could also begin a plain text (`BZh91AY&SY`, `GIF89a`)
+ * counts only if the head has a zero byte (`hasNul`), as the head of such a format does.
  */
 function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
   return signatures.find((signature) => {
@@ -129,13 +129,13 @@ const addedUp = (path: string) => `--counts ${path} adds them up`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip = "PK\x03\x04";
-/** Whether a zip archive has a file of such a name, as far as its head shows. What is compressed may hold any letters. */
+/** Whether a zip archive has a file with a matching name, as far as its head shows. Compressed content is not searched. */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
-/** Documents that are archives say first, and not compressed, what they are. */
-const saysInZip = (type: string) => (head: Uint8Array) =>
+/** Whether a document in a zip archive declares this type in its first file, `mimetype`, which is not compressed. */
+const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
-/** The files in a zip archive: behind four bytes of signature, lengths at 22 (name) and 24 (more fields), the name at 26. */
+/** The files in a zip archive. After four bytes of signature, lengths are at 22 (name) and 24 (extra fields), the name at 26. */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)
     .split(zip)
@@ -161,13 +161,13 @@ const signatures: readonly Signature[] = [
     what: "an EPUB book",
     remedy: piped("pandoc -t plain FILE"),
     begins: zip,
-    also: saysInZip("application/epub"),
+    also: hasTypeInZip("application/epub"),
   },
   {
     what: "an OpenDocument file",
     remedy: piped("pandoc -t plain FILE"),
     begins: zip,
-    also: saysInZip("application/vnd.oasis"),
+    also: hasTypeInZip("application/vnd.oasis"),
   },
   { what: "a PyTorch file", begins: zip, also: inZip(/\/data\.pkl$/) },
   { what: "an archive of NumPy arrays", begins: zip, also: inZip(/\.npy$/) },
@@ -245,10 +245,10 @@ const signatures: readonly Signature[] = [
   { what: "a library of object files, or a Debian package", begins: "!<arch>\n" },
 ];
 
-/** Whether the checksum of a tar header is right: older archives lack the magic `ustar`. */
+/** Whether the checksum of a tar header is valid: older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
-  // Without a zero byte it is a text, whatever its digits add up to.
+  // Without a zero byte it is a text, even if its digits match the sum.
   if (head.length < headerBytes || !head.subarray(0, headerBytes).includes(0)) return false;
   const written = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head.subarray(sumAt, sumEnd)))?.[1];
   if (written === undefined) return false;
@@ -257,7 +257,7 @@ function isTar(head: Uint8Array): boolean {
   return sum === Number.parseInt(written, 8);
 }
 
-/** After the properties comes the size of the text: below 2^40, or 2^64 - 1 if it is unknown. */
+/** The size of the content follows the properties: below 2^40, or 2^64 - 1 if it is unknown. */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
   const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
@@ -270,7 +270,7 @@ function isPickle(head: Uint8Array): boolean {
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
-/** The version, then what a text about PDF does not have: an object, or the line of high bytes that says it is binary. */
+/** The version, then something that no text about PDF has: an object, or the line of high bytes that marks a binary file. */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
   return (
@@ -279,7 +279,7 @@ function isPdf(head: Uint8Array): boolean {
   );
 }
 
-/** Whether a byte is not UTF-8; a character that the end of the head cuts off does not count. */
+/** Whether the head has invalid UTF-8, except for a character that the end of the head truncates. */
 function hasInvalidByte(head: Uint8Array): boolean {
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
@@ -289,12 +289,12 @@ function hasInvalidByte(head: Uint8Array): boolean {
   }
 }
 
-export type Packing = Exclude<Compression, "none">;
+export type Codec = Exclude<Compression, "none">;
 
-/** The error of compressed data, made of what `node:zlib` threw. */
-export function decompressionError(path: string, compression: Packing, error: unknown): UserError {
+/** The UserError for an error that `node:zlib` threw. */
+export function decompressionError(path: string, compression: Codec, error: unknown): UserError {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "Z_BUF_ERROR") return cutShort(path, compression);
+  if (code === "Z_BUF_ERROR") return truncatedError(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(`"${path}" is zstd data with a window of more than 128 MB (zstd --long)`, {
       hint: `unpack it first, which needs as much memory: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
@@ -308,28 +308,28 @@ export function decompressionError(path: string, compression: Packing, error: un
   return damaged(path, compression, faultOf(error));
 }
 
-export const cutShort = (path: string, compression: Packing) =>
+export const truncatedError = (path: string, compression: Codec) =>
   new UserError(`"${path}" ends in the middle of its ${compression} data`, {
     hint: "it was cut short: copy or compress it again",
   });
 
-/** Bun reads all frames, Node only the first one. */
-export const severalFrames = (path: string) =>
+/** The error of a file with several frames: Bun reads all, Node only the first one. */
+export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several frames of zstd, and Node reads only the first`, {
     hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
   });
 
-export const damaged = (path: string, compression: Packing, what: string) =>
+export const damaged = (path: string, compression: Codec, what: string) =>
   new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
     hint: `${compression} -t says more; copy or compress it again`,
   });
 
 type Zlib = typeof import("node:zlib");
 
-/** The runtime's decompressors. Loading them takes 1.6 ms: only where something is compressed. */
+/** Loads the runtime's decompressors. This takes 1.6 ms, so it is done only for compressed inputs. */
 export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
-/** The same with zstd, which Node has from version 22.15 on. */
+/** Loads the decompressors including zstd, which Node has only from version 22.15. */
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;

@@ -5,7 +5,7 @@ import { scaled } from "#runtime";
 import { type Normalization, SpecialTokenFinder, TextNormalizer } from "#text";
 import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 
-/** Where a text may be divided among readers that do not know of each other. */
+/** A position where a text may be divided between independent readers. */
 export type Cut = {
   readonly pos: number;
   /** true: a safe cut inside a document. false: a special token begins here, which ends a document. */
@@ -15,17 +15,17 @@ export type Cut = {
 export type CutOptions = {
   /** The text may be cut at its safe cuts; null: only at special tokens. */
   readonly pattern: CompiledPattern | null;
-  /** What is done to the text before the pattern cuts it; left out: nothing. */
+  /** The normalization of the text before the pattern cuts it; none by default. */
   readonly normalization?: Normalization | null;
   readonly specialTokens: readonly Uint8Array[];
 };
 
-/** How far a character may reach past its first byte. */
+/** The number of bytes of a character after its first one, at most. */
 const characterTailBytes = 3;
 
-/** Finds the places where a text can be cut, by the bytes around them. */
+/** Finds positions where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** How many bytes before and after a stretch must be known to find its cuts. */
+  /** The number of bytes before and after a stretch that must be known to find its cuts. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -35,13 +35,13 @@ export class CutFinder {
   }
 
   /**
-   * The first cut in [from, stop) of a text that is known up to `limit`; undefined if none was found. `contextBytes` bytes
-   * are known before `from`, or it is the beginning of the text or another cut; and as many after `stop`, or all.
+   * Finds the first cut in [from, stop) of a text that is known up to `limit`; undefined if there is none. `contextBytes` bytes
+   * must be known before `from`, unless the text begins there or it is another cut, and as many after `stop`, or all.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is certain if none that begins earlier reaches into it: then a reader that comes from the left
-    // arrives at it, whatever came before. Tokens that begin too far left to be known end before `from`.
+    // A special token is certain if no earlier one overlaps it: then a reader from the left finds it, whatever precedes. Tokens
+    // that begin too far to the left to be known end before `from`.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -53,12 +53,12 @@ export class CutFinder {
     const { pattern } = this.options;
     if (touched || pattern === null) return undefined;
 
-    // No special token begins before `stop`, so none begins at the characters that decide about a safe cut.
+    // No special token begins before `stop`, so none begins in the characters that decide whether a cut is safe.
     const pos = this.safeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }
 
-  /** If the text is normalized, the cut, and all text that decides about it, are characters that stay as they are. */
+  /** Finds a safe cut. If the text is normalized, the cut and all text that decides about it must be unchanged characters. */
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
@@ -73,7 +73,7 @@ export class CutFinder {
         pos += length;
         continue;
       }
-      const end = Math.min(stop, pos - behindCutBytes);
+      const end = Math.min(stop, pos - afterCutBytes);
       const cut = end > start ? findSafeCut(pattern, lowered, start, end, pos) : -1;
       if (cut >= 0) return cut;
       start = pos = pos + Math.max(1, length);
@@ -82,14 +82,14 @@ export class CutFinder {
   }
 }
 
-/** So much behind a cut is looked at, or changes the character there. */
-const behindCutBytes = 12;
+/** The number of bytes after a cut that are looked at, or that may change the character there. */
+const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * How far from the wished place a cut is looked for. Text has one every few bytes (docs/internals/pattern.md); where a megabyte has
- * none, the next may well have none either, and the range ends where a later search succeeds.
+ * The distance from the target within which a cut is searched. Text has a cut every few bytes (docs/internals/pattern.md). A
+ * megabyte without one is likely followed by more such text, so the range then grows until a later search succeeds.
  */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
@@ -109,8 +109,8 @@ class TextCutSearch {
     this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
   }
 
-  /** The first cut found from `targetByte` on and before `stopByte`; undefined if none is near enough. */
-  *near(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+  /** Finds the first cut in [targetByte, stopByte); undefined if none is near enough. */
+  *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const endByte = Math.min(stopByte, targetByte + Math.max(searchSizeBytes, this.probeSizeBytes));
     for (let probeByte = targetByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
       const { contextBytes } = this.finder;
@@ -129,7 +129,7 @@ class TextCutSearch {
   }
 }
 
-/** Finds the places where a file of records in lines can be cut: behind the first byte of the separator of two records. */
+/** Finds positions where a file of records in lines can be cut: after the first byte of the separator of two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
@@ -138,12 +138,12 @@ class RecordCutSearch {
     private readonly separator: Uint8Array,
   ) {}
 
-  /** The first place from `targetByte` on and before `stopByte` where a record begins; undefined if none is near enough. */
-  *near(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+  /** Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near enough. */
+  *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
     // The line feed before `targetByte` counts, too. A record that begins at `stopByte` has no bytes.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
-    // What is between two records may be cut by the end of a window.
+    // The end of a window may cut a separator.
     const overlapBytes = separator.length - 1;
     for (let offset = targetByte - 1; offset < endByte; offset += window.length - overlapBytes) {
       const wantedBytes = Math.min(window.length, endByte - offset + overlapBytes);
@@ -158,19 +158,19 @@ class RecordCutSearch {
 
 export type RangePlanOptions = CutOptions & {
   readonly rangeSizeBytes: number;
-  /** Only records are divided, between each other: a text stays whole. */
+  /** Cuts only between records, so that each text is in one range. */
   readonly keepsTextsWhole?: boolean;
   readonly chunkSizeBytes?: number;
-  /** The memory for what a file says about itself. */
+  /** The memory limit for a file's metadata. */
   readonly textBytesMax?: number | undefined;
-  /** How many bytes are read at a time in the search for a cut. */
+  /** The number of bytes that a search for a cut reads at a time. */
   readonly probeSizeBytes?: number;
 };
 
 /**
- * Cuts a range of an input into smaller ones, in order; reads only the neighbourhood of each cut. Yields undefined where a
- * search for a cut was in vain, so that the caller can let signals be served. An empty range stays one range. Lines of JSON
- * are cut after line feeds; a Parquet file is not cut by its bytes.
+ * Cuts a range of an input into smaller ones, in order, and reads only the neighbourhood of each cut. Yields undefined after an
+ * unsuccessful search, so that the caller can yield to the event loop. An empty range stays one range. Lines of JSON are cut
+ * after line feeds; a Parquet file is not cut by bytes.
  */
 export function* cutIntoRanges(
   input: Input,
@@ -182,7 +182,7 @@ export function* cutIntoRanges(
   let { startByte, startsInside } = whole;
   const isText = input.format === "text";
   const staysWhole = input.format === "parquet" || (keepsTextsWhole && isText);
-  // A last range of less than half the wished size joins the one before it.
+  // A last range of less than half the target size is joined with the previous one.
   const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
@@ -191,7 +191,7 @@ export function* cutIntoRanges(
         ? new TextCutSearch(fd, input.sizeBytes, options)
         : new RecordCutSearch(fd, recordSeparator(input.format));
       for (let targetByte = startByte + rangeSizeBytes; !isLast(targetByte); targetByte += rangeSizeBytes) {
-        const cut = yield* search.near(targetByte, whole.endByte);
+        const cut = yield* search.findNear(targetByte, whole.endByte);
         if (cut === undefined) continue; // the range grows by another
         yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
         startByte = cut.atByte;

@@ -15,22 +15,21 @@ import {
   undecodableNameError,
   withForwardSlashes,
 } from "#runtime";
-import { emptyCorpus, type Input } from "./input.ts";
-import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
+import { emptyCorpusError, type Input } from "./input.ts";
+import { type InputOptions, inspectContent, inspectInput, parquetStreamError } from "./inspect-input.ts";
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
   /** Files of directories and globs that are not read. */
   readonly skipped: readonly Skipped[];
-  /** How many inputs each of the names stands for, in their order. */
+  /** The number of inputs for each of the names, in their order. */
   readonly inputCounts?: readonly number[] | undefined;
 };
 
 /**
- * The files that the arguments name, in their order, each inspected. An argument is a path; or, if no such path exists, a
- * glob (`*`, `?`, `[]`, `**`; hidden files are left out); or a directory, which stands for the files below it. Files of
- * one argument are in byte order of their paths. A file that is not text is an error if it is named, and skipped in a
- * directory.
+ * Finds and inspects the files that the arguments name, in their order. An argument is a path; or, if no such path exists, a
+ * glob (`*`, `?`, `[]`, `**`; hidden files do not match); or a directory, which includes the files below it. Files of one
+ * argument are in byte order of their paths. A file that is not text is an error if it is named, and skipped in a directory.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
@@ -44,17 +43,17 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   const found = names.map((name) => findNamed(name, options));
   const inputs = found.flatMap((some) => some.inputs);
   const isEmpty = inputs.every((input) => input.sizeBytes === 0 && !input.isStream);
-  if (isEmpty && !options.mayBeEmpty) throw emptyCorpus(inputs);
+  if (isEmpty && !options.mayBeEmpty) throw emptyCorpusError(inputs);
   const inputCounts = found.map((some) => some.inputs.length);
   return { inputs, skipped: found.flatMap((some) => some.skipped), inputCounts };
 }
 
-/** The same, without the files that are skipped. */
+/** Does the same, and returns only the inputs. */
 export const findInputs = (names: readonly string[], options: InputOptions = {}): Input[] => [
   ...findCorpus(names, options).inputs,
 ];
 
-/** Refuses names that are wrong by themselves. Reads no file. */
+/** Checks the names, without reading any file. */
 export function checkNames(names: readonly string[], { inputFormat: format }: InputOptions = {}): void {
   if (names.length === 0) {
     throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
@@ -65,12 +64,12 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
       exitCode: exitCode.usage,
     });
   }
-  if (standardInputs.length === 1 && format === "parquet") throw noParquetStream("-");
+  if (standardInputs.length === 1 && format === "parquet") throw parquetStreamError("-");
 }
 
 function findNamed(typed: string, options: InputOptions): FoundInputs {
   const name = withForwardSlashes(typed);
-  if (name !== "-" && isDirectory(name)) return findBelow(name, options);
+  if (name !== "-" && isDirectory(name)) return findInDirectory(name, options);
   if (name === "-" || name === "" || !/[*?[]/.test(name) || statOf(name) !== undefined) {
     return { inputs: [inspectInput(name, options)], skipped: [] };
   }
@@ -83,12 +82,12 @@ function findNamed(typed: string, options: InputOptions): FoundInputs {
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
 }
 
-function findBelow(directory: string, options: InputOptions): FoundInputs {
+function findInDirectory(directory: string, options: InputOptions): FoundInputs {
   const include = options.include ?? [];
   const { paths, skipped } = filesBelow(directory, includeFilter(include));
   const inputs: Input[] = [];
   const look = (path: string) => {
-    const found = lookAt(path, options);
+    const found = inspectContent(path, options);
     if ("what" in found) skipped.push({ path, reason: found.what });
     else inputs.push(found);
   };
@@ -99,7 +98,7 @@ function findBelow(directory: string, options: InputOptions): FoundInputs {
     if (hasRecords) skipped.push({ path, reason: "about the records beside it (--include takes it in)" });
     else look(path);
   }
-  if (inputs.length === 0) throw nothingBelow(directory, include, skipped);
+  if (inputs.length === 0) throw emptyDirectoryError(directory, include, skipped);
   const order = new Map(paths.map((path, i) => [path, i]));
   return {
     inputs: inputs.sort((a, b) => order.get(a.path)! - order.get(b.path)!),
@@ -107,7 +106,7 @@ function findBelow(directory: string, options: InputOptions): FoundInputs {
   };
 }
 
-/** Names of the files in data sets that describe the files of records. */
+/** Names of files in data sets that describe the data. */
 const aboutData = new RegExp(
   [
     String.raw`^(readme|licen[cs]e|copying|notice|citation|changelog|contributing)(\.(md|txt|rst|cff|bib))?$`,
@@ -120,7 +119,11 @@ const aboutData = new RegExp(
   "i",
 );
 
-function nothingBelow(directory: string, include: readonly string[], skipped: readonly Skipped[]): UserError {
+function emptyDirectoryError(
+  directory: string,
+  include: readonly string[],
+  skipped: readonly Skipped[],
+): UserError {
   const [first] = skipped;
   if (first !== undefined) {
     return new UserError(`there is no text below "${directory}": "${first.path}" is ${first.reason}`, {
@@ -133,23 +136,23 @@ function nothingBelow(directory: string, include: readonly string[], skipped: re
 }
 
 /**
- * The files that a glob names (`*`, `?`, `[]`, `**`), in byte order of their paths; hidden files are left out. Links are
- * followed, and each file is named once. A link that leads nowhere is named, so that reading it is an error.
+ * The files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links are followed,
+ * and each file appears once. A broken link is included, so that reading it is an error.
  */
-export function filesMatching(glob: string): ReturnType<typeof eachFileOnce> {
-  const matching = inByteOrder(
+export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
+  const matching = sortByBytes(
     [...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
   );
   const leadsNowhere = (path: string) => statOf(path) === undefined;
-  const files = eachFileOnce(matching.filter(isFile));
-  return { ...files, paths: inByteOrder([...files.paths, ...matching.filter(leadsNowhere)]) };
+  const files = distinctFiles(matching.filter(isFile));
+  return { ...files, paths: sortByBytes([...files.paths, ...matching.filter(leadsNowhere)]) };
 }
 
 type FileFilter = (pathBelow: string) => boolean;
 
 /**
- * A filter of `--include` globs: without any, every file is meant. As in a .gitignore file, a glob with a slash describes
- * the path below the directory, and one without describes the name of a file at any depth.
+ * Makes a filter of `--include` globs; without any, it accepts every file. As in a .gitignore file, a glob with a slash matches
+ * the path below the directory, and one without a slash matches the file's name at any depth.
  */
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
@@ -162,9 +165,9 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 }
 
 /**
- * The regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and folders are
- * left out, and so are pipes, sockets and devices. Links are followed. Each folder is visited once, by its own path rather
- * than through a link, and each file is taken once.
+ * The regular files below a directory that the filter accepts, in byte order of their paths, without hidden files and folders,
+ * pipes, sockets and devices. Links are followed. Each folder is visited once, preferably by its own path rather than through a
+ * link, and each file appears once.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -174,8 +177,8 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   const folders = [""];
   let linkedFolders: string[] = [];
   while (folders.length + linkedFolders.length > 0) {
-    // Through which link a folder is visited must not depend on the order of a listing.
-    if (folders.length === 0) linkedFolders = inByteOrder(linkedFolders);
+    // The link through which a folder is visited must not depend on the order of a listing.
+    if (folders.length === 0) linkedFolders = sortByBytes(linkedFolders);
     const folder = (folders.pop() ?? linkedFolders.shift())!;
     const folderPath = withoutSlash(`${root}/${folder}`);
     const id = fileId(folderPath);
@@ -205,11 +208,11 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
     }
     refuseUndecodable(`${root}/${folder}`, wantedNames);
   }
-  const files = eachFileOnce(inByteOrder(found));
+  const files = distinctFiles(sortByBytes(found));
   return { paths: files.paths, skipped: [...skipped, ...files.skipped] };
 }
 
-/** Whether a folder is a cache of Hugging Face's hub: files named by their hashes, and folders of links with their names. */
+/** Whether a folder is a cache of the Hugging Face Hub: blobs named by hash, and snapshots with links to them. */
 function isHubCache(path: string, entries: readonly Dirent[]): boolean {
   const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());
   return (
@@ -218,9 +221,9 @@ function isHubCache(path: string, entries: readonly Dirent[]): boolean {
 }
 const hubCacheParts = ["blobs", "refs"];
 
-/** Refuses several versions of a data set: they are mostly the same texts. */
+/** Throws a UserError for several versions of a data set, which mostly have the same texts. */
 function checkOneSnapshot(cache: string): void {
-  const [first, second] = inByteOrder(readdirSync(`${cache}/snapshots`));
+  const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
   throw new UserError(`"${cache}" holds several versions of a data set`, {
     hint: `name one of them, e.g. ${cache}/snapshots/${first}`,
@@ -232,11 +235,11 @@ function entriesOf(folder: string): Dirent[] {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if (hasReplacement(folder)) throw undecodableNameError(folder);
-    throw unlistable(folder, error);
+    throw listErrorOf(folder, error);
   }
 }
 
-/** What an entry, or the target of a link, is. Some file systems do not say it in a listing. */
+/** The kind of an entry, or of a link's target. Some file systems do not report it in a listing. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -246,7 +249,7 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
     const stats = statSync(path);
     return stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other";
   } catch (error) {
-    if (!isMissing(error)) throw unlistable(path, error);
+    if (!isMissing(error)) throw listErrorOf(path, error);
     if (!isWanted()) return "other";
     throw new UserError(`"${path}" is a broken link`, {
       hint: "remove it, or select other files with --include",
@@ -255,8 +258,8 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
 }
 
 /**
- * Refuses names that are not UTF-8: their strings name nothing, or even another file. Only the bytes tell them from names
- * that contain the replacement character.
+ * Throws a UserError for names that are not UTF-8: their strings name no file, or even another one. Only the bytes distinguish
+ * them from names that contain the replacement character.
  */
 function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(hasReplacement)) return;
@@ -269,7 +272,7 @@ function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
 
 const withoutSlash = (path: string) => path.replace(/(?<=.)\/+$/, "");
 
-const unlistable = (path: string, error: unknown) =>
+const listErrorOf = (path: string, error: unknown) =>
   refusal(`"${withoutSlash(path)}" cannot be listed`, error);
 
 export type Skipped = {
@@ -279,10 +282,9 @@ export type Skipped = {
 };
 
 /**
- * Leaves one of several paths of the same file: its own path, if it is among them and the others are links to it; else
- * the first. The order stays.
+ * Keeps one of several paths of the same file: its real path if that is among them, else the first. Preserves the order.
  */
-function eachFileOnce(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
+function distinctFiles(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
   const pathsById = groupBy(paths, (path) => fileId(path) ?? path);
   if (pathsById.size === paths.length) return { paths: [...paths], skipped: [] };
   const kept = new Set<string>();
@@ -297,14 +299,14 @@ function eachFileOnce(paths: readonly string[]): { paths: string[]; skipped: Ski
   return { paths: paths.filter((path) => kept.has(path)), skipped };
 }
 
-/** Names the file that a path leads to, whatever the path; undefined where the file system does not number its files. */
+/** Identifies the file at a path, regardless of the path; undefined where the file system has no inode numbers. */
 function fileId(path: string): string | undefined {
   const { dev, ino } = statSync(path, { bigint: true });
   return ino === 0n ? undefined : `${dev} ${ino}`;
 }
 
 /** Sorts paths by their bytes: an order that does not depend on language or operating system. */
-export function inByteOrder(paths: readonly string[]): string[] {
+export function sortByBytes(paths: readonly string[]): string[] {
   const keyed = paths.map((path) => ({ path, bytes: Buffer.from(path) }));
   return keyed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path);
 }

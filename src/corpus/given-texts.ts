@@ -1,21 +1,21 @@
 import { describeValue, skipSplitPair, typedArrayClass } from "#bytes";
 import { scaled, UserError } from "#runtime";
 import type { Input } from "./input.ts";
-import { type ByteStream, openBy } from "./text-stream.ts";
+import { type ByteStream, registerOpener } from "./text-stream.ts";
 
-/** Texts in memory, or made as they are asked for; each is a document of its own. */
+/** Texts in memory, or generated on demand; each is a document of its own. */
 export type Texts = Iterable<string> | AsyncIterable<string>;
 
-/** When the event loop should turn, and how it does. */
-type Turns = { readonly isDue: boolean; readonly turn: () => Promise<void> };
+/** When and how to yield to the event loop. */
+type EventLoopYields = { readonly isDue: boolean; readonly turn: () => Promise<void> };
 
 /**
- * An input of texts that a caller of the library gives. It is read once and in order, like a stream; inside the program
- * each text is a line of JSON.
+ * Makes an input of texts that a caller of the library passes. It is read once and in order, like a stream; internally each
+ * text is a line of JSON.
  *
  * @internal
  */
-export function inputOfTexts(texts: Texts, turns: Turns, signal?: AbortSignal): Input {
+export function inputOfTexts(texts: Texts, turns: EventLoopYields, signal?: AbortSignal): Input {
   const input: Input = {
     path: "texts",
     isStream: true,
@@ -29,7 +29,7 @@ export function inputOfTexts(texts: Texts, turns: Turns, signal?: AbortSignal): 
     inode: 0,
     modifiedMs: 0,
   };
-  openBy(input, () => new TextLines(texts, turns, signal));
+  registerOpener(input, () => new TextLines(texts, turns, signal));
   return input;
 }
 
@@ -37,13 +37,13 @@ class TextLines implements ByteStream {
   inputBytes = 0;
   private readonly texts: Iterator<unknown> | AsyncIterator<unknown>;
   private readonly encoder = new TextEncoder();
-  /** Rejects what is waited for. */
+  /** Rejects the pending promise. */
   private fail = (_reason: unknown) => {};
   private stopListening = () => {};
-  /** The text at hand, and how many of its characters were made a part of its line. */
+  /** The current text, and the number of its characters that were already put into parts of its line. */
   private text = "";
   private taken = 0;
-  /** The part at hand, and how much of it was read. */
+  /** The current part of the line, and the number of its bytes that were read. */
   private part: Uint8Array = new Uint8Array(0);
   private pos = 0;
   private textCount = 0;
@@ -51,7 +51,7 @@ class TextLines implements ByteStream {
 
   constructor(
     texts: Texts,
-    private readonly turns: Turns,
+    private readonly turns: EventLoopYields,
     private readonly signal: AbortSignal | undefined,
   ) {
     this.texts = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
@@ -64,7 +64,7 @@ class TextLines implements ByteStream {
     let end = from;
     while (end < into.length) {
       if (this.pos === this.part.length) {
-        // An iterator that has every text at once leaves no turn to timers, and so none to most signals.
+        // An iterator with all texts in memory never yields to the event loop, so timers and most signals would not be served.
         if (this.turns.isDue) await this.turns.turn();
         this.signal?.throwIfAborted();
         if (this.taken === this.text.length) {
@@ -87,17 +87,17 @@ class TextLines implements ByteStream {
     this.stopListening();
     if (this.hasEnded) return;
     this.hasEnded = true;
-    // Tells a generator that it is not asked again. Its answer is ignored: the run has its result or its error already.
+    // Lets a generator clean up. Its result is ignored, because the run already has its result or its error.
     try {
       void Promise.resolve(this.texts.return?.()).catch(() => {});
     } catch {}
   }
 
-  /** Takes the next text; false at the end. A billion short texts would feel a promise for each. */
+  /** Gets the next text; false at the end. Avoids promises, whose cost shows with a billion short texts. */
   private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
     const next = this.texts.next();
-    return "then" in next ? this.unlessStopped(next).then((step) => this.take(step)) : this.take(next);
+    return "then" in next ? this.orAbort(next).then((step) => this.take(step)) : this.take(next);
   }
 
   private take({ done, value }: IteratorResult<unknown>): boolean {
@@ -111,8 +111,8 @@ class TextLines implements ByteStream {
     return true;
   }
 
-  /** Not a race with a promise of the signal: that would remember each of a billion texts. */
-  private unlessStopped<T>(next: Promise<T>): Promise<T> {
+  /** Not `Promise.race` with a promise of the signal, which would keep a reaction for each of a billion texts. */
+  private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.fail = reject;
       Promise.resolve(next).then(resolve, reject);
@@ -146,7 +146,7 @@ class TextLines implements ByteStream {
   }
 }
 
-/** Of an empty text, too, a line is made. */
+/** No part of the line was made; an empty text also becomes a line. */
 const notBegun = -1;
-/** A text of hundreds of megabytes becomes a line part by part. */
+/** The characters in a part of a line, so that a text of hundreds of megabytes is converted in steps. */
 const partCharacters = scaled(1 << 16, 5);

@@ -16,7 +16,7 @@ export {
   canBeCutByBytes,
   canSeek,
   checkUnchanged,
-  emptyCorpus,
+  emptyCorpusError,
   expectedTextBytes,
   formatOfName,
   hasFields,
@@ -25,7 +25,7 @@ export {
   inputFormats,
   openInput,
   type Range,
-  shrunk,
+  shrunkError,
   sizeOfRanges,
   totalBytesOf,
   wholeRange,
@@ -61,7 +61,7 @@ export {
 } from "./records/kept-fields.ts";
 export { KeptColumnReader } from "./records/parquet/kept-columns.ts";
 export { decodeRleBitPacked } from "./records/parquet/parquet-reader.ts";
-export { pageAt, readingFile, readMetadata, topLevel } from "./records/parquet/plan-pages.ts";
+export { pageAt, readAsParquet, readMetadata, topLevel } from "./records/parquet/plan-pages.ts";
 export { RecordBatch } from "./records/record-batch.ts";
 export {
   ChunkBuffers,

@@ -2,44 +2,44 @@ import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { nameOf, sleepSync, statOf, tryRead, UserError } from "#runtime";
 import type { KeptField } from "./records/kept-fields.ts";
 
-/** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
+/** An input of the corpus: a file with its size at the start of the run (bytes appended later are not read), or a stream. */
 export type Input = {
   /** `-` is standard input. */
   readonly path: string;
   /** Can be read only once and from front to back: standard input, a pipe, a device. */
   readonly isStream: boolean;
-  /** For a stream this is known only once it is read; until then it is `none`. */
+  /** The compression of a file. For a stream it is `none`, because the compression is found when it is read. */
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;
-  /** `--binary text`: its bytes are text, whatever they are. */
+  /** `--binary text`: all bytes are read as text. */
   readonly isBinaryText: boolean;
   /** The field, or column, that holds the text of a record. Formats other than `text` need it. */
   readonly textField: string;
-  /** Other fields that stay beside the text. */
+  /** Other fields that are kept next to the text. */
   readonly keptFields?: readonly KeptField[] | undefined;
-  /** The file as it is on disk, compressed or not; 0 for a stream. */
+  /** The size of the file on disk, compressed or not; 0 for a stream. */
   readonly sizeBytes: number;
-  /** Which file the path named: another file put in its place is noticed. */
+  /** Identifies the file, so that a replacement is noticed. */
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
-  /** Of a file, and of the file that standard input was redirected from: it must not change while it is read. */
+  /** The state of a file, also of one redirected to standard input, which must not change while it is read. */
   readonly state?: FileState | undefined;
 };
 
-/** What tells that nobody wrote to a file. Who writes may put the time of the last write back, but not that of change. */
+/** Shows whether a file was written. A writer can reset the modification time, but not the change time. */
 export type FileState = {
   readonly device: number;
   readonly inode: number;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly changedMs: number;
-  /** Rights, owner and links. They change the time of change, too. */
+  /** Permissions, owner and links. Changing them also updates the change time. */
   readonly attributes: string;
 };
 
-/** What a look at a file finds, without the name that Node has for it: the library's own types ask for none of Node's. */
+/** The fields of Node's `Stats` that we use. The library's type declarations must not depend on Node's. */
 type FileStats = {
   readonly dev: number;
   readonly ino: number;
@@ -64,8 +64,8 @@ export const stateOf = (stats: FileStats): FileState => ({
 export type Compression = "none" | "gzip" | "zstd";
 
 /**
- * How an input holds its documents: as bytes of text; a JSON object a line; JSON objects in one array or one after the
- * other; a column of a Parquet file; or sequences of FASTA.
+ * The format of an input's documents: text; one JSON object per line; JSON objects in an array or a sequence; a column of a
+ * Parquet file; or sequences of FASTA.
  */
 export type InputFormat = "text" | "jsonl" | "json" | "parquet" | "fasta";
 
@@ -73,26 +73,26 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "p
 
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
-/** What decided the format of an input: an option, the ending of its name, or its first bytes. */
+/** The source of an input's format: an option, the extension of its name, or its first bytes. */
 export type FormatSource = "option" | "name" | "content";
 
-/** The format that a name stands for; in a compressed file's name it comes before the ending of the compression. */
+/** The format for a file's extension; in a compressed file's name, the extension before that of the compression. */
 export function formatOfName(path: string): InputFormat | undefined {
   const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
   return ending === "json" || ending === "parquet" ? ending : undefined;
 }
 
-/** Whether any part of the text can be read at any time; if not, it is read once and in order. */
+/** Whether the text can be read at any offset; if not, it is read once and in order. */
 export const canSeek = (input: Input) =>
   !input.isStream && input.compression === "none" && input.format !== "json";
 
-/** Whether the file can be cut into ranges of bytes. If not, it is one range. */
+/** Whether the file can be cut into byte ranges. If not, it is one range. */
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /**
- * About how many bytes of text the inputs have, for choosing the number of workers: compressed text is a third of its
- * length or less, and a stream may have any length.
+ * The estimated bytes of text in the inputs, for choosing the number of workers: three times the size of compressed files;
+ * the maximum for a stream.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
@@ -103,7 +103,7 @@ export const expectedTextBytes = (inputs: readonly Input[]) =>
     );
   }, 0);
 
-export function emptyCorpus(inputs: readonly Input[]): UserError {
+export function emptyCorpusError(inputs: readonly Input[]): UserError {
   const emptiness = ({ format, sizeBytes }: Input) =>
     format === "text" || sizeBytes === 0 ? "is empty" : "has no record with text in it";
   const what =
@@ -116,12 +116,12 @@ export function emptyCorpus(inputs: readonly Input[]): UserError {
 }
 
 /**
- * Who reads what: bytes [startByte, endByte) of one input. No pretoken crosses the end of a range: it is the end of the
- * file, the beginning of a special token, or a safe cut of the pattern.
+ * A range: bytes [startByte, endByte) of one input. No pretoken crosses the end of a range, which is the end of the file, the
+ * beginning of a special token, or a safe cut of the pattern.
  *
- * At a safe cut the document continues in the next range. The left range looks at the character at `endByte` to settle
- * its last pretoken and does not count that character; the right range starts afresh. A range is plain data, so threads
- * or other machines can read it.
+ * At a safe cut the document continues in the next range. The reader of the left range also reads the character at `endByte`
+ * to settle its last pretoken, but does not count that character; the reader of the right range starts from the initial
+ * state. A range is plain data, so threads or other machines can read it.
  */
 export type Range = {
   readonly inputIndex: number;
@@ -143,13 +143,13 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
-/** How many bytes will be read, before any decompression; null if a stream makes that unknown. */
+/** The number of bytes to read, before any decompression; null if it is unknown because of a stream. */
 export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
   inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
 
 /**
- * What is between two records of a format in lines; the next record begins behind its first byte. In JSON lines every line
- * is a record, in FASTA one that begins with `>` opens it.
+ * The bytes that separate two records in a format of lines; the next record begins after the first of these bytes. In JSON
+ * lines every line is a record; in FASTA a line with `>` begins one.
  */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
@@ -157,7 +157,7 @@ export const recordSeparator = (format: InputFormat): Uint8Array =>
 const afterLine = Buffer.from("\n");
 const beforeHeader = Buffer.from("\n>");
 
-/** Opens the file that `input` describes. Another file in its place, or a shorter one, is an error. */
+/** Opens the file of `input`. Throws a UserError if the file was replaced or is shorter. */
 export function openInput(input: Input): number {
   const fd = openFile(input.path);
   try {
@@ -170,8 +170,8 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Called after everything was read: the file must still be what it was when the run began, appended bytes aside. A new time
- * of change is ignored if rights, owner or links explain it: a backup that makes links must not end a night's run.
+ * Checks, after everything was read, that the file has not changed since the run began; appended bytes are allowed. A new
+ * change time is ignored if permissions, owner or links explain it: a backup that makes links must not end a night's run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;
@@ -181,17 +181,17 @@ export function checkUnchanged(input: Input): void {
   try {
     now = look();
   } catch {
-    throw changed(input, "was removed");
+    throw changedError(input, "was removed");
   }
   checkSame(input, now);
   const { sizeBytes, modifiedMs, changedMs, attributes } = stateOf(now);
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is cut gets its new time before its new size: a second look tells what happened.
+  // A file that is truncated gets its new time before its new size, so a second look tells the reason.
   sleepSync(secondLookMs);
   checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
-  throw changed(input, "was changed");
+  throw changedError(input, "was changed");
 }
 
 export const standardInput = 0;
@@ -200,19 +200,19 @@ const secondLookMs = 50;
 /** Checks that an open file is the one that the run began with, and not shorter. */
 export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
-  if (now.dev !== device || now.ino !== inode) throw changed(input, "was replaced");
-  if (now.size < sizeOf(input)) throw shrunk(input, now.size);
+  if (now.dev !== device || now.ino !== inode) throw changedError(input, "was replaced");
+  if (now.size < sizeOf(input)) throw shrunkError(input, now.size);
 }
 
 /** The error of a file that now ends at `endByte`, before the size it had when the run began. */
-export function shrunk(input: Input, endByte: number): UserError {
-  return changed(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
+export function shrunkError(input: Input, endByte: number): UserError {
+  return changedError(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }
 
-/** What a file had when the run began, also one that is read as a stream. */
+/** The size when the run began, also of a file that is read as a stream. */
 const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? state.sizeBytes : sizeBytes);
 
-function changed(input: Input, what: string): UserError {
+function changedError(input: Input, what: string): UserError {
   return new UserError(`${nameOf(input.path)} ${what} while it was read`, {
     hint: "run again when no program writes to the corpus",
   });

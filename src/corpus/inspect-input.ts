@@ -1,13 +1,13 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
 import { exitCode, nameOf, readErrorOf, tryRead, UserError } from "#runtime";
 import {
+  type Codec,
   compressionOf,
   contentOf,
   decompressionError,
   headBytesMax,
   type NotText,
   notText,
-  type Packing,
   zlib,
   zlibWithZstd,
 } from "./content.ts";
@@ -23,17 +23,17 @@ import {
   stateOf,
 } from "./input.ts";
 import { beginsAsJson, defaultTextField, jsonHeadBytesMax, jsonShapeOf, recordsIn } from "./json-shape.ts";
-import { inLines, openBy, openTextStream, peek } from "./text-stream.ts";
+import { inLines, openTextStream, peek, registerOpener } from "./text-stream.ts";
 
 /** The beginning of a file, decompressed. */
 type FileHead = {
   readonly compression: Compression;
-  /** Valid until the next head is read: the memory is used again. */
+  /** Valid until the next head is read, which reuses the memory. */
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
 };
 
-/** Reads the first `bytesMax` bytes of what the file holds. Damaged compression is an error. */
+/** Reads the first `bytesMax` bytes of the file's content. Throws a UserError if its compression is damaged. */
 export function readHead(fd: number, path: string, bytesMax = headBytesMax): FileHead {
   const read = readBytes(fd, bytesMax);
   const compression = compressionOf(read);
@@ -48,15 +48,15 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
   return memory.subarray(0, readSync(fd, memory, 0, byteCount, 0));
 }
 
-/** Compressed bytes that are tried first: they mostly hold a head. */
+/** The compressed bytes that are tried first: mostly enough for a head. */
 const firstTryBytes = 1 << 12;
-/** Empty members of gzip give nothing, however many there are. */
+/** A limit, because any number of empty gzip members decompresses to nothing. */
 const compressedBytesMax = 1 << 24;
-/** A few bytes of zstd may become gigabytes. */
+/** A limit, because a few bytes of zstd may become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
-/** Decompresses longer and longer beginnings of the file until enough bytes come out, but not far too many. */
-function decompressHead(fd: number, path: string, compression: Packing, bytesMax: number): Uint8Array {
+/** Decompresses prefixes of the file of growing length until they give enough bytes, but not far too many. */
+function decompressHead(fd: number, path: string, compression: Codec, bytesMax: number): Uint8Array {
   let tooFewBytes = 0;
   let tooManyBytes = Number.POSITIVE_INFINITY;
   for (let triedBytes = firstTryBytes; ; ) {
@@ -68,17 +68,17 @@ function decompressHead(fd: number, path: string, compression: Packing, bytesMax
       if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
       tooFewBytes = triedBytes;
     }
-    // A block of zstd has 128 KB at most: some length between the two gives enough and not too much.
+    // A block of zstd has at most 128 KB, so some length between the two gives enough and not too much.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }
 
-/** What comes out of the beginning of compressed data; undefined if that is more than `decompressedBytesMax`. */
-function decompressBeginning(bytes: Uint8Array, path: string, compression: Packing): Uint8Array | undefined {
+/** Decompresses a prefix of compressed data; undefined if the result has more than `decompressedBytesMax`. */
+function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec): Uint8Array | undefined {
   const { constants, gunzipSync, zstdDecompressSync } = compression === "gzip" ? zlib() : zlibWithZstd();
   const maxOutputLength = decompressedBytesMax;
   try {
-    // A beginning ends anywhere: that is no error here.
+    // A prefix may end anywhere, which is no error here.
     return compression === "gzip"
       ? gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH })
       : zstdDecompressSync(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush });
@@ -88,42 +88,42 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Packi
   }
 }
 
-/** How the named inputs are to be read. */
+/** Options for reading the named inputs. */
 export type InputOptions = {
-  /** The format of all inputs, whatever their names and contents are. */
+  /** The format of all inputs, regardless of their names and content. */
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
-  /** How the texts of a tokenizer's training were read. An input that would be plain text is read so if it looks like them. */
+  /** How the texts of a tokenizer's training were read. An input that is not detected otherwise is read alike if it fits. */
   readonly trained?: Reading | undefined;
-  /** Globs of the files of a directory that are meant. */
+  /** Globs that select files of directories. */
   readonly include?: readonly string[] | undefined;
-  /** `text`: files that are no text are read as text. By default they are an error, or skipped in a directory. */
+  /** `text`: reads binary files as text. By default they are an error, or skipped in a directory. */
   readonly binary?: "text" | undefined;
-  /** Files without any text are no error, even if there are no others. */
+  /** A corpus without any text is no error. */
   readonly mayBeEmpty?: boolean;
 };
 
 export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };
 
-/** The file or stream that the path names, as it is now. */
+/** Inspects the file or stream at a path. Throws a UserError if it is not text. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
-  const found = lookAt(path, options);
+  const found = inspectContent(path, options);
   if ("what" in found) throw notText(path, found);
   return found;
 }
 
-/** The same; or, if the file is not text, what it is. For a stream that is known only once it is read. */
-export function lookAt(path: string, options: InputOptions): Input | NotText {
+/** Inspects an input; returns the kind of a file that is not text. A stream is checked only when it is read. */
+export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   const stats = tryRead(path, () => statSync(path));
   if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
   if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
   if (!stats.isFile()) {
-    // A pipe is not opened yet: closing it again would end its writer.
+    // A pipe is not opened yet, because closing it would end its writer.
     tryRead(path, () => accessSync(path, constants.R_OK));
     return streamAt(path, options);
   }
-  const found = lookInto(path, options);
+  const found = inspectFile(path, options);
   if ("what" in found) return found;
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
@@ -150,8 +150,8 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
 
 type Inside = Reading & { compression: Compression; formatFrom: FormatSource };
 
-/** How the file is compressed, and the format of what it holds. */
-function lookInto(path: string, options: InputOptions): Inside | NotText {
+/** Finds the compression of a file, and the format of its content. */
+function inspectFile(path: string, options: InputOptions): Inside | NotText {
   const fd = openFile(path);
   try {
     let head = readHead(fd, path);
@@ -183,7 +183,7 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
   }
 }
 
-/** How an input with this beginning is read, if not as plain text. */
+/** The format of an input with this beginning; undefined for plain text. */
 function readingOf(
   head: Pick<FileHead, "bytes" | "isWhole">,
   isNamedJson: boolean,
@@ -197,12 +197,12 @@ function readingOf(
   return (kind === "jsonl" || kind === "json") && hasField ? { ...trained, format: kind } : undefined;
 }
 
-/** A sequence of FASTA begins with its name. */
+/** The first byte of FASTA. */
 const headerMark = 0x3e; // >
 
 /**
- * The inputs, with the format of the first stream as its content shows it. Its beginning is read, and kept for the reader of
- * the stream. Later streams are not touched: their writer may wait until the first one is read.
+ * Detects the format of the first stream and returns the inputs with it. The bytes that are read for that are passed on to the
+ * reader of the stream. Later streams are not touched: their writers may wait until the first one is read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],
@@ -224,7 +224,7 @@ export async function inspectFirstStream(
     reading === undefined
       ? input
       : { ...input, ...reading, textField: reading.textField ?? input.textField, formatFrom: "content" };
-  openBy(found, () => inLines(whole, found));
+  registerOpener(found, () => inLines(whole, found));
   return inputs.with(index, found);
 }
 
@@ -253,7 +253,7 @@ const parquetInStream: NotText = {
 
 function streamAt(path: string, options: InputOptions): Input {
   const format = options.inputFormat ?? formatOfName(path) ?? "text";
-  if (format === "parquet") throw noParquetStream(path);
+  if (format === "parquet") throw parquetStreamError(path);
   return {
     path,
     isStream: true,
@@ -275,12 +275,12 @@ function stateOfStandardInput(): FileState | undefined {
     const stats = fstatSync(standardInput);
     return stats.isFile() ? stateOf(stats) : undefined;
   } catch {
-    // It is closed, which reading will tell.
+    // It is closed. Reading it will report that.
     return undefined;
   }
 }
 
-export function noParquetStream(path: string): UserError {
+export function parquetStreamError(path: string): UserError {
   return new UserError(`${nameOf(path)} cannot be read as Parquet: such a file has its index at its end`, {
     hint: "write it to a file and name that file",
     exitCode: path === "-" ? exitCode.usage : exitCode.failed,

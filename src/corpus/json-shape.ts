@@ -12,15 +12,15 @@ import {
   startsWithBom,
 } from "#bytes";
 
-/** Where the text of a record is, unless the user says. */
+/** The default name of the field with a record's text. */
 export const defaultTextField = "text";
 
-/** How much of a file that may be JSON is inspected: the first record, unless it is a giant. */
+/** The number of bytes of a file that are inspected for JSON: enough for nearly every first record. */
 export const jsonHeadBytesMax = 1 << 20;
 
 /**
- * How a file whose beginning is `head` holds JSON: `jsonl` for lines of objects; `json` for an array of objects, or
- * objects one after the other that go over several lines; `document` for any other JSON; `none` if it is not JSON.
+ * Classifies the JSON of a file whose beginning is `head`: `jsonl` for lines of objects; `json` for an array of objects, or a
+ * sequence of objects that span lines; `document` for any other JSON; `none` if it is not JSON.
  *
  * A single object is a record if it has the text field, as a string; if not, it is a document.
  */
@@ -59,8 +59,8 @@ export function beginsAsJson(head: Uint8Array): boolean {
 }
 
 /**
- * Goes over the object at `start` without checking it: where it ends (-1: not in these bytes), whether it contains a line
- * feed, and whether it has the field, as a string.
+ * Scans the object at `start` without checking it. Returns its end (-1: not in these bytes), whether it contains a line feed,
+ * and whether it has the field, as a string.
  */
 function scanObject(bytes: Uint8Array, start: number, field: string) {
   let depth = 0;
@@ -86,7 +86,7 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
   return { end: -1, hasLineFeed, hasField };
 }
 
-/** The position after the quote that closes the string at `pos`; -1 if that is not in these bytes. */
+/** The position after the closing quote of the string at `pos`; -1 if it is not in these bytes. */
 function stringEnd(bytes: Uint8Array, pos: number): number {
   for (let at = pos + 1; at < bytes.length; at++) {
     if (bytes[at] === backslash) at++;
@@ -104,8 +104,8 @@ function isText(json: Uint8Array, text: string): boolean {
 }
 
 /**
- * Which records an input holds, by its beginning. A file named `.json` holds any records; in another file two records must
- * follow each other, and have the text field.
+ * The format of an input's records, by its beginning; undefined if it has none. A file named `.json` may hold any records. In
+ * another file there must be at least two records, with the text field.
  */
 export function recordsIn(
   { bytes, isWhole }: { readonly bytes: Uint8Array; readonly isWhole: boolean },

@@ -28,7 +28,7 @@ import { inspectInput } from "./inspect-input.ts";
 import { defaultTextField } from "./json-shape.ts";
 
 /**
- * A plan as text: one range a line, as JSON. Each line can be checked by itself, so lines may be shuffled, split among
+ * A plan as text: one range per line, as JSON. Each line can be checked independently, so lines may be shuffled, split among
  * machines, and joined with lines of other plans.
  *
  *   FIELD                  MEANING
@@ -36,18 +36,18 @@ import { defaultTextField } from "./json-shape.ts";
  *   start, end             bytes [start, end) of the file
  *   startsInside           the range begins (ends) at a safe cut inside a document, not at the edge of one
  *   endsInside
- *   index                  0, 1, 2, … through the plan: the order in which parts are joined to the whole
- *   sizeBytes, modifiedMs  of the file when the plan was made: the ranges hold for that file only
+ *   index                  0, 1, 2, … through the plan: the order in which parts are joined
+ *   sizeBytes, modifiedMs  the state of the file when the plan was made: the ranges are valid for that file only
  *   inputFormat            the format of the file: text, jsonl, json or parquet
- *   textField              of all formats but text: the field, or column, that holds the texts
+ *   textField              the field, or column, with the texts, for all formats but text
  *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
  *   specialTokensDigest    range
  *   isLinewise
- *   normalization          of text that is normalized
- *   digest                 of all of the above: without reading the text nobody can see whether it may be cut at a
- *                          place, so a line is accepted as it was written or not at all
+ *   normalization          the normalization of the text, if any
+ *   digest                 of all of the above. Whether a cut is valid cannot be checked without reading the text, so a
+ *                          changed line is refused
  *
- * The digest is made of the values, not of the text: any JSON library may rewrite a line, and fields may be added.
+ * The digest covers the values, not the text: any JSON library may rewrite a line, and fields may be added.
  */
 export type PlanLine = Checked<typeof planFields>;
 
@@ -73,13 +73,13 @@ const planFields = fieldsOf({
 export type CutSettings = {
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
-  /** Whether documents are cut at ends of lines, too. */
+  /** Whether documents also end at the ends of lines. */
   readonly isLinewise: boolean;
-  /** Null or left out: text is taken as it is. */
+  /** Null or left out: text is not normalized. */
   readonly normalization?: Normalization | null | undefined;
 };
 
-/** Equal for equal options only. Special tokens are a set: their order matters for ids, not for cuts. */
+/** Digests of the options. Special tokens are a set here: their order matters for ids, not for cuts. */
 const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: CutSettings) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
@@ -87,7 +87,7 @@ const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: C
   normalization: normalization ?? undefined,
 });
 
-/** Part of every digest, so that the digest of a line in another format is wrong. */
+/** Part of every digest, so that a line in another format does not match. */
 const formatVersion = 1;
 
 export const digestLine = (line: Partial<PlanLine>) =>
@@ -118,7 +118,7 @@ export type PlanOptions = CutSettings & {
   readonly keepsTextsWhole: boolean;
 };
 
-/** Refuses inputs that others could not read by the plan, or would count twice. */
+/** Throws a UserError for inputs that other machines could not read by the plan, or would count twice. */
 export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
@@ -141,7 +141,7 @@ export function noFileToPlan(path: string): UserError {
   });
 }
 
-/** The ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
+/** Yields the ranges of the plan, in order. An empty input also has a range, so that the plan names every input. */
 export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range, void> {
   const { inputs, pattern, normalization = null, rangeSizeBytes, keepsTextsWhole } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
@@ -155,7 +155,7 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
   }
 }
 
-/** Makes the line of each range of the plan, called in their order. */
+/** Returns a function that makes the line of each range of the plan. Call it in their order. */
 export function planLineMaker(options: PlanOptions): (range: Range) => PlanLine {
   const digests = digestOptions(options);
   let index = 0;
@@ -185,7 +185,7 @@ export type PlannedRanges = {
 
 /**
  * Reads lines of one or several plans and checks them against the files and the options of this run.
- * @param source what the text was read from, for messages
+ * @param source names the origin of the text, for messages
  */
 export function readPlan(
   text: string,
@@ -193,7 +193,7 @@ export function readPlan(
   options: CutSettings & {
     readonly wholeTextsOnly?: boolean;
     readonly textField?: string | undefined;
-    /** Whether the lines have to follow each other in the plan, as those of a part do. */
+    /** Whether the lines must be consecutive lines of the plan, as those of a part are. */
     readonly isPart?: boolean;
   },
 ): PlannedRanges {
@@ -241,7 +241,7 @@ export function readPlan(
   return { inputs, ranges };
 }
 
-/** The lines of a whole plan, in their order. Looks at no file that they name. */
+/** The lines of a whole plan, in their order. Does not access the files that they name. */
 export function readPlanLines(text: string, source: string): PlanLine[] {
   const lines = text.split("\n").flatMap((json, i) => {
     const fail = (what: string, hint?: string): never => {
@@ -261,9 +261,9 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
 }
 
 /**
- * Refuses a range that does not begin or end where `bpe plan` may have cut, as far as the bytes there show it: anyone can
- * make a digest. Lines of JSON are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at
- * the edge of the file is not inside one.
+ * Refuses a range whose ends cannot be cuts of `bpe plan`, as far as the bytes there show, because a digest can be forged.
+ * Lines of JSON are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at the edge of the
+ * file is not inside one.
  */
 function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
@@ -274,16 +274,16 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
   }
   const isCut = (atByte: number, isInside: boolean) => {
     if (atByte === 0 || atByte === sizeBytes || isInside) return true;
-    if (!isText) return standsAt(input, "\n", atByte - 1);
-    return specialTokens.some((token) => standsAt(input, token, atByte));
+    if (!isText) return hasTextAt(input, "\n", atByte - 1);
+    return specialTokens.some((token) => hasTextAt(input, token, atByte));
   };
   if (!isCut(start, startsInside) || !isCut(end, endsInside)) {
     fail("it begins or ends where bpe plan does not cut", wroteHint);
   }
 }
 
-/** Whether the file has this text at `fromByte`. */
-function standsAt(input: Input, text: string, fromByte: number): boolean {
+/** Whether the file contains this text at `fromByte`. */
+function hasTextAt(input: Input, text: string, fromByte: number): boolean {
   const wanted = new TextEncoder().encode(text);
   const found = new Uint8Array(wanted.length);
   const fd = openInput(input);
@@ -355,7 +355,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
 
 function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail): Input {
   try {
-    // What it is was looked at when the plan was made, and the file is the same.
+    // The content was checked when the plan was made, and the file is the same.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.message, error.hint);
@@ -380,16 +380,16 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   }
 }
 
-/** A copy has the time of its original, maybe cut off to the ticks of a coarser clock (scp, tar). */
+/** Whether a copy has the time of its original, possibly truncated to a coarser clock (scp, tar). */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||
   copyMs === 1000 * Math.floor(originalMs / 1000);
 
-/** Two microseconds: the ticks of some clocks, and what is lost because times are doubles. */
+/** Two microseconds: the resolution of some clocks, and the rounding of times to doubles. */
 const microsecondsMs = 0.002;
 
-/** Refuses a byte in two ranges: it would be counted twice. Links are followed: one file may have several paths. */
+/** Refuses overlapping ranges, which would be counted twice. Links are followed: one file may have several paths. */
 function checkOverlaps(
   { inputs, ranges }: PlannedRanges,
   lineNumbers: readonly number[],

@@ -1,22 +1,22 @@
 import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "#bytes";
 import { type FileWindow, limitText, scaled, tryRead, UserError } from "#runtime";
-import { checkUnchanged, type Input, openInput, shrunk } from "./input.ts";
+import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 
 /**
- * The memory that one thread has for a text and for the line, page or dictionary that contains it. A reader claims memory,
- * yields, and then allocates it. So the owner of the words can make room first.
+ * The memory of one thread for a text and the line, page or dictionary that contains it. A reader claims memory, yields, and
+ * then allocates it. So the owner of the words can make room first.
  */
 export class TextMemory {
-  /** What the reader has allocated, or is about to allocate, beyond its small windows. */
+  /** The memory that the reader has allocated, or is about to allocate, beyond its small windows. */
   claimedBytes = 0;
 
   /** @param bytesMax the most that may be claimed; by default there is no limit */
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
   /**
-   * Claims `bytes`, in place of the claim before. Returns true if room should be made for so much.
-   * A claim of more than `bytesMax` is an error, in which `what` names the text ("x.jsonl" line 5).
+   * Claims `bytes`, which replaces the previous claim. Returns true if the caller should make room. Throws a UserError for more
+   * than `bytesMax`, in which `what` names the text ("x.jsonl" line 5).
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
@@ -30,23 +30,23 @@ export class TextMemory {
   }
 }
 
-/** Every thread has this much in any case. */
+/** Claims below this are covered by each thread's fixed memory. */
 const smallBytes = scaled(1 << 23, 128);
-/** At small scale windows that claim nothing else grow, and claim. */
+/** At small scale even the smallest windows grow and claim memory, which must not fail. */
 const limitedBytes = scaled(0, 1 << 23);
 
-/** Where the bytes of a text come from. Offsets count from the beginning of the whole text, wherever the source begins. */
+/** A source of a text's bytes. Offsets are relative to the beginning of the whole text, wherever the source begins. */
 export interface ByteSource {
   /** Path of the input, for errors. */
   readonly path: string;
   /** Offset after the last byte, or after the last one that has arrived so far. */
   readonly sizeBytes: number;
   /**
-   * Puts up to `wantedBytes` bytes from `offsetByte` on into `into` at `atPos` and returns how many; 0 only if the next
-   * bytes have not arrived yet.
+   * Reads up to `wantedBytes` bytes from `offsetByte` into `into` at `atPos`. Returns their number; 0 only if the next bytes
+   * have not arrived yet.
    */
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
-  /** The file, if the bytes are those of one. */
+  /** The file, if the source is one. */
   readonly file?: FileSource;
 }
 
@@ -78,8 +78,7 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * Called when bytes [startByte, endByte) were mapped and some of them are gone: throws the error that reading them would
-   * give.
+   * Throws the error of reading bytes [startByte, endByte). Called when they were mapped and some of them have vanished.
    */
   checkMapped(startByte: number, endByte: number): void {
     checkUnchanged(this.input);
@@ -88,19 +87,19 @@ export class FileSource implements ByteSource {
 
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
     const readBytes = tryRead(this.input.path, () => readSync(this.fd, into, atPos, wantedBytes, offsetByte));
-    if (readBytes === 0) throw shrunk(this.input, offsetByte);
+    if (readBytes === 0) throw shrunkError(this.input, offsetByte);
     return readBytes;
   }
 }
 
-/** Opens one file at a time. The last one stays open: neighbouring ranges are mostly of one file. */
+/** Keeps the last file open: consecutive ranges are mostly of one file. */
 export class OpenFile {
   private inputIndex = -1;
   private source: FileSource | undefined;
 
   constructor(private readonly inputs: readonly Input[]) {}
 
-  /** The bytes of an input; valid until another input is asked for. */
+  /** The source of an input; valid until the next call with another input. */
   of(inputIndex: number): FileSource {
     if (this.source === undefined || this.inputIndex !== inputIndex) {
       this.close();
@@ -117,7 +116,7 @@ export class OpenFile {
   }
 }
 
-/** Bytes [startByte, endByte) of a file. */
+/** Reads bytes [startByte, endByte) of a file. */
 export function readFully(source: FileSource, startByte: number, endByte: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(endByte - startByte);
   for (let pos = 0; pos < bytes.length; ) {
@@ -126,7 +125,7 @@ export function readFully(source: FileSource, startByte: number, endByte: number
   return bytes;
 }
 
-/** Bytes that arrive in memory, one part after the other. Each is read once, in order. */
+/** A source of bytes that arrive in memory in parts. Each byte is read once, in order. */
 export class MemorySource implements ByteSource {
   private parts: Uint8Array[] = [];
   /** Offset of the first byte of the first part. */
@@ -169,8 +168,8 @@ export class MemorySource implements ByteSource {
 const windowBytesMax = 2 ** 30;
 
 /**
- * Where a reader may map files instead of reading them: at the start of its text, which only the kernel reads as long as a
- * range is open.
+ * Lets a reader map files at the start of its text instead of reading them. Only the kernel may read the text while a range is
+ * open.
  */
 export type Mapping = {
   readonly window: FileWindow;
@@ -180,10 +179,10 @@ export type Mapping = {
 
 /**
  * Reads a range of bytes through a window: `text` holds the bytes of the source from `baseByte` on; `limit` of them are
- * valid. `advance` moves the window to the bytes that are still needed. The window grows only if they fill half of it.
+ * valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill half of it.
  *
- * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page on, so the text may begin
- * before the range does. A mapped window does not grow: its bytes are read into memory instead. docs/internals/reading.md says
+ * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page, so the text may begin before
+ * the range does. A mapped window does not grow: its bytes are read into memory instead. docs/internals/reading.md explains
  * what is mapped, and why.
  */
 export class RangeReader {
@@ -191,29 +190,29 @@ export class RangeReader {
   /** Offset in the source of position 0 of the text. */
   baseByte = 0;
   limit = 0;
-  /** Where the range ends; after every byte if its end is not known yet. */
+  /** The end of the range; larger than any offset while it is unknown. */
   endByte = 0;
   private source: ByteSource | undefined;
   /** The file whose parts are mapped into the window. */
   private mapped: FileSource | undefined;
-  /** The most that is mapped at a time: the size of the window before it grows. */
+  /** The number of bytes that are mapped at a time, at most: the size of the window before it grows. */
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong makes the error for bytes that must be kept and are more than a window can hold
-   * @param mapping where files are mapped: at the texts of `makeText`
+   * @param tooLong makes the error for kept bytes that exceed a window
+   * @param mapping the window for mapping files, at the texts of `makeText`
    */
   constructor(
     private capacityBytes: number,
     private readonly makeText: TextMaker = allocateText,
-    private readonly tooLong = noPretokenEnds,
+    private readonly tooLong = longPretokenError,
     private readonly mapping?: Mapping,
   ) {
     this.text = makeText(capacityBytes);
     this.mappedBytesMax = capacityBytes;
   }
 
-  /** Begins to read bytes [startByte, endByte) of the source. With a mapping, `close` must follow. */
+  /** Begins to read bytes [startByte, endByte) of the source. With a mapping, the caller must call `close` afterwards. */
   open(source: ByteSource, startByte: number, endByte: number): void {
     this.source = source;
     this.baseByte = startByte;
@@ -238,8 +237,8 @@ export class RangeReader {
   }
 
   /**
-   * Moves the bytes from `keepPos` on towards position 0 and reads more bytes after them, as far as they have arrived.
-   * Positions get lower by what is returned, which may be negative the first time.
+   * Moves the bytes from `keepPos` on to position 0 and reads more bytes after them, as far as they have arrived. Returns the
+   * number by which positions decrease, which may be negative the first time.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -248,13 +247,13 @@ export class RangeReader {
     return this.baseByte - baseBefore;
   }
 
-  /** How large the window will be after it moves: larger than now if the bytes that are kept fill half of it. */
+  /** The size of the window after it moves: larger than now if the kept bytes fill half of it. */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
-  /** The error of the kernel, or what is wrong with the file if mapped bytes are gone. */
-  explained(error: unknown): unknown {
+  /** Replaces an error of the kernel by that of the file if mapped bytes have vanished. */
+  explain(error: unknown): unknown {
     if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
     try {
       this.mapped.checkMapped(this.baseByte, this.baseByte + this.limit);
@@ -312,7 +311,7 @@ export class RangeReader {
   }
 }
 
-function noPretokenEnds(keptBytes: number, place: string): UserError {
+function longPretokenError(keptBytes: number, place: string): UserError {
   return new UserError(`no pretoken ends within ${keptBytes} bytes ${place}`, {
     hint: "check that it is text; a --pattern that cuts it, or a special token in it (-s), helps",
   });

@@ -17,9 +17,9 @@ import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { RecordBatch } from "./records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "./task.ts";
 
-/** Statistics of a range, besides its pretokens. */
+/** Statistics of a range, without its pretokens. */
 export type RangeStatistics = {
-  /** Bytes of the range, unpacked. */
+  /** Bytes of the range's text, decompressed. */
   textBytes: number;
   /** Documents that begin in the range and have at least one byte. */
   documentCount: number;
@@ -31,19 +31,19 @@ export type RangeStatistics = {
 export type TaskTextsOptions = {
   readonly inputs: readonly Input[];
   readonly windowBytes?: number | undefined;
-  /** Memory for texts that do not fit a window; no limit, if left out. */
+  /** The memory for texts that do not fit a window; by default without a limit. */
   readonly memory?: TextMemory;
-  /** How files are mapped to the taker's text, if nobody but the kernel looks at it. */
+  /** For mapping files to the taker's text, if only the kernel reads it. */
   readonly mapping?: Mapping | undefined;
-  /** Called behind each record, with its place in the batch. */
+  /** Called after each record, with its index in the batch. */
   readonly endRecord?: (batch: RecordBatch, r: number) => void;
 };
 
 const windowBytesUsual = scaled(1 << 20, 64);
-/** A window that grows holds one pretoken, which is also in the word table and where words are sorted. */
+/** A window that grows holds one pretoken, of which the word table and the sorting of words have copies. */
 const memoryPerWindowByte = 3;
 
-/** The texts of the tasks of one thread, wherever their bytes come from: reads them, and sends them through a chain. */
+/** Reads the texts of one thread's tasks, from any source, and sends them through a chain. */
 export class TaskTexts {
   private readonly file: OpenFile;
   private readonly chunks: ChunkedRanges<RangeStatistics>;
@@ -51,14 +51,14 @@ export class TaskTexts {
   private readonly batch: RecordBatch;
   private readonly lines: LineReader;
   private pages: ParquetReader | undefined;
-  /** What reads the records at work; undefined for plain text. */
+  /** The reader of the current task's records; undefined for plain text. */
   private records: { readonly offsetByte: number } | undefined;
-  /** Capacity of the window, as long as no pretoken is too long for it. */
+  /** The capacity of the window, unless a pretoken is too long for it. */
   private readonly capacityBytes: number;
-  /** Reads windows straight into the taker's text, or maps them there; undefined where it is changed before. */
+  /** Reads or maps windows directly into the taker's text; undefined if the text is changed first. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
-  /** How far a range has been pushed. */
+  /** The offset up to which a range has been pushed. */
   private readByte = 0;
 
   constructor(
@@ -68,20 +68,20 @@ export class TaskTexts {
     const { inputs, windowBytes, memory = new TextMemory(), mapping } = options;
     const { pretokens, taker, isDirect } = chain;
     this.memory = memory;
-    // Half a window must hold more than is kept for the next one, or reading would make no progress.
+    // Half a window must hold more than the bytes that are kept for the next one, or reading would make no progress.
     const leastBytes = 4 * (pretokens.tokenBytesMax + lookaheadBytes);
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
     this.pushed = new Uint8Array(isDirect ? 0 : pushedBytes);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
-    // Records are put where they are taken.
+    // Records are written directly to the taker's text, if possible.
     this.batch = new RecordBatch(isDirect ? makeText : undefined);
     this.lines = new LineReader(windowBytes, memory, this.batch);
     this.file = new OpenFile(inputs);
     this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));
   }
 
-  /** Where in the text the work is: the place of an error. */
+  /** The current offset in the text, for errors. */
   get offsetByte(): number {
     const { records, chain, windows } = this;
     if (records !== undefined) return records.offsetByte;
@@ -90,8 +90,8 @@ export class TaskTexts {
   }
 
   /**
-   * Takes the text of a task; yields the bytes of it that are done after each window. Returns the statistics of the range
-   * that ends with it; undefined if the range continues in the next task.
+   * Processes the text of a task; after each window yields the number of its bytes that are done. Returns the statistics of the
+   * range that ends with the task; undefined if the range continues in the next task.
    */
   take(task: Task): Generator<number, RangeStatistics | undefined> {
     if (task.kind === "chunk") return this.chunks.take(task);
@@ -110,7 +110,7 @@ export class TaskTexts {
     return this.takeRecords(this.pages.read(source, pages, input), source.path);
   }
 
-  /** Loads the reader of Parquet and its packages. That takes some 10 ms, and most runs read no Parquet. */
+  /** Loads the reader of Parquet and its packages on demand: it takes some 10 ms, and most runs read no Parquet. */
   private loadParquet(): ParquetReader {
     const loaded =
       require("./records/parquet/parquet-reader.ts") as typeof import("./records/parquet/parquet-reader.ts");
@@ -125,7 +125,7 @@ export class TaskTexts {
       : this.takeRecords(this.lines.read(source, range, input), source.path);
   }
 
-  /** Yields also where the rest of the range has yet to come; `range` may get its end before the generator goes on. */
+  /** Also yields when it waits for more bytes of the range; the caller may then set the end of `range`. */
   private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;
     const documentsBefore = pretokens.documentCount;
@@ -142,7 +142,11 @@ export class TaskTexts {
     };
   }
 
-  private *readRange(reader: RangeReader, source: ByteSource, range: Range): Generator<number, Found> {
+  private *readRange(
+    reader: RangeReader,
+    source: ByteSource,
+    range: Range,
+  ): Generator<number, RangeFindings> {
     const { pretokens } = this.chain;
     const bytesDone = () => Math.min(range.endByte, reader.baseByte + pretokens.keepPos) - range.startByte;
     let firstInvalidByte = -1;
@@ -164,34 +168,34 @@ export class TaskTexts {
             firstInvalidByte = reader.baseByte + firstInvalidPos;
           if (!isDone) yield bytesDone();
         }
-        if (reader.atEnd) return { ...this.lookBehind(reader, range, part), firstInvalidByte };
+        if (reader.atEnd) return { ...this.readPastCut(reader, range, part), firstInvalidByte };
         yield bytesDone();
       }
     } catch (error) {
-      throw reader.explained(error);
+      throw reader.explain(error);
     } finally {
       reader.close();
       pretokens.start(0, false);
     }
   }
 
-  /** What counting behind the cut at the end of a range changes. */
-  private lookBehind(reader: RangeReader, { endsInside }: Range, { end }: TextPart) {
+  /** The corrections for reading on after the cut at the end of a range. */
+  private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: TextPart) {
     if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
     const { pretokens } = this.chain;
     const invalidBefore = pretokens.invalidByteCount;
     pretokens.lookAhead(end, reader.limit);
-    // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
+    // A document that begins exactly at the cut is counted here: for the next range it is one that continues.
     const moreDocuments = pretokens.isInside ? 0 : 1;
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }
 
-  /** Claims memory for a window that grows or has grown; true if words should make room for it. */
+  /** Claims memory for a window that grows or has grown; returns true if words should make room for it. */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
   }
 
-  /** The same for `windowBytes` of text that wait, from `startByte` on, beside what is claimed for reading. */
+  /** Claims memory for `windowBytes` of pending text from `startByte` on, in addition to `readerBytes`. */
   private claim(windowBytes: number, startByte: number, path: string, readerBytes = 0): boolean {
     const waitingBytes = windowBytes > this.capacityBytes ? memoryPerWindowByte * windowBytes : 0;
     const neededBytes = readerBytes + waitingBytes;
@@ -201,7 +205,7 @@ export class TaskTexts {
     );
   }
 
-  /** The part of the window that can be taken now. */
+  /** The part of the window that can be processed now. */
   private partOf(reader: RangeReader, range: Range): TextPart {
     if (!reader.atEnd) return partBefore(reader.limit, this.chain.pretokens.tokenBytesMax);
     // Offsets in a file need 53 bits, positions in a text 31. `| 0` makes them small integers.
@@ -209,12 +213,12 @@ export class TaskTexts {
     return partTo(end, !range.endsInside, range.endsInside ? reader.limit : end);
   }
 
-  private *pushRange(source: ByteSource, range: Range): Generator<number, Found> {
+  private *pushRange(source: ByteSource, range: Range): Generator<number, RangeFindings> {
     const { chain, pushed } = this;
     const check = new Utf8Check(range.startByte);
     this.readByte = range.startByte;
     if (range.startsInside) chain.pretokens.start(0, true);
-    // A stream's range gets its end while it is read.
+    // The end of a stream's range may be set while it is read.
     while (this.readByte < range.endByte) {
       const wantedBytes = Math.min(pushed.length, range.endByte - this.readByte);
       const readBytes = source.read(pushed, 0, wantedBytes, this.readByte);
@@ -234,7 +238,7 @@ export class TaskTexts {
     return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, firstInvalidByte };
   }
 
-  /** Pushes a long record, and claims memory for what waits, beside what its reader has. */
+  /** Pushes a long record, and claims memory for pending text in addition to that of its reader. */
   private *pushRecord(start: number, end: number, bytesDone: number, path: string): Generator<number, void> {
     const { chain, memory } = this;
     const { bytes } = this.batch.text;
@@ -247,14 +251,14 @@ export class TaskTexts {
     memory.claimedBytes = readerBytes;
   }
 
-  /** Takes what `reading` puts into the batch, each record as a text of its own; yields what `reading` yields. */
+  /** Processes the records that `reading` puts into the batch, each as a text of its own; yields what `reading` yields. */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
     const documentsBefore = pretokens.documentCount;
     let textBytes = 0;
     let bytesDoneBefore = 0;
-    // One object for all: small records made garbage faster than it was collected, 300 MB of it.
+    // One object for all records: with one for each, small records left 300 MB of garbage.
     const part = { end: 0, sureEnd: 0, stop: 0, limit: 0, endsText: true };
     for (const bytesDone of reading) {
       if (isDirect) pretokens.searchText(batch.byteCount);
@@ -275,12 +279,12 @@ export class TaskTexts {
       bytesDoneBefore = bytesDone;
     }
     const documentCount = pretokens.documentCount - documentsBefore;
-    // The readers of records let only valid UTF-8 through.
+    // The readers of records accept only valid UTF-8.
     return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
   }
 }
 
-/** The end of a range until its last chunk has come. */
+/** The end of a range before its last chunk has arrived. */
 const endUnknown = Number.MAX_SAFE_INTEGER;
 
 type Unfinished<Result> = {
@@ -289,20 +293,20 @@ type Unfinished<Result> = {
   readonly work: Generator<number, Result>;
 };
 
-/** Joins the chunks of a range for work that reads it from a source, as it would read a file. */
+/** Joins the chunks of a range to a source, so that they can be read like a file. */
 class ChunkedRanges<Result> {
   /** The range that continues. */
   private unfinished: Unfinished<Result> | undefined;
 
-  /** @param start makes the work on a range. The work yields the bytes done, also when it waits for more. */
+  /** @param start begins the work on a range, which yields the bytes done, also when it waits for more bytes */
   constructor(
     private readonly inputs: readonly Input[],
     private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
   ) {}
 
   /**
-   * Works on a chunk; yields how many of its bytes are done. Returns the result for the range that ends with it; undefined
-   * if the range continues in the next chunk.
+   * Processes a chunk; yields the number of its bytes that are done. Returns the result for the range that ends with the chunk;
+   * undefined if the range continues in the next chunk.
    */
   *take(chunk: ChunkTask): Generator<number, Result | undefined> {
     const { source, range, work } = this.unfinished ?? this.begin(chunk);
@@ -335,14 +339,14 @@ class ChunkedRanges<Result> {
   }
 }
 
-/** What a loop over a range finds, beside what the pretokens count. */
-type Found = {
+/** The results of a loop over a range, without the counts of pretokens. */
+type RangeFindings = {
   readonly moreDocuments: number;
   readonly lessInvalid: number;
   readonly firstInvalidByte: number;
 };
 
-/** Finds the first byte of a text that is not part of valid UTF-8; the text comes in windows. */
+/** Finds the first invalid byte of a text that arrives in windows. */
 class Utf8Check {
   private rest = new Uint8Array(0);
   private firstInvalidByte = -1;
@@ -353,7 +357,7 @@ class Utf8Check {
     if (this.firstInvalidByte < 0) this.look(Buffer.concat([this.rest, window]), false);
   }
 
-  /** Its offset; -1 if all of the text is valid. */
+  /** The offset of the first invalid byte; -1 if all of the text is valid. */
   end(): number {
     if (this.firstInvalidByte < 0) this.look(this.rest, true);
     return this.firstInvalidByte;

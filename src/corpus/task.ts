@@ -7,29 +7,29 @@ import { TextMemory } from "./range-reader.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { openTextStream } from "./text-stream.ts";
 
-/** What a thread takes at a time: a range of a file, a chunk of a stream, or pages of a Parquet file. */
+/** A unit of work of a thread: a range of a file, a chunk of a stream, or pages of a Parquet file. */
 export type Task = RangeTask | ChunkTask | PagesTask;
 
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
 
-/** Bytes of an input that is read once and in order. They come with the task. */
+/** Bytes of an input that is read once and in order. The task contains the bytes. */
 export type ChunkTask = Range & {
   readonly kind: "chunk";
   readonly endsInput: boolean;
   /** [startByte, endByte) of the text and, if it ends inside a document, a few bytes that follow. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** There was no place to cut: the range continues in the next task, which the same thread has to get. */
+  /** No cut was found: the range continues in the next task, which must go to the same thread. */
   readonly continues: boolean;
-  /** Bytes of the input that it is made of, before any decompression: for progress. */
+  /** The number of bytes of the input in this chunk, before any decompression, for progress. */
   readonly inputBytes: number;
-  /** Lines of the text before it, for errors in lines of JSON. */
+  /** The number of lines before the chunk, for errors in lines of JSON. */
   readonly linesBefore?: number;
 };
 
-/** Pages of a Parquet file. The thread reads them. As a range, their place in the file. */
+/** Pages of a Parquet file, which the thread reads. The range is their position in the file. */
 export type PagesTask = Range & InputPages & { readonly kind: "pages" };
 
-/** The memory of chunks. It changes hands with them, and comes back when they are done. */
+/** The buffers of chunks. They are transferred with them, and returned when the chunks are done. */
 export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
   return tasks.flatMap((task) =>
     task.kind === "chunk" && task.bytes.length >= copiedBytesMax ? [task.bytes.buffer] : [],
@@ -44,8 +44,8 @@ export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
 /**
- * Whether the task may keep a thread from serving signals for long: it may hold one line, one page, or one stretch without
- * a place to cut, of more than `longBytes`. Of a stream, only what is whole in one chunk is sure to be short.
+ * Whether the task may block a thread's event loop for long, because it may have a line, a page, or a stretch without a cut of
+ * more than `longBytes`. For a stream, only a text in a single chunk is certainly short.
  */
 export function mayTakeLong(task: Task, longBytes: number): boolean {
   if (task.kind === "chunk") return task.startByte > 0 || !task.endsInput;
@@ -59,9 +59,9 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 }
 
 /**
- * The tasks for the ranges given, or for all of each input, in order. The last task of an input has `endsInput`, also if it
- * is empty. Without `cutting` no range is cut; a stream still comes in chunks, each of which continues in the next. The
- * event loop turns while a place to cut is searched. Whoever is done with a chunk gives its memory to `buffers`.
+ * Plans the tasks for the ranges given, or for all of each input, in order. The last task of an input has `endsInput`, even if
+ * it is empty. Without `cutting` no range is cut; a stream still has chunks, each of which continues in the next. Yields to the
+ * event loop while it searches for cuts. The user of a chunk returns its memory to `buffers`.
  */
 export async function* planTasks(
   inputs: readonly Input[],
@@ -86,7 +86,7 @@ export async function* planTasks(
   }
 }
 
-/** A Parquet file is always read as a whole. A file without rows is one empty range, as an empty text is. */
+/** Plans a Parquet file, which is always read as a whole. A file without rows is one empty range, like an empty text. */
 async function* planPages(
   input: Input,
   whole: Range,
@@ -94,7 +94,7 @@ async function* planPages(
 ): AsyncGenerator<Task, void> {
   let isEmptyFile = true;
   const memory = new TextMemory(cutting?.textBytesMax);
-  // Loading what reads Parquet takes some 10 ms: only where there is such a file.
+  // Loaded on demand: the reader of Parquet takes some 10 ms to load.
   const loaded =
     require("./records/parquet/plan-pages.ts") as typeof import("./records/parquet/plan-pages.ts");
   for (const pages of loaded.planInputPages(input, memory)) {
@@ -107,13 +107,13 @@ async function* planPages(
   if (isEmptyFile) yield { ...whole, endByte: whole.startByte, kind: "range", endsInput: true };
 }
 
-/** Wished size of a chunk: its words are counted in some 10 ms. */
+/** The target size of a chunk: its words are counted in some 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/** A chunk that ends inside a document has this much of what follows: one character, and more than anyone looks at. */
+/** A chunk that ends inside a document also has this many of the following bytes: one character, and some to spare. */
 const lookaheadBytes = 8;
 
-/** Memory of chunks that are done. It is used again, because fresh pages cost more than reading into them. */
+/** A pool of buffers of finished chunks. They are reused, because fresh pages cost more than reading into them. */
 export class ChunkBuffers {
   private free: ArrayBuffer[] = [];
   private sizeBytes = 0;
@@ -125,16 +125,15 @@ export class ChunkBuffers {
     return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
   }
 
-  /** Memory of another size than the last one taken is left to the garbage collector. */
+  /** Returns a buffer to the pool. One of another size than the last one taken is left to the garbage collector. */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
   }
 }
 
 /**
- * The chunks of an input that is read once and in order. No more is read than what is asked for, so the caller decides how
- * much of it is in memory. A chunk without a place to cut near its end continues in the next one; without `cutting` every
- * chunk but the last does.
+ * Reads an input once and in order, in chunks. Reads only when the caller requests a chunk, so the caller limits the memory. A
+ * chunk without a cut near its end continues in the next one; without `cutting` every chunk but the last does.
  */
 export async function* planChunks(
   input: Input,
@@ -162,7 +161,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // Else memory of this size would change hands for the few bytes of a small input.
+        // Otherwise a buffer of this size would be transferred for the few bytes of a small input.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;
@@ -183,10 +182,10 @@ export async function* planChunks(
   }
 }
 
-/** Where a chunk ends: with the input, with a document, inside one, or without a place to cut. */
+/** The end of a chunk: that of the input, of a document, a cut inside a document, or no cut. */
 type ChunkEnd = "input" | "document" | "inside" | "open";
 
-/** Makes the chunks of one input, in order: where each begins, and what it adds to the progress. */
+/** Makes the chunks of one input, in order, and tracks their positions and progress. */
 class ChunkSequence {
   startByte = 0;
   private startsInside = false;
@@ -199,7 +198,7 @@ class ChunkSequence {
     private readonly stream: { readonly inputBytes: number },
   ) {}
 
-  /** The next chunk: bytes[0 .. pos) of what was read. */
+  /** Makes the next chunk of read[0 .. pos). */
   next(read: Uint8Array<ArrayBuffer>, pos: number, end: ChunkEnd): ChunkTask {
     const { startByte, startsInside, inputBytesBefore, lineCount, inputIndex } = this;
     this.startByte += pos;
@@ -223,7 +222,7 @@ class ChunkSequence {
 }
 
 type ChunkCutter = {
-  /** How many bytes before and after a stretch decide where it can be cut. */
+  /** The number of bytes before and after a stretch that decide where it can be cut. */
   readonly contextBytes: number;
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };
@@ -242,7 +241,7 @@ const recordCutter = (separator: Uint8Array): ChunkCutter => ({
   },
 });
 
-/** Finds the first cut in the last bytes of a buffer, as many as are probed. */
+/** Finds the first cut in the last `probeSizeBytes` of a buffer. */
 function textCutter(cutting: RangePlanOptions): ChunkCutter {
   const finder = new CutFinder(cutting);
   const { contextBytes } = finder;

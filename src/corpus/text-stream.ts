@@ -14,32 +14,32 @@ import {
 } from "#bytes";
 import { readErrorOf, scaled, UserError } from "#runtime";
 import {
+  type Codec,
   compressionOf,
-  cutShort,
   damaged,
   decompressionError,
-  type Packing,
-  severalFrames,
+  multipleFramesError,
+  truncatedError,
   zlib,
   zlibWithZstd,
 } from "./content.ts";
-import { type Compression, checkSame, type Input, shrunk, standardInput } from "./input.ts";
+import { type Compression, checkSame, type Input, shrunkError, standardInput } from "./input.ts";
 
 /** Bytes that are read once, in order. */
 export interface ByteStream {
-  /** Puts the next bytes into `into` from `from` on and returns how many; 0 at the end, and only there. */
+  /** Reads the next bytes into `into` at `from`. Returns their number; 0 only at the end. */
   read(into: Uint8Array, from: number): Promise<number>;
-  /** How many bytes of the input were read so far, before any decompression. */
+  /** The number of bytes of the input that were read so far, before any decompression. */
   readonly inputBytes: number;
   close(): void;
 }
 
-/** How long to wait before a pipe is read again that another program has made non-blocking. */
+/** The delay before reading a pipe again that another program has made non-blocking. */
 const retryMs = 5;
 
 /**
- * The bytes of an input as they are, compressed or not. A thread of the runtime waits for them: opening a pipe that has
- * no writer, or reading a silent one, does not keep signals from being served.
+ * Opens the raw bytes of an input, compressed or not. A thread of the runtime waits for them, so signals are handled while a
+ * pipe has no writer or no data.
  */
 async function openByteStream(input: Input): Promise<ByteStream> {
   if (input.path === "-") return new InputStream(standardInput, input);
@@ -70,7 +70,7 @@ class InputStream implements ByteStream {
     for (;;) {
       try {
         const readBytes = await readAsync(this.fd, into, from, wantedBytes);
-        if (readBytes === 0 && !input.isStream) throw shrunk(input, this.inputBytes);
+        if (readBytes === 0 && !input.isStream) throw shrunkError(input, this.inputBytes);
         this.inputBytes += readBytes;
         return readBytes;
       } catch (error) {
@@ -93,18 +93,18 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
   );
 
 /**
- * Streams that are open already, or that no path names: texts in memory, and a pipe whose first bytes were read to learn its
- * format. They stand beside `Input` and not in it, because an input is plain data: it is sent to threads and compared, and a
- * function can be neither. Only the main thread reads streams.
+ * Streams that are already open or have no path: texts in memory, and a pipe whose first bytes were read to detect its format.
+ * They are in a separate map, because an input is plain data, which is sent to threads and compared; functions can be neither.
+ * Only the main thread reads streams.
  */
 const openers = new WeakMap<Input, () => ByteStream>();
 
-/** Has `openTextStream` open this input so. A copy of the input is opened by its path. */
-export function openBy(input: Input, open: () => ByteStream): void {
+/** Registers how `openTextStream` opens this input. A copy of the input is opened by its path. */
+export function registerOpener(input: Input, open: () => ByteStream): void {
   openers.set(input, open);
 }
 
-/** The text of an input that is read once and in order. The first bytes of a stream show how it is compressed. */
+/** Opens the text of an input, which is read once and in order. The first bytes of a stream show its compression. */
 export async function openTextStream(input: Input): Promise<ByteStream> {
   const open = openers.get(input);
   if (open !== undefined) return open();
@@ -129,10 +129,10 @@ function decompressed(bytes: ByteStream, input: Input, compression: Compression)
 export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =>
   format === "json" ? new JsonLinesStream(text, path) : text;
 
-/** So many bytes show how a stream is compressed. */
+/** The number of bytes that show the compression of a stream. */
 const magicBytesMax = 4;
 
-/** The first bytes of a stream, until they are enough, and a stream that gives all of its bytes. */
+/** Reads the first bytes of a stream until they are enough; also returns a stream of all its bytes. */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
   let end = 0;
@@ -166,8 +166,8 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
 }
 
 /**
- * Bytes that the decoder takes, or makes, at a time; it waits while a chunk was not read. For smaller files less memory is
- * made: chunks of the file's size, and some times that for the text.
+ * The size of the decoder's input and output chunks; it pauses while a chunk is unread. Smaller files need less memory: input
+ * chunks of the file's size, and output chunks of `expectedRatio` times that.
  */
 const chunkBytesMax = scaled(1 << 18, 128);
 const outputChunkBytesLeast = scaled(1 << 12, 64);
@@ -175,20 +175,20 @@ const expectedRatio = scaled(8, 1);
 
 /**
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
- * stream of `node:zlib`, which works on a thread of the runtime. It leaves two questions to us:
+ * stream of `node:zlib`, which works on a thread of the runtime. It does not answer two questions:
  *
- * - *What follows the last member?* The decoder ends there, and `bytesWritten` says how far it came. Zeros after a gzip
- *   member are padding, which tapes leave; anything else is an error.
- * - *Does a zstd file end in the middle of a frame?* The decoder does not say. So it gets one more frame, the sentinel,
- *   and has to return its content.
+ * - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member are
+ *   padding, which tapes leave; anything else is an error.
+ * - *Does a zstd file end in the middle of a frame?* To find out, the decoder gets one more frame, the sentinel, and must
+ *   return its content.
  */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
-  /** Settles when the decoder has taken all of the input, and what follows the last member was checked. */
+  /** Settles when the decoder has consumed all of the input and the bytes after the last member were checked. */
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
   private outputBytes = 0;
-  /** Where the text ends and the content of the sentinel begins; unknown until the input ends. */
+  /** The offset where the text ends and the sentinel's content begins; infinite until the input ends. */
   private textBytes = Number.POSITIVE_INFINITY;
   private tail: Uint8Array = noBytes;
   private hasEnded = false;
@@ -200,7 +200,7 @@ export class DecompressedStream implements ByteStream {
   constructor(
     private readonly from: ByteStream,
     private readonly path: string,
-    private readonly compression: Packing,
+    private readonly compression: Codec,
     private readonly compressedBytes = Number.POSITIVE_INFINITY,
   ) {
     const expectedBytes = Math.max(outputChunkBytesLeast, expectedRatio * compressedBytes);
@@ -213,9 +213,11 @@ export class DecompressedStream implements ByteStream {
       this.wake();
     });
     this.decoder.on("error", (error) => {
-      // The sentinel is right: what fails at it is the frame before it.
+      // The sentinel is valid, so an error there means that the frame before it is truncated.
       const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
-      this.fail(isAtSentinel ? cutShort(path, compression) : decompressionError(path, compression, error));
+      this.fail(
+        isAtSentinel ? truncatedError(path, compression) : decompressionError(path, compression, error),
+      );
     });
   }
 
@@ -233,7 +235,7 @@ export class DecompressedStream implements ByteStream {
         await this.feeding;
         if (this.failure !== undefined) throw this.failure;
         if (this.textBytes < Number.POSITIVE_INFINITY && Buffer.compare(sentinel, this.tail) !== 0) {
-          throw cutShort(this.path, this.compression);
+          throw truncatedError(this.path, this.compression);
         }
         return 0;
       } else await new Promise<void>((resolve) => (this.wake = resolve));
@@ -262,7 +264,7 @@ export class DecompressedStream implements ByteStream {
     this.wake();
   }
 
-  /** Gives the decoder all bytes of the input, a chunk at a time: it takes the next one when it is done with the last. */
+  /** Feeds all bytes of the input to the decoder, each chunk after it has consumed the previous one. */
   private async feed(): Promise<void> {
     const chunk = new Uint8Array(Math.min(chunkBytesMax, this.compressedBytes));
     let fedBytes = 0;
@@ -284,21 +286,21 @@ export class DecompressedStream implements ByteStream {
     return new Promise((resolve) => this.decoder.write(bytes, () => resolve()));
   }
 
-  /** Reads on from `pos` of the chunk, where the decoder has ended: an error if anything but padding follows. */
+  /** Reads on from `pos` of the chunk, where the decoder has ended. Throws if anything but padding follows. */
   private async checkPadding(chunk: Uint8Array, pos: number, chunkBytes: number): Promise<void> {
     let from = pos;
     for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
       if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
-        throw severalFrames(this.path);
+        throw multipleFramesError(this.path);
       if (!isPadding) throw damaged(this.path, this.compression, "something else follows its end");
       from = 0;
     }
   }
 
   /**
-   * Gives the sentinel to a decoder that has taken all of its input. It goes in byte by byte: a decoder in the middle of
-   * a frame's header would else take the rest of the sentinel for that frame.
+   * Feeds the sentinel to a decoder that has consumed all of its input. It goes byte by byte, because a decoder in the middle of
+   * a frame's header would otherwise read the rest of the sentinel as that frame.
    */
   private async writeSentinel(): Promise<void> {
     this.textBytes = this.outputBytes + this.decoder.readableLength;
@@ -311,7 +313,7 @@ export class DecompressedStream implements ByteStream {
 
 const noBytes = new Uint8Array(0);
 
-/** A frame of zstd: magic number, one segment, size of the content, one raw block that is the last, its content. */
+/** A zstd frame: magic number, single segment, content size, and one raw block, the last, with its content. */
 const sentinel = Buffer.from("the end");
 const sentinelFrame = Buffer.concat([
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, sentinel.length, (sentinel.length << 3) | 1, 0, 0]),
@@ -319,15 +321,14 @@ const sentinelFrame = Buffer.concat([
 ]);
 
 /**
- * Rewrites a JSON file that is one array of records, or records one after the other, into lines: white space between
- * tokens becomes spaces, and what separates two records becomes a line feed. No byte is added or removed, so offsets are
- * those of the file, and line n is record n. What is around the records is checked here; each record is checked by the
- * reader of its line.
+ * Rewrites a JSON file with an array or a sequence of records into lines: whitespace between tokens becomes spaces, and the
+ * separator of two records becomes a line feed. No byte is added or removed, so offsets are those of the file, and line n is
+ * record n. This stream checks the syntax around the records; the reader of lines checks each record.
  */
 export class JsonLinesStream implements ByteStream {
   private state: State = state.start;
   private isArray = false;
-  /** How many objects and arrays are open in the current record. */
+  /** The number of open objects and arrays in the current record. */
   private depth = 0;
   private recordCount = 0;
 
@@ -385,7 +386,7 @@ export class JsonLinesStream implements ByteStream {
     }
   }
 
-  /** Takes a byte that is outside of records, or begins one; returns the byte to put there. */
+  /** Processes a byte outside of records, or the first one of a record; returns the byte that replaces it. */
   private goBetween(byte: number): number {
     const { state: now, isArray } = this;
     if (byte === openBrace && (now === state.start || now === state.before || now === state.first)) {

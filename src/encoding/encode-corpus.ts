@@ -2,7 +2,7 @@ import {
   type CutSettings,
   canSeek,
   checkUnchanged,
-  emptyCorpus,
+  emptyCorpusError,
   type Input,
   type KeptValue,
   keptBytesOf,
@@ -125,7 +125,7 @@ export async function encodeCorpus(
   await encodeTasks(options, inOrder(sink, inputs, all), true, report);
   const { textBytes, invalidByteCount } = all;
   // Ranges of a plan may be empty.
-  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpusError(inputs);
   return { textBytes, invalidByteCount };
 }
 

@@ -333,7 +333,7 @@ export class IdFiles implements IdSink {
     const { shard } = this;
     this.shard = undefined;
     // Done here and not in the background, where the next values may arrive first.
-    this.kept.settled();
+    this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
       await before;

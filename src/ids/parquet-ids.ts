@@ -94,14 +94,14 @@ export class ParquetIds implements IdWriter {
     if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
     if (this.ends.length > 0) this.writeGroup();
     const { fields } = this.kept;
-    const columns = this.kept.settled().map((kind, k) => elementOf(fields[k]!.name, kind));
+    const columns = this.kept.fixKinds().map((kind, k) => elementOf(fields[k]!.name, kind));
     this.file.schema = [rootOf(fields.length), ...idsColumn, ...columns];
     this.file.finish();
     this.flush();
   }
 
   private keep(k: number, value: KeptValue): void {
-    this.values[k]!.push(this.kept.taken(k, value));
+    this.values[k]!.push(this.kept.convert(k, value));
     this.keptBytes += keptBytesOf(value);
   }
 
@@ -170,7 +170,7 @@ export class ParquetIds implements IdWriter {
   /** Writes the columns of kept fields; the library lays them out. */
   private writeKept(): ColumnChunk[] {
     const { bytes, values, kept } = this;
-    const columns = kept.settled().map((kind, k) => {
+    const columns = kept.fixKinds().map((kind, k) => {
       const { name } = kept.fields[k]!;
       const element = elementOf(name, kind);
       const column = {

@@ -10,8 +10,8 @@ import {
   type KeptValue,
   openInput,
   pageAt,
+  readAsParquet,
   readFully,
-  readingFile,
   readMetadata,
   TextMemory,
   topLevel,
@@ -27,7 +27,7 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
     const columns = fields.length > 0 ? new KeptColumnReader(source, fields, memory) : undefined;
     let row = 0;
     for (const { columns: chunks, num_rows } of metadata.row_groups) {
-      const group = readingFile(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));
+      const group = readAsParquet(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));
       const kept: KeptValue[] = [];
       const end = row + group.ends.length;
       columns?.read(source, row, end, kept);
@@ -57,7 +57,7 @@ function openParquetIds(path: string) {
   const input: Input = inspectInput(path, { inputFormat: "parquet" });
   const source = new FileSource(openInput(input), input);
   try {
-    const metadata = readingFile(path, () => readMetadata(source, new TextMemory()));
+    const metadata = readAsParquet(path, () => readMetadata(source, new TextMemory()));
     const [ids, ...others] = topLevel(metadata.schema);
     const fields = others.map(({ name, type = "" }): KeptField => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };

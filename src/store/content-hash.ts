@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { type Input, openInput, shrunk } from "#corpus";
+import { type Input, openInput, shrunkError } from "#corpus";
 import type { CountsRecord } from "#formats";
 import { createSha256, runSliced, scaled, xxHash64 } from "#runtime";
 
@@ -13,7 +13,7 @@ export function* hashInput(input: Input): Generator<number, string> {
   const fd = openInput(input);
   try {
     const { sha256, sizeBytes } = yield* hashFile(fd, input.sizeBytes);
-    if (sizeBytes < input.sizeBytes) throw shrunk(input, sizeBytes);
+    if (sizeBytes < input.sizeBytes) throw shrunkError(input, sizeBytes);
     return sha256;
   } finally {
     closeSync(fd);

@@ -1,7 +1,7 @@
 import {
   canSeek,
   checkUnchanged,
-  emptyCorpus,
+  emptyCorpusError,
   expectedTextBytes,
   type Input,
   type RangeStatistics,
@@ -264,7 +264,7 @@ export function checkNotEmpty(
 ): void {
   const isEmpty = statistics.every((found) => found.textBytes === 0);
   const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
-  if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpus(inputs);
+  if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpusError(inputs);
 }
 
 function sumOf(values: Float64Array): number {

@@ -1,21 +1,21 @@
 import { UserError } from "#runtime";
 
-// Fields of records that stay beside their ids: `--keep-field id,url`.
+// Fields of records that are written next to their ids: `--keep-field id,url`.
 
-/** What a column holds. */
+/** The types of columns. */
 export const keptKinds = ["text", "int", "double", "bool"] as const;
 export type KeptKind = (typeof keptKinds)[number];
 
-/** A field, and what its column holds, if that is said: `score:double`. */
+/** A field, and the type of its column if given: `score:double`. */
 export type KeptField = { readonly name: string; readonly kind?: KeptKind | undefined };
 
-/** A bigint is a whole number, a number one with a fraction. Objects and lists are their JSON. */
+/** A bigint is a whole number; a number may have a fraction. Objects and lists are stored as JSON. */
 export type KeptValue = string | bigint | number | boolean | null;
 
-/** About what a value takes in memory. */
+/** The approximate memory of a value. */
 export const keptBytesOf = (value: KeptValue) => 16 + (typeof value === "string" ? 2 * value.length : 0);
 
-/** The kind that holds a value; null: any does. */
+/** The kind of a value; null if any column can hold it. */
 export function kindOf(value: KeptValue): KeptKind | null {
   if (value === null) return null;
   if (typeof value === "string") return "text";
@@ -23,7 +23,7 @@ export function kindOf(value: KeptValue): KeptKind | null {
   return typeof value === "bigint" ? "int" : "double";
 }
 
-/** The value of valid JSON; undefined: text with half a surrogate pair. A column of text gets numbers as they are written. */
+/** The value of valid JSON; undefined for text with a lone surrogate. A column of text gets numbers verbatim. */
 export function keptValue(json: string, { kind }: KeptField): KeptValue | undefined {
   if (json === "null") return null;
   if (json[0] === '"') {
@@ -44,12 +44,12 @@ const kindNames: Record<KeptKind, string> = {
 
 const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** The columns of what is kept. One whose kind is not said has that of its first value; null is in any. */
+/** The columns of kept fields. A column without a given kind has that of its first value; null fits any. */
 export class KeptColumns {
-  /** null: no value has come. */
+  /** null: no value so far. */
   readonly kinds: (KeptKind | null)[];
 
-  /** @param kinds those that earlier shards have */
+  /** @param kinds the kinds in earlier shards */
   constructor(
     readonly fields: readonly KeptField[],
     kinds?: readonly (KeptKind | null)[],
@@ -57,8 +57,8 @@ export class KeptColumns {
     this.kinds = fields.map(({ kind = null }, k) => kinds?.[k] ?? kind);
   }
 
-  /** A value of column k, as that column holds it. */
-  taken(k: number, value: KeptValue): KeptValue {
+  /** Converts a value to the type of column k. */
+  convert(k: number, value: KeptValue): KeptValue {
     const own = kindOf(value);
     if (own === null) return value;
     this.kinds[k] ??= own;
@@ -73,8 +73,8 @@ export class KeptColumns {
     });
   }
 
-  /** The kinds, to be written: of a column that has only null so far, from now on, too. */
-  settled(): readonly KeptKind[] {
+  /** Fixes the kinds for writing. A column with only nulls so far becomes text. */
+  fixKinds(): readonly KeptKind[] {
     for (const [k, kind] of this.kinds.entries()) this.kinds[k] = kind ?? "text";
     return this.kinds as KeptKind[];
   }

@@ -26,13 +26,13 @@ import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-r
 import { type KeptField, keptValue } from "./kept-fields.ts";
 import { RecordBatch } from "./record-batch.ts";
 
-/** The lines of a format: where a record begins, and what its text is. */
+/** Parses the records of a format of lines. */
 type RecordLines = {
-  /** Where the records begin in the first window of an input: behind a byte-order mark, if the format may have one. */
+  /** The position of the first record in an input's first window: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
   /**
-   * Appends the records of text[pos .. end), which are whole, to the batch. Stops at a line that is wrong. There is a line
-   * feed at `end` - 1, or at `end` if the last line lacks it.
+   * Appends the complete records in text[pos .. end) to the batch. Stops at an invalid line. There is a line feed at
+   * `end` - 1, or at `end` if the last line lacks it.
    */
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
   readonly tooLongHint: string;
@@ -43,20 +43,20 @@ type LinesRead = {
   readonly fault?: { readonly what: string; readonly hint?: string };
 };
 
-/** A window of lines and the texts made of it should fit into the processor's second cache together. */
+/** A window of lines and the texts made of it should fit into the L2 cache together. */
 const windowSizeBytes = scaled(1 << 19, 16);
 
 export type LineRange = Range & {
-  /** How many lines of the input come before the range; if it is missing they are counted in the file. */
+  /** The number of lines before the range; if it is missing, they are counted in the file. */
   readonly linesBefore?: number;
 };
 
-/** How records are found: in lines (`jsonl`, `fasta`), or in the lines that `JsonLinesStream` makes (`json`). */
+/** The settings of an input whose records are lines (`jsonl`, `fasta`), or become lines by `JsonLinesStream` (`json`). */
 export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
-/** Glue: bytes of a range -> lines -> texts of records. */
+/** Reads a range into lines, and lines into texts of records. */
 export class LineReader {
-  /** Made when it is first needed: most corpora are text. */
+  /** Created on first use, because most corpora are plain text. */
   private window: RangeReader | undefined;
   private lines: RecordLines = new FastaLines();
 
@@ -66,15 +66,14 @@ export class LineReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** How far the text has been read: the place of an error. */
+  /** The current offset in the text, for errors. */
   get offsetByte(): number {
     return this.window?.baseByte ?? 0;
   }
 
   /**
-   * Reads the records of a range into `batch`, as many at a time as a window holds; yields how many bytes are done after
-   * each time. If the bytes are still arriving it also yields when it has read those that are there; the caller may then
-   * set the end of `range` before it goes on.
+   * Reads the records of a range into `batch`, a window at a time, and then yields the number of bytes that are done. If bytes
+   * are still arriving, it also yields when it has read all that have; the caller may then set the end of `range`.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
@@ -89,10 +88,10 @@ export class LineReader {
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let end = 0; ; ) {
-      // The bytes that are kept are the beginning of one record.
+      // The kept bytes are the beginning of one record.
       const keptBytes = reader.limit - end;
       reader.endByte = range.endByte;
-      // The window before and after it moves, and the texts of its records.
+      // Memory for the old and the new window, and the texts of its records.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
@@ -119,7 +118,7 @@ export class LineReader {
   }
 }
 
-/** Where the last record in the bytes begins; 0 if none does. It is known that none begins in the first `knownBytes`. */
+/** The start of the last record in the bytes; 0 if none begins there. None begins in the first `knownBytes` bytes. */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
   const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(separator);
@@ -144,7 +143,7 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
   return new UserError(`a record is longer than ${keptBytes} bytes ${place}`, { hint: tooLongHint });
 }
 
-/** JSON lines: each line is an object of its own, and the text of its record is one of its fields. */
+/** JSON lines: each line is an object, and the record's text is one of its fields. */
 class JsonLines implements RecordLines {
   readonly tooLongHint = "each line has to be a JSON object of its own";
   private readonly cursor: LineCursor;
@@ -179,7 +178,7 @@ class JsonLines implements RecordLines {
   }
 }
 
-/** Appends the records of the lines up to `end`; stops at a line that is wrong. Returns how many lines were right. */
+/** Appends the records of the lines up to `end`; stops at an invalid line. Returns the number of valid lines. */
 function readLines(
   text: Text,
   end: number,
@@ -204,7 +203,7 @@ function readLines(
   return { lineCount };
 }
 
-/** Appends what is kept of a record; says what of it cannot be kept. */
+/** Appends the kept fields of a record; returns the reason if one cannot be kept. */
 function keepFields(
   bytes: Uint8Array,
   fields: readonly KeptField[],
@@ -226,7 +225,7 @@ function keepFields(
 
 const utf8 = new TextDecoder();
 
-/** Where the first line that is not valid UTF-8 begins; `end` if all are valid. */
+/** The start of the first line that is not valid UTF-8; `end` if all are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
@@ -254,11 +253,11 @@ function faultText(fault: number, textField: string): string {
   }
 }
 
-/** The line of JSON that ends at `end`, with its line feed. */
+/** The line that ends at `end`, including its line feed. */
 const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
 
-/** `line` is the record, if it is one. */
+/** The hint for a fault. `line` returns the line with the record. */
 function faultHint(fault: number, line: () => Uint8Array): { hint?: string } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
@@ -270,7 +269,7 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: string } {
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
-/** What a record has that may be its text, in words. */
+/** Describes the fields of a record that may be its text. */
 function textFields(line: Uint8Array): string {
   if (line.length > namedLineBytesMax) return "this record is too long to name its fields";
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
@@ -280,10 +279,10 @@ function textFields(line: Uint8Array): string {
   return `strings of this record: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
-/**
- * Reads one line of JSON: checks all of it, as JSON.parse would, and unescapes the text of one top-level field, without
- * making strings. Every function here stops at a line feed, which no JSON token contains, so none checks for the end of
- * the bytes: the caller puts a line feed there.
+/*
+ * Reads a line of JSON: checks all of it, like JSON.parse, and unescapes the text of one top-level field, without creating
+ * strings. All functions stop at a line feed, which no JSON token contains. So none checks for the end of the bytes, where the
+ * caller puts a line feed.
  */
 
 export const lineFault = {
@@ -292,19 +291,19 @@ export const lineFault = {
   notObject: 2,
   fieldMissing: 3,
   fieldNotString: 4,
-  /** The text has an escape that is half a surrogate pair, and so no character. */
+  /** The text has an escape of a lone surrogate, which is no character. */
   loneSurrogate: 5,
 } as const;
 
 type LineCursor = {
   pos: number;
-  /** Where the unescaped text ends in `out`; unchanged if the field is missing or the line is blank. */
+  /** The end of the unescaped text in `out`; unchanged if the field is missing or the line is blank. */
   outPos: number;
   fault: number;
   isBlank: boolean;
-  /** The objects and arrays that are open around the current value, outermost first: `{` or `[`. */
+  /** The open objects and arrays around the current value, outermost first: `{` or `[`. */
   nesting: Uint8Array;
-  /** Top-level fields of which the place is noted: where the value begins and ends, as it is written; -1: nowhere. */
+  /** Top-level fields whose positions are recorded in `keptSpans`: start and end of the raw value; -1 if it is missing. */
   readonly kept: readonly FieldName[];
   readonly keptSpans: Int32Array;
 };
@@ -327,14 +326,14 @@ export const fieldName = (name: string): FieldName => ({
   quoted: new TextEncoder().encode(JSON.stringify(name)),
 });
 
-/** For the letter after a backslash the byte that it means; 0: none (`u` is handled apart). */
+/** The byte of an escape by the letter after the backslash; 0: invalid (`u` is handled separately). */
 const escapes = new Uint8Array(256);
 for (const [letter, byte] of Object.entries({ b: 8, t: tab, n: lineFeed, f: 12, r: carriageReturn })) {
   escapes[letter.charCodeAt(0)] = byte;
 }
 for (const itself of '"\\/') escapes[itself.charCodeAt(0)] = itself.charCodeAt(0);
 
-/** Values of hexadecimal digits; -1: not one. */
+/** The values of hexadecimal digits; -1 for other bytes. */
 const digits = new Int8Array(256).fill(-1);
 for (let value = 0; value < 16; value++) {
   const digit = value.toString(16);
@@ -343,9 +342,9 @@ for (let value = 0; value < 16; value++) {
 }
 
 /**
- * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: no more bytes than the
- * line has, and up to three bytes of padding. If a field occurs twice the last one counts. Moves the cursor to the next
- * line, or says in `fault` what is wrong.
+ * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: at most as many bytes as
+ * the line has, and up to three bytes of padding. If a field occurs twice, the last one counts. Moves the cursor to the next
+ * line, or sets `fault`.
  */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
@@ -400,7 +399,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
   else cursor.fault = lineFault.notJson;
 }
 
-/** What a function returns if the line is not JSON there. Every function here passes it on. */
+/** Returned by all functions here if the line is not valid JSON. */
 const nowhere = -1;
 
 function skipBlanks(bytes: Uint8Array, pos: number): number {
@@ -417,7 +416,7 @@ function skipKey(text: Text, pos: number): number {
   return text.bytes[end] === colon ? end + 1 : nowhere;
 }
 
-/** Whether the key at `pos`, which is a valid one, is the name of the field. */
+/** Whether the valid key at `pos` is the name of the field. */
 function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boolean {
   let same = 0;
   while (same < quoted.length && bytes[pos + same] === quoted[same]) same++;
@@ -429,7 +428,7 @@ function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boo
   return key.includes(backslash) && JSON.parse(new TextDecoder().decode(key)) === name;
 }
 
-/** Any value. The nesting is kept in an array and not on the call stack. */
+/** Skips any value. The nesting is kept in an array, not on the call stack. */
 function skipValue(text: Text, start: number, cursor: LineCursor): number {
   const { bytes } = text;
   let pos = start;
@@ -450,7 +449,7 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
       }
     } else pos = skipScalar(bytes, pos);
 
-    // A value has ended: the object or array around it continues, or ends too.
+    // A value has ended: the object or array around it continues or ends.
     for (;;) {
       if (pos < 0 || depth === 0) return pos;
       pos = skipBlanks(bytes, pos);
@@ -499,7 +498,7 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 }
 
 /**
- * Whether one of four bytes is a quote, a backslash or a control character; all other characters stand for themselves.
+ * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal.
  * `x - 0x01..` and not `x` has the top bit where x is 0, and `w - 0x20..` where w is below 0x20.
  */
 function hasSpecial(word: number): boolean {
@@ -512,7 +511,7 @@ function hasSpecial(word: number): boolean {
   return (found & 0x80808080) !== 0;
 }
 
-/** From after the quote that opens a string to after the one that closes it. */
+/** Skips from the position after a string's opening quote to the position after its closing quote. */
 function skipString({ bytes, view }: Text, start: number): number {
   for (let pos = start; ; ) {
     while (!hasSpecial(view.getInt32(pos, true))) pos += 4;
@@ -528,7 +527,7 @@ function skipString({ bytes, view }: Text, start: number): number {
   }
 }
 
-/** As `skipString`, and writes the text of the string to `out` from `cursor.outPos` on. */
+/** Does the same, and writes the text of the string to `out` from `cursor.outPos` on. */
 function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
   let { outPos } = cursor;
   for (let pos = start; ; ) {
@@ -578,14 +577,14 @@ function hexadecimal(bytes: Uint8Array, pos: number): number {
 const headerMark = 0x3e; // >
 const commentMark = 0x3b; // ;
 
-/** What is done with a byte of a sequence: letters and signs stay, blanks go, anything else is no sequence. */
+/** The bytes of a sequence: letters and signs are kept, blanks are dropped, anything else is an error. */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
 const isBlank = new Uint8Array(256);
 for (const blank of [space, tab, carriageReturn]) isBlank[blank] = 1;
 
 /**
- * FASTA: a line that begins with `>` opens a record and names it; the lines up to the next one are its sequence. The text
- * of the record is the sequence alone, without line ends and blanks, in the case in which it is written.
+ * FASTA: a line that begins with `>` starts and names a record; the lines up to the next one are its sequence. The record's
+ * text is only the sequence, without line ends and blanks, with its case unchanged.
  */
 class FastaLines implements RecordLines {
   readonly tooLongHint = "split the sequence into shorter records";

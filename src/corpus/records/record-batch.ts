@@ -3,13 +3,13 @@ import { scaled } from "#runtime";
 import type { KeptValue } from "./kept-fields.ts";
 
 /**
- * RecordBatch: the texts of some records, end to end, without separators. A reader of records fills it; counting and
- * encoding read it. A record is a document, and nothing crosses its ends. Every text is valid UTF-8.
+ * RecordBatch: the concatenated texts of some records, without separators. A reader of records fills it; counting and
+ * encoding read it. A record is a document, so no pretoken crosses its ends. Every text is valid UTF-8.
  *
  *   FIELD    TYPE         LENGTH       MEANING
  *   text     Text         ends[last]   bytes of all texts
  *   ends     Int32Array   count        record r is text.bytes[ends[r - 1] .. ends[r]); record 0 begins at 0
- *   kept     KeptValue[]  k * count    what is kept of its fields: of record r, kept[k * r .. k * (r + 1))
+ *   kept     KeptValue[]  k * count    the values of the k kept fields of record r are kept[k * r .. k * (r + 1))
  *
  * The texts "ab", "" and "c" give bytes = "abc", ends = [2, 2, 3], count = 3.
  */
@@ -42,7 +42,7 @@ export class RecordBatch {
     this.ends[this.count++] = end;
   }
 
-  /** Appends bytes [start, end) as a record. Makes no view of them: those of short rows are garbage, gigabytes of it. */
+  /** Appends bytes [start, end) as a record. Creates no view: one for each short row would be gigabytes of garbage. */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { filesBelow, inByteOrder, includeFilter } from "../../../src/corpus/find-inputs.ts";
+import { filesBelow, includeFilter, sortByBytes } from "../../../src/corpus/find-inputs.ts";
 import { put, scratch } from "../../binary.ts";
 
 const directory = scratch();
@@ -85,7 +85,7 @@ describe("the files of a directory", () => {
 
   test("are as many as there are", () => {
     const paths = Array.from({ length: 3000 }, (_, i) => `${i % 50}/${i}.txt`);
-    expect(below(tree("many", paths))).toEqual(inByteOrder(paths));
+    expect(below(tree("many", paths))).toEqual(sortByBytes(paths));
   });
 
   test("a folder that cannot be listed is an error with its path", () => {

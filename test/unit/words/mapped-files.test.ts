@@ -131,13 +131,13 @@ describe("a file that is mapped", () => {
     reader.open(file.of(0), 0, sizeBytes);
     reader.advance(0);
     const trap = new WebAssembly.RuntimeError("unreachable");
-    expect(reader.explained(trap)).toBe(trap);
+    expect(reader.explain(trap)).toBe(trap);
     truncateSync(path, 1);
-    expect(reader.explained(trap)).toMatchObject({ message: expect.stringContaining("shrank") });
+    expect(reader.explain(trap)).toMatchObject({ message: expect.stringContaining("shrank") });
     const other = new UserError("something else");
-    expect(reader.explained(other)).toBe(other);
+    expect(reader.explain(other)).toBe(other);
     reader.close();
-    expect(reader.explained(trap)).toBe(trap);
+    expect(reader.explain(trap)).toBe(trap);
     file.close();
   });
 

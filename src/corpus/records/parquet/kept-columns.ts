@@ -5,7 +5,7 @@ import { compressors } from "hyparquet-compressors";
 import { scaled, UserError } from "#runtime";
 import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
 import type { KeptField, KeptValue } from "../kept-fields.ts";
-import { pageAt, pageMemoryBytes, placeOf, readingFile, readMetadata, valueCountOf } from "./plan-pages.ts";
+import { pageAt, pageMemoryBytes, placeOf, readAsParquet, readMetadata, valueCountOf } from "./plan-pages.ts";
 
 type Column = {
   readonly field: KeptField;
@@ -16,7 +16,7 @@ type Column = {
   })[];
 };
 
-/** Pages that were read last: those of the next rows mostly follow. */
+/** The position of the page that was read last. The next rows mostly follow it. */
 type Place = {
   chunk: Column["chunks"][number] | undefined;
   /** Where the next page begins, and the first row of that page. */
@@ -27,7 +27,7 @@ type Place = {
   values: ArrayLike<unknown>;
 };
 
-/** Columns of a Parquet file that stay beside the texts. The library decodes their pages. */
+/** Reads columns of a Parquet file that are kept next to the texts. The library decodes their pages. */
 export class KeptColumnReader {
   readonly path: string;
   private readonly columns: readonly Column[];
@@ -40,7 +40,7 @@ export class KeptColumnReader {
   ) {
     const { path } = source;
     this.path = path;
-    this.columns = readingFile(path, () => columnsOf(source, fields, memory));
+    this.columns = readAsParquet(path, () => columnsOf(source, fields, memory));
     this.places = fields.map(() => ({
       chunk: undefined,
       nextByte: 0,
@@ -56,7 +56,7 @@ export class KeptColumnReader {
       for (const [c, column] of this.columns.entries()) {
         const place = this.places[c]!;
         if (row < place.nextRow - place.values.length || row >= place.nextRow)
-          readingFile(this.path, () => this.seek(source, column, place, row));
+          readAsParquet(this.path, () => this.seek(source, column, place, row));
         const value = place.values[row - (place.nextRow - place.values.length)];
         kept.push(keptOf(value, column, this.path));
       }
@@ -103,7 +103,7 @@ export class KeptColumnReader {
   }
 }
 
-/** What an array has for a value that is an object. */
+/** The memory of an array's value that is an object. */
 const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -121,7 +121,7 @@ function columnsOf(source: FileSource, fields: readonly KeptField[], memory: Tex
     if (column === undefined || second !== undefined)
       throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
     if (!isKeepable(column.element))
-      throw new UserError(`"${path}": column "${name}" holds ${shownType(column.element)}`, { hint });
+      throw new UserError(`"${path}": column "${name}" holds ${describeType(column.element)}`, { hint });
     let endRow = 0;
     const chunks = metadata.row_groups.map(({ columns, num_rows }) => {
       const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema.join("\0") === name);
@@ -135,7 +135,7 @@ function columnsOf(source: FileSource, fields: readonly KeptField[], memory: Tex
 
 const typeOf = ({ logical_type, converted_type, type }: SchemaElement) =>
   logical_type?.type ?? converted_type ?? type ?? "an unknown type";
-const shownType = (element: SchemaElement) =>
+const describeType = (element: SchemaElement) =>
   element.num_children || element.repetition_type === "REPEATED" ? "a group of columns" : typeOf(element);
 
 function isKeepable(element: SchemaElement): boolean {
@@ -151,7 +151,7 @@ function isKeepable(element: SchemaElement): boolean {
 
 function keptOf(value: unknown, { field: { name, kind }, schemaPath }: Column, path: string): KeptValue {
   if (value === null) return null;
-  // The library has none for a place of a dictionary that is not there.
+  // The library returns undefined for an index beyond the dictionary.
   if (value === undefined) throw new UserError(`"${path}" is damaged: column "${name}" lacks a value`);
   if (kind === "text") return String(value);
   const isWhole = /^INT/.test(schemaPath[1]!.element.type!);

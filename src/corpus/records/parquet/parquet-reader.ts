@@ -14,22 +14,22 @@ import {
   type PageGroup,
   pageAt,
   pageMemoryBytes,
-  readingFile,
-  readingRows,
+  readAsParquet,
+  readRowsAsParquet,
+  rowError,
   valueCountOf,
-  wrongRow,
 } from "./plan-pages.ts";
 
-/** Bytes of text in a batch, if no text is longer. A page may name one text of its dictionary any number of times. */
+/** Bytes of text in a batch, unless one text is longer. A page may repeat a text of its dictionary any number of times. */
 const batchSizeBytes = scaled(1 << 20, 64);
-/** Rows in a batch: the texts of a page may be empty, and many millions. */
+/** Rows in a batch: a page may have many millions of empty texts. */
 const batchRowsMax = scaled(1 << 16, 3);
 
-/** Glue: pages of a column -> texts of records. */
+/** Reads pages of a column into texts of records. */
 export class ParquetReader {
-  /** How far the file has been read: the place of an error. */
+  /** The current offset in the file, for errors. */
   offsetByte = 0;
-  /** The dictionary read last: neighbouring page groups mostly refer to the same one. */
+  /** The dictionary that was read last: consecutive page groups mostly use the same one. */
   private dictionary: { path: string; startByte: number; values: PageValues } | undefined;
   private keptColumns: KeptColumnReader | undefined;
 
@@ -39,7 +39,7 @@ export class ParquetReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** Reads the texts of a page group into `batch`, some at a time; yields how many bytes of the group are done. */
+  /** Reads the texts of a page group into `batch`, some at a time; yields the number of the group's bytes that are done. */
   *read(
     source: FileSource,
     group: PageGroup,
@@ -59,11 +59,11 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // The batch comes on top, once its texts are known: one may be as long as the page.
+        // The batch is added when its texts are known: one may be as long as the page.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
-        const values = readingRows(path, row, textField, () => {
+        const values = readRowsAsParquet(path, row, textField, () => {
           const packed = readFully(source, page.dataByte, page.endByte);
           return pageValues(page, packed, group, dictionary, claimValues);
         });
@@ -78,7 +78,7 @@ export class ParquetReader {
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }
-        // Pages of many rows would leave garbage faster than it is collected.
+        // Freed at once: pages with many rows would leave garbage faster than it is collected.
         releaseText(values.starts);
         releaseText(values.ends);
         row += valueCount;
@@ -88,7 +88,7 @@ export class ParquetReader {
     }
   }
 
-  /** Claims memory for what is read next. The caller has taken the batch: it is emptied while room is made. */
+  /** Claims memory for the next page. The caller has processed the batch, so it is emptied if room is made. */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
@@ -100,7 +100,7 @@ export class ParquetReader {
     const { path } = source;
     if (page === undefined) return undefined;
     if (this.dictionary?.path !== path || this.dictionary.startByte !== startByte) {
-      const values = readingFile(path, () => {
+      const values = readAsParquet(path, () => {
         return dictionaryValues(page, readFully(source, page.dataByte, page.endByte), codec);
       });
       this.dictionary = { path, startByte, values };
@@ -125,7 +125,7 @@ export class ParquetReader {
     for (let v = first; v < end; v++) batch.append(bytes, starts[v]!, ends[v]!);
   }
 
-  /** Texts whose bytes are valid UTF-8 as a whole are valid one by one, if none begins inside a character. */
+  /** Checks that texts are valid UTF-8: all at once, and that none begins inside a character. */
   private checkTexts(path: string, firstRow: number, textField: string): void {
     const { text, ends, count, byteCount } = this.batch;
     let isValid = isUtf8(text.bytes.subarray(0, byteCount));
@@ -134,25 +134,25 @@ export class ParquetReader {
     if (isValid) return;
     for (let r = 0; ; r++) {
       if (isUtf8(text.bytes.subarray(r === 0 ? 0 : ends[r - 1]!, ends[r]!))) continue;
-      throw wrongRow(path, firstRow + r, `the column "${textField}" is not valid UTF-8`);
+      throw rowError(path, firstRow + r, `the column "${textField}" is not valid UTF-8`);
     }
   }
 }
 
-/** Memory for a page and its values: each has a start and an end, and maybe an index and a level. */
+/** The memory of a page and its values, each of which has a start and an end, and maybe an index and a level. */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
 
 /**
- * PageValues: where the texts of a page, or of a dictionary, are.
+ * PageValues: the positions of the texts of a page or a dictionary.
  *
  *   FIELD    TYPE         LENGTH   MEANING
  *   bytes    Uint8Array            the page, decompressed
  *   starts   Int32Array   count    value v is bytes[starts[v] .. ends[v])
  *   ends     Int32Array   count
  *
- * Several v may name one value of a dictionary, in any order.
+ * Several v may have the same value of a dictionary, in any order.
  */
 type PageValues = {
   readonly bytes: Uint8Array;
@@ -167,10 +167,10 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
   return plainValues(page, 0, count);
 }
 
-/** Called with the bytes that values will take, where the page holds them in fewer; may throw. */
+/** Called with the memory of values that take more bytes than in the page; may throw. */
 type ClaimValues = (bytes: number) => void;
 
-/** The values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */
+/** Decodes the values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */
 export function pageValues(
   { header }: Page,
   packed: Uint8Array,
@@ -200,7 +200,7 @@ export function pageValues(
   return decode(page, levelsEnd, encoding, num_values, dictionary, claim);
 }
 
-/** A definition level says of each row whether it has a value: 1 or 0. Throws `NullValue` at a 0. */
+/** Checks the definition levels: 1 for a row with a value, else 0. Throws `NullValue` at a 0. */
 function checkLevels(bytes: Uint8Array, start: number, end: number, count: number): void {
   const levels = new Int32Array(count);
   if (!decodeRleBitPacked(bytes, start, end, 1, levels)) throw new Error("the levels of a page end early");
@@ -260,7 +260,7 @@ function dictionaryIndexValues(
   dictionary: PageValues,
 ): PageValues {
   const indices = new Int32Array(count);
-  // Indices of width 0 are all 0, and nothing has to follow.
+  // Indices of width 0 are all 0, and no data needs to follow.
   const bitWidth = page[start] ?? 0;
   if (bitWidth > 0 && !decodeRleBitPacked(page, start + 1, page.length, bitWidth, indices)) {
     throw new Error("a page has fewer values than it says");
@@ -281,8 +281,7 @@ function dictionaryIndexValues(
 
 /**
  * DELTA_LENGTH_BYTE_ARRAY: the lengths of all values as delta-packed integers, then the bytes of all values.
- * DELTA_BYTE_ARRAY (`sharesPrefixes`): before these come the lengths of the prefixes that each value shares with the one
- * before it.
+ * DELTA_BYTE_ARRAY (`sharesPrefixes`): preceded by the length of the prefix that each value shares with the previous one.
  */
 function deltaValues(
   page: Uint8Array,
@@ -333,13 +332,13 @@ function deltaValues(
 const valueBytesMax = 2 ** 31 - 1;
 
 /**
- * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, from byte `start` on and before `end`. It is a
- * sequence of runs. A run begins with a header, a varint, whose lowest bit says which of two kinds it is:
+ * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, in bytes [start, end). It is a sequence of runs. A run
+ * begins with a header, a varint, whose lowest bit tells its kind:
  *
- *   0   RLE: header / 2 times the value that follows, in as many whole bytes as `bitWidth` needs
+ *   0   RLE: header / 2 times the value that follows, which has as many whole bytes as `bitWidth` needs
  *   1   bit-packed: header / 2 groups of eight values of `bitWidth` bits each, lowest bits first
  *
- * The last group may have more values than are wanted. Returns false if there are too few.
+ * The last group may have more values than are needed. Returns false if there are too few.
  */
 export function decodeRleBitPacked(
   bytes: Uint8Array,

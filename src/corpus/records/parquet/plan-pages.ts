@@ -14,9 +14,9 @@ import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
 
-/** The column of a Parquet file that holds the texts: a column chunk in each row group that has rows. */
+/** The column of a Parquet file with the texts: a column chunk in each row group that has rows. */
 type TextColumn = {
-  /** Whether its pages say of each value if it is null. */
+  /** Whether its pages have definition levels, so that values can be null. */
   readonly isOptional: boolean;
   readonly chunks: readonly TextColumnChunk[];
 };
@@ -34,9 +34,9 @@ const magic = "PAR1";
 /** The length of the metadata, and the magic again. */
 const tailBytes = 8;
 
-/** Reads what the end of the file says about the column, and refuses one that holds no text. */
+/** Reads the metadata of the column at the end of the file. Throws a UserError if it is not a column of texts. */
 const findTextColumn = (source: FileSource, name: string, memory: TextMemory): TextColumn =>
-  readingFile(source.path, () => textColumnOf(source, readMetadata(source, memory), name));
+  readAsParquet(source.path, () => textColumnOf(source, readMetadata(source, memory), name));
 
 function textColumnOf(
   { path, sizeBytes }: FileSource,
@@ -72,7 +72,7 @@ function textColumnOf(
   return { isOptional, chunks };
 }
 
-/** Memory for a byte of metadata: the library may make an object of five bytes. Measured: 57 bytes. */
+/** Memory per byte of metadata: the library may create an object for five bytes. Measured: 57 bytes. */
 const memoryPerMetadataByte = 60;
 
 export function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
@@ -96,7 +96,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   memory.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
   return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
     geoparquet: false,
-    // Statistics stay bytes: nobody asks for them.
+    // Statistics are not decoded, because they are not used.
     parsers: { stringFromBytes: (bytes) => bytes },
   });
 }
@@ -104,7 +104,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
 const cutOff = (path: string) =>
   new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);
 
-/** The columns of the table: the children of the first element, without their own children. */
+/** The top-level columns: the children of the first element, without their own children. */
 export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
@@ -115,7 +115,7 @@ export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   return columns;
 }
 
-/** Refuses a column that is missing, doubled or no text; returns whether its values are optional. */
+/** Refuses a column that is missing, ambiguous or not text; returns whether its values are optional. */
 function checkColumn(path: string, columns: readonly SchemaElement[], name: string): boolean {
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
@@ -151,7 +151,7 @@ export function placeOf(chunk: ColumnChunk | undefined) {
   if (metadata === undefined) throw new Error("a row group lacks the column");
   if (chunk?.file_path) throw new Error(`the column is in another file, ${chunk.file_path}`);
   const { dictionary_page_offset, data_page_offset, total_compressed_size, codec } = metadata;
-  // Some writers say 0 where there is no dictionary.
+  // Some writers store 0 if there is no dictionary.
   const hasDictionary = dictionary_page_offset !== undefined && dictionary_page_offset > 0n;
   const startByte = Number(
     hasDictionary && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
@@ -159,37 +159,37 @@ export function placeOf(chunk: ColumnChunk | undefined) {
   return { startByte, endByte: startByte + Number(total_compressed_size), codec };
 }
 
-/** Consecutive pages of one column chunk: what a worker reads at a time. */
+/** Consecutive pages of one column chunk, which a worker reads in one task. */
 export type PageGroup = {
   /** Bytes [startByte, endByte) of the file. */
   readonly startByte: number;
   readonly endByte: number;
-  /** Row of the file that the first value is in. */
+  /** The row of the first value in the file. */
   readonly firstRow: number;
   readonly rowCount: number;
-  /** Where the dictionary page of the column chunk begins; -1: it has none. */
+  /** The start of the column chunk's dictionary page; -1 if it has none. */
   readonly dictionaryByte: number;
-  /** Where the column chunk ends. */
+  /** The end of the column chunk. */
   readonly chunkEndByte: number;
   readonly codec: CompressionCodec;
-  /** Whether the pages say of each value if it is null. */
+  /** Whether the pages have definition levels, so that values can be null. */
   readonly isOptional: boolean;
-  /** What the largest page of the group, or the dictionary, may become in memory. */
+  /** The maximum size in memory of a page of the group, or of the dictionary. */
   readonly pageBytesMax: number;
 };
 
 export type InputPages = PageGroup & {
   readonly endsInput: boolean;
-  /** Its share of the file, with the bytes that are not text: for progress. */
+  /** The share of the file, including bytes that are not text, for progress. */
   readonly inputBytes: number;
 };
 
-/** Compressed; text takes some two to four times as much. */
+/** The compressed size of a group; its text has some two to four times as much. */
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
- * The page groups of a Parquet file, in order. Reads nothing of a page but its header. Yields undefined now and then, so
- * that the caller can let signals be served.
+ * Yields the page groups of a Parquet file, in order. Reads only the headers of pages. Also yields undefined from time to time,
+ * so that the caller can yield to the event loop.
  */
 export function* planInputPages(
   input: Input,
@@ -204,7 +204,7 @@ export function* planInputPages(
     const withShare = (group: PageGroup, endsInput: boolean): InputPages => {
       return { ...group, endsInput, inputBytes: (group.rowCount / rowCount) * input.sizeBytes };
     };
-    // One group is held back: the last one is marked.
+    // Delays each group by one, so that the last one can be marked.
     let last: PageGroup | undefined;
     for (const chunk of column.chunks) {
       for (const group of planChunk(source, chunk, column.isOptional, groupSizeBytes)) {
@@ -272,16 +272,16 @@ function* planChunk(
   if (group !== undefined) yield group;
 }
 
-/** How many bytes the texts of a page may be: where each shares bytes with the one before, as many as the page has. */
+/** The maximum bytes of a page's texts. With shared prefixes, each text may be as long as the page. */
 function decodedBytesMax({ header, dataByte, endByte }: Page): number {
   const { encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {};
   const copies = encoding === "DELTA_BYTE_ARRAY" ? valueCountOf(header) : 1;
   return Math.max(endByte - dataByte, header.uncompressed_page_size * copies);
 }
 
-// Pages, as their headers describe them.
+// Pages, as described by their headers.
 
-/** A page has no value for one of its rows: `index` counts from the first row of the page. */
+/** Thrown if a page has no value for one of its rows; `index` is relative to the first row of the page. */
 export class NullValue extends Error {
   constructor(readonly index: number) {
     super("a value is null");
@@ -289,10 +289,10 @@ export class NullValue extends Error {
 }
 
 /**
- * Runs what reads the insides of a Parquet file. The library, and our own code where a length is wrong, throw errors of
- * any kind: they become one that names the file. Only memory that the system refuses is no fault of the file.
+ * Runs code that decodes a Parquet file. For damaged data, the library and our own code throw errors of any kind, which become
+ * one that names the file. Only running out of memory is not the fault of the file.
  */
-export function readingFile<Value>(path: string, read: () => Value): Value {
+export function readAsParquet<Value>(path: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
@@ -302,19 +302,19 @@ export function readingFile<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** The same for a page whose first row is `firstRow`: a null becomes an error that names its row. */
-export function readingRows<Value>(
+/** Runs code that decodes a page whose first row is `firstRow`: a null becomes an error that names its row. */
+export function readRowsAsParquet<Value>(
   path: string,
   firstRow: number,
   textField: string,
   read: () => Value,
 ): Value {
-  return readingFile(path, () => {
+  return readAsParquet(path, () => {
     try {
       return read();
     } catch (error) {
       if (!(error instanceof NullValue)) throw error;
-      throw wrongRow(path, firstRow + error.index, `the column "${textField}" is null`);
+      throw rowError(path, firstRow + error.index, `the column "${textField}" is null`);
     }
   });
 }
@@ -322,11 +322,11 @@ export function readingRows<Value>(
 const damagedParquet = (path: string, reason: string) =>
   new UserError(`"${path}" is damaged, or not a Parquet file: ${reason}`);
 
-/** The error of a row. People count rows from 1, as lines. */
-export const wrongRow = (path: string, row: number, what: string) =>
+/** The error of a row. In messages, rows count from 1, like lines. */
+export const rowError = (path: string, row: number, what: string) =>
   new UserError(`"${path}" row ${row + 1}: ${what}`);
 
-/** A page in the file: its header, and its bytes [dataByte, endByte), compressed as they are. */
+/** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };
 
 /** The pages of a column chunk, bytes [startByte, endByte) of the file; reads their headers. */
@@ -338,7 +338,7 @@ function* pagesOf(source: FileSource, startByte: number, endByte: number) {
   }
 }
 
-/** Most headers have some dozen bytes; those with statistics of long texts, more. */
+/** The bytes that are read first. Most headers have some dozen bytes, those with statistics of long texts more. */
 const headerBytes = scaled(1 << 12, 16);
 
 /** The page that begins at `startByte`, of a column chunk that ends at `chunkEndByte`. */
@@ -356,11 +356,11 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
       header = parquetHeader(reader);
     } catch (error) {
       if (windowBytes < restBytes) continue;
-      return readingFile(source.path, () => {
+      return readAsParquet(source.path, () => {
         throw error;
       });
     }
-    readingFile(source.path, () => checkHeader(header));
+    readAsParquet(source.path, () => checkHeader(header));
     const dataByte = startByte + reader.offset;
     const endByte = dataByte + header.compressed_page_size;
     if (endByte > chunkEndByte) {
@@ -370,7 +370,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
   }
 }
 
-/** How many values of the column a page holds, one for each row; 0 for a page of another kind. */
+/** The number of values in a page, one for each row; 0 for a page of another kind. */
 export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: PageHeader) =>
   type === "DATA_PAGE"
     ? data_page_header!.num_values
@@ -381,7 +381,7 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
 /** Positions in a page are 31-bit integers. */
 const pageBytesMax = 2 ** 30;
 
-/** Throws unless the header has what its kind of page needs, and its numbers are sizes: the library does not check. */
+/** Throws unless the header has all fields of its kind of page, with valid sizes: the library does not check them. */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
   const sizes: unknown[] = [header.compressed_page_size, header.uncompressed_page_size];
@@ -398,10 +398,10 @@ function checkHeader(header: PageHeader): void {
 
 type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
 
-/** What `node:zlib` is given: the size of its chunks of memory, and the most that may come out. */
+/** Options for `node:zlib`: the size of its chunks, and the maximum size of the result. */
 type Limits = { readonly chunkSize: number; readonly maxOutputLength: number };
 
-/** Decompresses into one chunk of the right size; one byte more, or the runtime would make a second chunk. */
+/** Decompresses into one chunk, which has one byte more than the result, or the runtime would allocate a second chunk. */
 const native =
   (decompress: (bytes: Uint8Array, limits: Limits) => Uint8Array): Decompress =>
   (bytes, sizeBytes) =>
@@ -413,7 +413,7 @@ const native =
           maxOutputLength: sizeBytes,
         });
 
-/** The runtime refuses smaller ones. */
+/** The runtime refuses smaller chunks. */
 const chunkBytesLeast = 64;
 
 const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
@@ -428,7 +428,7 @@ const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
 
 const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
-/** How much memory a page takes that has so many bytes compressed and decompressed. */
+/** The memory of a page, by its compressed and decompressed sizes. */
 export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
   if (codec === "UNCOMPRESSED") return compressedBytes;
   const takesTwice = codec === "SNAPPY";
@@ -441,9 +441,9 @@ export function decompressPage(bytes: Uint8Array, codec: CompressionCodec, sizeB
   return page;
 }
 
-/**
+/*
  * Pages compressed with LZ4. The codec `LZ4_RAW` is one block. The codec `LZ4` is either that (fastparquet) or Hadoop's:
- * any number of blocks, each after its decompressed and its compressed size, four bytes, high byte first.
+ * any number of blocks, each after its decompressed and its compressed size, four bytes each, big-endian.
  */
 
 export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array {
@@ -452,7 +452,7 @@ export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array
   return page;
 }
 
-/** Hadoop's blocks, if their sizes fit the page; else one block. */
+/** Decompresses Hadoop's blocks if their sizes match the page, else one block. */
 export function unpackLz4(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   return unpackSizedBlocks(bytes, sizeBytes) ?? unpackLz4Block(bytes, sizeBytes);
 }
@@ -483,10 +483,10 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
  * does not fit. A block is a list of sequences:
  *
  *   token      1         high four bits: literals; low four bits: length of the match, less 4
- *   more       any       if a number is 15: bytes to add to it, up to and with the first that is not 255
+ *   more       any       if the number of literals is 15: bytes to add, through the first that is not 255
  *   literals             bytes to copy
- *   distance   2         how far back the match begins, the low byte first; the last sequence has none
- *   more       any       the same for the length of the match
+ *   distance   2         the distance back to the match, little-endian; the last sequence has none
+ *   more       any       likewise for the length of the match
  */
 function decodeBlock(block: Uint8Array, out: Uint8Array, from: number, end: number): number {
   let pos = 0;
@@ -513,7 +513,7 @@ function decodeBlock(block: Uint8Array, out: Uint8Array, from: number, end: numb
       while (more === 255 && pos < block.length) length += more = block[pos++]!;
     }
     if (distance === 0 || distance > outPos - from || outPos + length > end) return -1;
-    // Byte by byte: a match may reach into itself.
+    // Byte by byte, because a match may overlap its copy.
     for (const stop = outPos + length; outPos < stop; outPos++) out[outPos] = out[outPos - distance]!;
   }
   return outPos;
