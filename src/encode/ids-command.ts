@@ -200,7 +200,7 @@ const writeSequences = (
     return writer.idCount;
   });
 
-/** `bpe ids decode`: the ids of the alphabet, in the form that `bpe ids encode` reads. */
+/** `bpe ids decode`: writes the ids of the alphabet, in the form that `bpe ids encode` reads. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { output: path, tokenizer, idType: asked } = readTyped(decodeIdsOptions, invocation.options);

@@ -7,7 +7,7 @@ import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
 import { joinIdsOptions } from "./encode-options.ts";
 
-/** `bpe ids join`: what many machines encoded, as one would have written it. */
+/** `bpe ids join`: joins the parts of several machines into the files that one would have written. */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(joinIdsOptions, invocation.options);

@@ -28,7 +28,7 @@ import { canBeCutSafely } from "#text";
 import { countsOptionsOf, settleCutting } from "#training";
 import { encodeOptions, planOptions } from "./encode-options.ts";
 
-/** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
+/** `bpe plan`: writes the ranges of a corpus as JSON Lines, for any number of machines to count or encode. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;
@@ -68,7 +68,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** What is one range, of whatever size. */
+/** Reports inputs that are a single range, of any size. */
 function uncutLines(inputs: readonly Input[]): string[] {
   const uncut = inputs.filter((input) => !canBeCutByBytes(input));
   if (uncut.length === 0) return [];
@@ -80,7 +80,7 @@ const defaultRangeSizeBytes = 256e6;
 
 type AskedPlan = Requested<typeof planOptions>;
 
-/** Where the ranges of a corpus that is counted may end. */
+/** Returns where the ranges of a corpus may end for counting. */
 function corpusCuts(asked: AskedPlan) {
   const cutting = settleCutting(asked, {});
   return async () => ({
@@ -90,7 +90,7 @@ function corpusCuts(asked: AskedPlan) {
   });
 }
 
-/** Where the ranges of a corpus that is encoded may end. */
+/** Returns where the ranges of a corpus may end for encoding. */
 function tokenizerCuts({ options }: Invocation) {
   const tokenizer = tokenizerOf(readTyped(encodeOptions, options));
   return async (output: Output) => {

@@ -29,7 +29,7 @@ import {
 } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
 
-/** `bpe tokens`: how many tokens files have. Each gets the number of ids that `bpe encode` gives it. */
+/** `bpe tokens`: counts the tokens of files: for each, the number of ids of `bpe encode`. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;
@@ -56,14 +56,14 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
   }
 }
 
-/** What `bpe tokens --json` prints: docs/tokens.schema.json. */
+/** The output of `bpe tokens --json`: docs/tokens.schema.json. */
 type TokenCounts = {
   readonly format: "bpe-tokens";
   readonly version: 1;
   readonly tokenizer: string;
   /** In the order in which they are named and found. */
   readonly files: readonly FileTokens[];
-  /** Those that are named, each with the sum of its files, from `firstFile` on. */
+  /** The named ones, each with the sum of its files, starting with `firstFile`. */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
   readonly skipped: FoundInputs["skipped"];
@@ -73,7 +73,7 @@ type Tokens = {
   readonly tokens: number;
   readonly bytes: number;
   readonly bytesPerToken: number | null;
-  /** Null where there are no records: plain text. */
+  /** Null without records, for plain text. */
   readonly records: number | null;
   readonly invalidBytes: number;
 };
@@ -114,7 +114,7 @@ const tokensOf = (found: EncodedTask, hasRecords: boolean): Tokens => ({
   invalidBytes: found.invalidByteCount,
 });
 
-/** As `wc` prints numbers: a line for each file, one behind the files of each directory that is named, and the total. */
+/** Formats numbers like `wc`: a line for each file, one after the files of each named directory, and the total. */
 function tableOf({ files, directories, total }: TokenCounts): Line[] {
   const rows: (readonly [name: string, tokens: Tokens])[] = [];
   const endingAt = Map.groupBy(directories, (directory) => directory.firstFile + directory.files);

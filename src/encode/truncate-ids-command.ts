@@ -31,13 +31,13 @@ import {
 import type { Pieces } from "#tokenizer";
 import { truncateIdsOptions } from "./encode-options.ts";
 
-/** `bpe ids truncate`: the ids of a smaller vocabulary from those of a larger one. */
+/** `bpe ids truncate`: converts the ids of a larger vocabulary to those of a smaller one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const file = invocation.files[0]!;
   const asked = readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
-  // How wide ids are that do not say it is known with the tokenizer.
+  // The width of ids in files that do not state it is known with the tokenizer.
   const found = openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
@@ -69,7 +69,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
-/** Writes the ids, and tells where documents end; returns how many were read. */
+/** Writes the ids, and reports the ends of documents; returns the number of ids read. */
 type CutInto = (
   writer: Pick<IdWriter, "write" | "drain">,
   endDocument: (kept?: readonly KeptValue[]) => void,
@@ -110,7 +110,7 @@ async function intoFiles(
   }
 }
 
-/** Where the ids go. What has documents stays in files that have them, unless others are named. */
+/** Returns the output. Ids with documents stay in a format with documents, unless another one is named. */
 function outputOf(
   invocation: Invocation,
   found: FormattedIds | undefined,
@@ -146,10 +146,10 @@ function outputOf(
   };
 }
 
-/** Ids that are written together: some hundred KB. */
+/** Ids written together: some hundred KB. */
 const chunkIds = 1 << 17;
 
-/** Takes ids, and writes their pieces. */
+/** Receives ids, and writes their pieces. */
 class IdCutter {
   readCount = 0;
   private readonly only: Uint32Array;
@@ -183,10 +183,10 @@ class IdCutter {
   }
 }
 
-/** The piece of an id that has one is in a table of its own: it is looked up in half the time. */
+/** Ids with a single piece have a table of their own, which halves the lookup time. */
 const notOne = 0xffffffff;
 
-/** Puts the pieces of ids into `to`, from the first on, until it holds `chunkIds`, or an id has none. */
+/** Writes the pieces of ids into `to`, from `first` on, until it holds `chunkIds` or an id has no pieces. */
 function cutIds(
   ids: ArrayLike<number>,
   first: number,

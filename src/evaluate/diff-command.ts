@@ -33,7 +33,7 @@ import { piecesText } from "./eval-text.ts";
 import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
 import { diffOptions } from "./evaluate-options.ts";
 
-/** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
+/** `bpe diff`: compares two tokenizers, and how they cut a text. */
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
@@ -98,20 +98,20 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   });
 }
 
-/** The file of `--pieces`. Standard output has the difference. */
+/** Returns the file of `--pieces`. Standard output is taken by the difference. */
 function piecesPathOf(path: string | undefined): string | undefined {
   if (path !== "" && path !== "-") return path;
   throw usageError(`--pieces "${path}" names no file`, "name one, e.g. --pieces pieces.tsv");
 }
 
-/** How many of a kind are shown. */
+/** The number of entries shown for each list. */
 const shownMax = 20;
 const shownPiecesMax = 12;
 
 type Names = readonly [a: string, b: string];
 type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
 
-/** What differs between two tokenizers, for people. Lists show the first of each kind; `--json` has all. */
+/** Formats the difference for people. Lists show the first entries; `--json` has all. */
 function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
@@ -154,7 +154,7 @@ const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quoted(left)
 const isByte = ({ parts: { tokens } }: NamedTokenizer, id: number) =>
   tokens.starts[id + 1]! - tokens.starts[id]! === 1;
 
-/** Tokens that differ: bytes and special tokens, which say little of what was learned, are only counted. */
+/** Lists differing tokens. Bytes and special tokens, which say little about what was learned, are only counted. */
 function tokenList<T extends { readonly isSpecial: boolean }>(
   what: string,
   items: readonly T[],

@@ -11,7 +11,7 @@ import { type DiffData, type ListLengths, listMax } from "#pages";
 import { pageFacts, phrasesOf, type Warn, writePage } from "#reports";
 import { cutBeginnings } from "./eval-page.ts";
 
-// Loaded only with `--report`: no other start gets longer.
+// Loaded only with `--report`, to keep startup fast.
 
 type Compared = {
   readonly difference: Difference;
@@ -21,7 +21,7 @@ type Compared = {
   readonly warn: Warn;
 };
 
-/** Writes the page of `bpe diff`: what is new, what moved, and the same text cut by both. */
+/** Writes the page of `bpe diff`: new and moved tokens, and the same text cut by both. */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
   const { difference, tokenizers, texts, command } = compared;
   const { sentence, more } = differenceOfTwo(difference);
@@ -64,7 +64,7 @@ function patternSentence({ a, b }: Difference): string {
   return isSame ? "Both cut text by the same pattern." : "They cut text by different patterns.";
 }
 
-/** The first entries of each list, and how long the lists are. */
+/** Returns the first entries of each list, and the lengths of the lists. */
 function shortened(difference: Difference): Pick<DiffData, "difference" | "counts"> {
   const { tokens, merges, text } = difference;
   const mostFrequent = text?.mostFrequent.slice(0, listMax) ?? [];

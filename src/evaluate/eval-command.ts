@@ -39,7 +39,7 @@ import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./ev
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
 import { evalOptions } from "./evaluate-options.ts";
 
-/** `bpe eval`: measures of tokenizers on texts, side by side. */
+/** `bpe eval`: compares measures of tokenizers on texts. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { asked, typedTexts, terms, numbers, print } = readOptions(invocation);
@@ -103,7 +103,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** Says of each text which tokenizers were trained on one of its inputs. */
+/** Adds to each text the tokenizers that were trained on one of its inputs. */
 function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]): NamedText[] {
   const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(readRecordedInputs(path)) }));
   return texts.map((text) => {
@@ -132,7 +132,7 @@ function readOptions(invocation: Invocation) {
 const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
 const modelTables = [...costMeasures.map(({ key }) => key), "model"];
 
-/** What a terminal shows. */
+/** Returns the tables to show on a terminal. */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const hasModel = asked.model !== undefined;
   const usual = [
@@ -152,7 +152,7 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   return { measures: [...measures], wordCount };
 }
 
-/** A term is encoded twice by each tokenizer, and printed: it is not text. */
+/** A term is encoded twice by each tokenizer, and printed, so it must be short. */
 const termBytesMax = 1024;
 
 function checkTerm(place: string, term: string, exitCode: number): void {
@@ -164,7 +164,7 @@ function checkTerm(place: string, term: string, exitCode: number): void {
   );
 }
 
-/** The values of `--term`, and the lines of `--terms`, each once. */
+/** Returns the values of `--term`, and the lines of `--terms`, without duplicates. */
 function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
   const lines = file === undefined ? [] : readTextFile("--terms", file).split(/\r?\n/);
   if (typed.includes("")) throw usageError("--term is empty", "give it a text, e.g. --term glucose");
@@ -177,7 +177,7 @@ function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): str
   return [...terms];
 }
 
-/** What stdout gets. */
+/** Returns a function that writes the result to stdout. */
 function printerOf(
   { json, csv }: AskedEvaluation,
   view: EvaluationView,
@@ -207,7 +207,10 @@ const columns: readonly Column[] = [
   ...textMeasures.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
 ];
 
-/** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */
+/**
+ * Formats one row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their
+ * digits.
+ */
 function evaluationCsv({ texts, tokenizers }: Evaluation): string {
   const all = sumOfTexts(texts);
   const rows = tokenizers.flatMap(({ name: tokenizer, vocabularySize, texts: measured, overall }): Row[] => [
@@ -224,7 +227,7 @@ function evaluationCsv({ texts, tokenizers }: Evaluation): string {
   return lines.map((cells) => `${cells.map(cell).join(",")}\n`).join("");
 }
 
-/** As RFC 4180 has it: quoted where it must be. */
+/** Formats a cell by RFC 4180: quoted if necessary. */
 function cell(value: string | number | null): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -23,7 +23,7 @@ import {
 import { runSliced } from "#runtime";
 import { allAddedTokens, type TokenizerParts, tokenBytesOf, vocabularyStatistics } from "#tokenizer";
 
-// Loaded only with `--json` and `--report`: no other start gets longer.
+// Loaded only with `--json` and `--report`, to keep startup fast.
 
 type Compared = {
   readonly evaluation: Evaluation;
@@ -32,7 +32,7 @@ type Compared = {
   readonly warn: Warn;
 };
 
-/** Adds to an evaluation what each vocabulary holds, and where the tokenizers cut the texts differently. */
+/** Adds to an evaluation the contents of each vocabulary, and passages that the tokenizers cut differently. */
 export async function fullEvaluation({
   evaluation,
   tokenizers,
@@ -62,7 +62,7 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetai
   return { scripts, lengths, longestTokens };
 }
 
-/** How each tokenizer cuts the beginning of each of the first texts. */
+/** Cuts the beginning of each of the first texts by each tokenizer. */
 export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
   const bytesMax = tokenizers.length > 1 ? headBytesMax : undefined;
   return cutSamples(
@@ -71,7 +71,7 @@ export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evalu
   );
 }
 
-/** Writes the page of `bpe eval`: each tokenizer on each text, side by side. */
+/** Writes the page of `bpe eval`: each tokenizer on each text. */
 export async function writeEvalPage(
   path: string,
   evaluation: FullEvaluation,

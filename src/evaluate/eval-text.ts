@@ -35,17 +35,17 @@ import {
   turnedTable,
 } from "#terminal";
 
-// The result of `bpe eval` for people: one table for each measure that is asked for, tokenizers and texts its two sides.
+// The result of `bpe eval` for people: a table for each requested measure, of tokenizers and texts.
 
-/** What people asked for. */
+/** The requested tables. */
 export type EvaluationView = {
   /** Values of `--measure`. */
   readonly measures: readonly string[];
-  /** Costliest words of each tokenizer on each text. */
+  /** The number of costliest words for each tokenizer and text. */
   readonly wordCount: number;
 };
 
-/** The name of the column of all texts together. */
+/** The name of the column for all texts together. */
 export const allTexts = "(all)";
 
 export function evaluationLines(evaluation: Evaluation, view: EvaluationView, columns: number): Line[] {
@@ -71,13 +71,13 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
-/** Lines of a heading: its name stands out. */
+/** Formats a heading with a highlighted name. */
 function headLines(name: string, text: string, columns: number): Line[] {
   const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
   return [first.startsWith(name) ? [piece("bold", name), first.slice(name.length)] : first, ...rest];
 }
 
-/** Which values are better, and how the best are marked, if some are. */
+/** States which values are better, and explains the mark of the best, if any. */
 function directionOf({ better }: Pick<Measure<never>, "better">, grid: Grid): string {
   if (better === null) return "Neither higher nor lower is better.";
   return `${better === "higher" ? "Higher" : "Lower"} is better${markText(grid)}.`;
@@ -88,7 +88,7 @@ const tokenizersOf = ({ tokenizers }: Evaluation) => ({
   names: tokenizers.map(({ name }) => name),
 });
 
-/** A measure of each tokenizer on each item; `of` gives what holds the value. */
+/** Makes a grid of a measure for each tokenizer and item; `of` returns the object that holds the value. */
 function measureGrid<Of>(
   evaluation: Evaluation,
   items: Grid["items"],
@@ -109,7 +109,7 @@ function measureSection<Of>(measure: Measure<Of>, grid: Grid, columns: number): 
   return [...headLines(measure.name, text, columns), ...gridLines(grid, columns)];
 }
 
-/** A table for each measure. */
+/** Formats a table for each measure. */
 function measureSections(
   evaluation: Evaluation,
   measures: readonly Measure<Measures>[],
@@ -135,9 +135,9 @@ type FlatRow = Pick<Measure<never>, "name" | "better"> & {
 };
 
 /**
- * One table with a row for each measure: of one text, or of one tokenizer; of several of both, if all measures are asked for,
- * those of all texts together. Undefined if it does not fit. Texts may go into several tables; tokenizers, which are compared, may
- * not.
+ * Formats one table with a row for each measure: for one text, or for one tokenizer; for several of both, if
+ * all measures are requested, those of all texts together. Undefined if it does not fit. Texts may be split
+ * into several tables, but tokenizers, which are compared, may not.
  */
 function flatSection(
   evaluation: Evaluation,
@@ -153,7 +153,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // What is measured of a tokenizer, and not of each text, stands in the last column.
+  // Measures of a tokenizer, as opposed to a text, are in the last column.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
@@ -187,7 +187,7 @@ const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measur
   bests: bestOf(measure, results.map(measure.value)),
 });
 
-/** How alike the texts are in their costs, and what the vocabulary has. */
+/** Returns the rows about parity of the texts, and about the vocabulary. */
 function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
   const compared = texts.length > 1 ? costsOf(texts) : [];
   const ofParity = compared.flatMap((cost) =>
@@ -204,7 +204,7 @@ function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
   return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
-/** Rows of measures. Texts are not compared. */
+/** Makes a grid of rows of measures. Texts are not compared. */
 const flatGrid = (
   subjects: Axis,
   rows: readonly FlatRow[],
@@ -217,7 +217,7 @@ const flatGrid = (
   ...(areCompared && { bests: rows.map(({ bests }) => bests) }),
 });
 
-/** The name of a measure, and in a column behind it which values are better. */
+/** Formats the name of a measure, and in a second column which values are better. */
 function headOf(rows: readonly FlatRow[], { name, better }: { name: string; better: string | null }): string {
   const width = Math.max(...rows.map((row) => shownWidth(row.name)));
   return `${name}${" ".repeat(width - shownWidth(name) + 2)}${better ?? "-"}`;
@@ -234,10 +234,10 @@ export function sumOfTexts(texts: readonly TextFacts[]) {
 const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
-/** The names of the measures, the word beside them and a column of numbers. */
+/** Space for the names of the measures, the word next to them and a column of numbers. */
 const flatColumnsLeast = 60;
 
-/** The facts of the texts. */
+/** Formats the facts of the texts. */
 function textsSection({ texts }: Evaluation, columns: number): Line[] {
   const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
     formatBytes(size),
@@ -252,7 +252,10 @@ function textsSection({ texts }: Evaluation, columns: number): Line[] {
   return [...headLines("texts", "how large they are.", columns), ...gridLines(grid, columns)];
 }
 
-/** A table for each measure of parity, and one for the text that costs least and most; a column for each kind of cost. */
+/**
+ * Formats a table for each measure of parity, and one with the cheapest and costliest text; a column for each
+ * kind of cost.
+ */
 function paritySections(evaluation: Evaluation, columns: number): Line[][] {
   const items = { noun: "costs", names: parityCosts.map(({ name }) => name) };
   const costOf = ({ parity }: Evaluation["tokenizers"][number], cost: number) =>
@@ -299,7 +302,7 @@ function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
 }
 
-/** What a model has to do for a token, and the share of the vocabulary. */
+/** Formats the work of a model for a token, and the share of the vocabulary. */
 function modelSection(evaluation: Evaluation, columns: number): Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
   const rows = modelMeasures.map((measure) => flatRow(measure, costs));
@@ -319,10 +322,10 @@ function termSections(evaluation: Evaluation, columns: number): Line[][] {
   });
 }
 
-/** Between pieces stands the first of these that no piece has. */
+/** The first of these signs that no piece contains separates pieces. */
 const borders = ["·", "|", "¦", "‖"];
 
-/** The first pieces of a word, as they are shown. */
+/** Formats the first pieces of a word. */
 export function piecesText(pieces: readonly string[], shownMax: number): string {
   const border = borders.find((sign) => !pieces.some((piece) => piece.includes(sign))) ?? borders[0]!;
   const shown = pieces.length > shownMax ? [...pieces.slice(0, shownMax), "…"] : pieces;
@@ -332,7 +335,7 @@ export function piecesText(pieces: readonly string[], shownMax: number): string 
 const shownPiecesMax = 8;
 const indent = 2;
 
-/** For each text the costliest words of each tokenizer. */
+/** Formats the costliest words of each tokenizer, for each text. */
 function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, columns: number): Line[][] {
   return texts.map(({ name }, i) => [
     ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
@@ -348,7 +351,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
 }
 
 function wordText({ word, count, pieces }: CostliestWord): string {
-  // Pieces of characters do not show the word.
+  // Pieces that split characters do not show the word.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

@@ -50,7 +50,7 @@ export const explainOptions = tableOf({
   ...{ json, ...tokenizerSupplements, specialTokensAsText, ...commonOptions },
 });
 
-/** What prints all measures, for programs. */
+/** Options that print all measures, for programs. */
 const completeOutputs: readonly Exclusion[] = [
   { other: "json", why: "it has everything" },
   { other: "csv", why: "it has all measures" },
@@ -58,7 +58,7 @@ const completeOutputs: readonly Exclusion[] = [
 
 const rowsAreTexts: readonly Exclusion[] = [{ other: "csv", why: "the rows of the CSV are texts" }];
 
-/** The tables that `--measure` prints. */
+/** The tables that `--measure` accepts. */
 const measureWords = [
   ...textMeasures.map(({ key }) => key),
   "texts",
@@ -68,7 +68,7 @@ const measureWords = [
   "all",
 ] as const;
 
-/** Numbers of a model, or files that have them. */
+/** Numbers of a model, or files that contain them. */
 const modelShape = commandLineKind<ModelShape>(
   { value: "FILE|NAME=N,...", repeatable: true },
   (typed, name) =>

@@ -45,29 +45,29 @@ import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 export type EvaluateOptions = {
   readonly tokenizers: readonly NamedTokenizer[];
   readonly texts: readonly NamedText[];
-  /** Texts whose tokens are counted beside those. */
+  /** Additional texts whose tokens are counted. */
   readonly terms?: readonly string[];
-  /** Whether it is measured how numbers are cut. */
+  /** Whether to measure how numbers are cut. */
   readonly numbers?: boolean;
   /** The model whose costs are computed. */
   readonly model?: ModelShape | undefined;
-  /** How many threads work on so much text. */
+  /** Returns the number of threads for this much text. */
   readonly workerCountFor: (textBytes: number) => number;
-  /** A thread gets at least so many words of a text. */
+  /** The minimum number of words of a text for each thread. */
   readonly partWordsLeast?: number;
   readonly budget: MemoryBudget;
-  /** For words that memory has no room for; the caller removes it. */
+  /** For words that do not fit into memory; the caller removes it. */
   readonly scratch: ScratchDirectory;
 };
 
-/** A text that was read: its words, and what counts its tokens. */
+/** Reads a text: returns its words, and an object that counts its tokens. */
 async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
   const { tokenizers } = options;
   const workerCount = options.workerCountFor(expectedTextBytes(inputs));
   const encodersBudget = options.budget.withReserved(encodersBytes(options));
   const pass = { ...options, inputs, workerCount, budget: encodersBudget };
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
-  // The table that was counted, and that of equal words, are gone.
+  // The counted table and the one of equal words are garbage.
   if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
   const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
   const besideTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
@@ -87,7 +87,7 @@ type PassOptions = Pick<EvaluateOptions, "tokenizers" | "budget" | "scratch"> & 
   readonly workerCount: number;
 };
 
-/** The placed words of a text, which is read for them first. */
+/** Reads a text for its placed words. */
 async function countPlacedWords(
   options: PassOptions & Pick<EvaluateOptions, "numbers">,
   progress: EvaluationProgress,
@@ -99,7 +99,7 @@ async function countPlacedWords(
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
-/** Reads a text once and counts its pretokens. A UserError if the memory has no room for their tables. */
+/** Reads a text once and counts its pretokens. Throws a UserError if the memory has no room for their tables. */
 async function countPass(
   options: PassOptions & { readonly neededFor: (size: TableSize) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
@@ -117,7 +117,7 @@ async function countPass(
   return counted;
 }
 
-/** A UserError if a word is too long to be encoded beside the tables of its text. */
+/** Throws a UserError if a word is too long to be encoded in addition to the tables of its text. */
 function checkLongest(
   words: WordTable,
   { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,
@@ -133,10 +133,10 @@ function checkLongest(
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
 
-/** The memory of a thread has room for shorter ones. */
+/** The memory of a thread always has room for shorter words. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
+/** Starts the progress of the run, which reads each text for its words, and for each kind of pretokens. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -144,34 +144,34 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
   return new EvaluationProgress(goCount * textBytes, report);
 }
 
-/** The words with their white space and the pretokens, each as counted and as threads share it. */
+/** The placed words and the pretokens, each as counted and as shared by threads. */
 const tablesPerText = 4;
 
-/** What is known of each word beside the table, what a tokenizer makes of it, and what finds equal ones. */
+/** Bytes for each word besides the table: its facts, its tokens, and the hash table of equal ones. */
 const factsBytes = 40;
 
-/** The threads that encode the words of all texts. The caller closes them. */
+/** Starts the threads that encode the words of all texts. The caller closes them. */
 function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
-  // What takes long is done by workers, because it serves no signal meanwhile.
+  // Long work is done by workers, because the main thread could not handle signals meanwhile.
   const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => hasOnlyQuickSteps(parts));
   const cacheShrinkBits = cacheShrinkBitsOf(options);
   const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, cacheShrinkBits));
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
-/** One word of so much text is encoded in some 0.1 s. */
+/** Encoding a single word of this size takes some 0.1 s. */
 const smallTextBytes = 4e6;
 
-/** What a cache of words takes that is not shrunk: src/kernel/encode/word-cache.ts. */
+/** The memory of a full-size cache of words: src/kernel/encode/word-cache.ts. */
 const cacheBytes = 46e6;
 const cacheShrinkBitsMax = scaled(5, 0);
 
 const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
   workerCountFor(Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs))));
 
-/** How much smaller the caches of the encoders have to be so that all of them take an eighth of the memory. */
+/** Returns how much smaller the encoders' caches must be, so that together they take an eighth of the memory. */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
   const sharedBytes = options.budget.shareBytes(1) / 8;
@@ -180,13 +180,13 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
   return bits;
 }
 
-/** How many threads evaluate, at most, if their number is not asked for: counting takes a third of the memory. */
+/** Returns the default maximum of evaluating threads: counting takes a third of the memory. */
 export const evaluatingThreadsMax = (budget: MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
 /**
- * What the tokenizers take, and the threads that encode with them, beside the words. A small text fills no cache, and has no
- * thread of its own.
+ * Estimates the memory of the tokenizers and of the threads that encode with them, besides the words. A small
+ * text fills no cache, and has no thread of its own.
  */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
@@ -201,7 +201,10 @@ function encodersBytes(options: EvaluateOptions): number {
   return loadedBytes + threadCountOf(options) * (workerBytes + modelBytes + cachesBytes);
 }
 
-/** What a tokenizer takes for each of its merges, with the table that threads share. Measured: five with 100,000 merges. */
+/**
+ * Memory of a tokenizer for each of its merges, including the table that threads share. Measured: five with
+ * 100,000 merges.
+ */
 const loadedMergeBytes = 65;
 
 function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEncoding {
@@ -215,14 +218,14 @@ function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEnc
 
 export type Evaluated = {
   readonly evaluation: Evaluation;
-  /** Of each tokenizer and each of its texts: the tokens of the text, by id. */
+  /** The tokens of each text, by tokenizer, text and id. */
   readonly tokenCounts: readonly (readonly CountsById[])[];
 };
 
 /**
- * Measures tokenizers on texts. Each text is read once for its words, and once for each pattern: what is encoded are the
- * distinct words, whose tokens are then counted as often as the words occur. Lets the event loop turn, and calls `report`,
- * between slices of work.
+ * Measures tokenizers on texts. Each text is read once for its words, and once for each pattern: the distinct
+ * words are encoded, and their tokens are multiplied by their counts. Between slices of work it yields to the
+ * event loop and calls `report`.
  */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
   const { tokenizers, texts, terms = [], model = null } = options;
@@ -277,7 +280,7 @@ export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
   readonly text: NamedText | null;
 };
 
-/** What differs between two tokenizers, and in how they cut a text, if there is one. */
+/** Compares two tokenizers, and how they cut a text, if there is one. */
 export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
   const { tokenizers, text } = options;
   const [a, b] = tokenizers;
@@ -294,11 +297,14 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   return { ...difference, text: await compareOnText({ ...options, text, budget }, report) };
 }
 
-/** What comparing tokenizers without a text takes for each merge, most of it garbage. Measured: two with 100,000 merges. */
+/**
+ * Memory for each merge when comparing tokenizers without a text, most of it garbage. Measured: two with
+ * 100,000 merges.
+ */
 const comparedMergeBytes = 900;
 const garbageBytesMax = 10e6;
 
-/** What a token or merge takes in the lists of a difference. Measured. */
+/** Memory of a token or merge in the lists of a difference. Measured. */
 const listedItemBytes = 600;
 
 async function compareOnText(
@@ -333,21 +339,21 @@ async function compareOnText(
   }
 }
 
-/** How far an evaluation is, which goes through its texts several times: the bytes of all passes together. */
+/** The progress of an evaluation that reads its texts several times, in bytes of all passes together. */
 export class EvaluationProgress {
   private doneBytes = 0;
 
-  /** @param totalBytes of all passes; null if it is not known */
+  /** @param totalBytes of all passes; null if unknown */
   constructor(
     private readonly totalBytes: number | null,
     private readonly report: Report,
   ) {}
 
-  /** What one pass through a text reports to. */
+  /** Receives the progress of one pass through a text. */
   readonly passReport: Report = ({ done }: StageProgress) =>
     this.report({ stage: "measuring", done: this.doneBytes + done, total: this.totalBytes, unit: "bytes" });
 
-  /** A pass over so many bytes has ended. */
+  /** Ends a pass over this many bytes. */
   endPass(bytes: number): void {
     this.doneBytes += bytes;
   }
@@ -360,7 +366,7 @@ type PretokenCuts = readonly [
   specialTokens: readonly string[],
 ];
 
-/** Counts the pretokens of a text, while tables of others take `tablesBytes`. */
+/** Counts the pretokens of a text, while other tables take `tablesBytes`. */
 type CountPretokens = (tablesBytes: number, ...cuts: PretokenCuts) => Promise<WordTable>;
 
 type TokenCountingOptions = {
@@ -372,24 +378,28 @@ type TokenCountingOptions = {
   readonly count: CountPretokens;
 };
 
-/** The tokens of a text are those of its pretokens, if they are encoded by themselves, and others that are counted already. */
+/**
+ * The tokens of a text are those of its pretokens, if these are encoded separately, and others that are
+ * already counted.
+ */
 export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: CountsById };
 
 /**
- * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those that encoding the text gives.
+ * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those of encoding the text.
  *
- * Most tokenizers cut a text into pretokens and encode each by itself. So the distinct pretokens are counted and encoded, and
- * tokenizers with one pattern share the counting, if they have the same special tokens or none of theirs occurs. A text that a
- * normal form, a prefix space or an added token changes is encoded as a whole.
+ * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted
+ * and encoded. Tokenizers with the same pattern share the counting, if they have the same special tokens or
+ * none of these occurs. A text that a normal form, a prefix space or an added token changes is encoded as a
+ * whole.
  */
 export class TokenCounting {
-  /** Counted pretokens, with the number of tokenizers that have yet to use them, or to release them. */
+  /** Counted pretokens, with the number of tokenizers that still have to use or release them. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
 
   private constructor(
     private readonly options: TokenCountingOptions,
     private readonly progress: EvaluationProgress,
-    /** Where each tokenizer cuts the text; null if it is to be encoded as a whole. */
+    /** Where each tokenizer cuts the text; null if it must be encoded as a whole. */
     private readonly cuts: readonly (SpecialCuts | null)[],
   ) {
     for (const [t, cut] of cuts.entries()) {
@@ -401,7 +411,7 @@ export class TokenCounting {
     }
   }
 
-  /** Looks for the special tokens first. */
+  /** Finds the special tokens first. */
   static async begin(options: TokenCountingOptions, progress: EvaluationProgress): Promise<TokenCounting> {
     const { tokenizers, words, inputs } = options;
     const cuts: (SpecialCuts | null)[] = [];
@@ -417,7 +427,7 @@ export class TokenCounting {
     return counting;
   }
 
-  /** What the tokens of a tokenizer are counted from. The text is read here; no word is encoded yet. */
+  /** Returns the data for counting a tokenizer's tokens. Reads the text; words are not encoded yet. */
   async prepare(tokenizer: number): Promise<PreparedTokens> {
     const { words, tokenizers } = this.options;
     const { parts } = tokenizers[tokenizer]!;
@@ -439,7 +449,7 @@ export class TokenCounting {
     return { pretokens, others };
   }
 
-  /** To be called when the tokens of a tokenizer are counted: its pretokens are not needed for it any more. */
+  /** Call it when the tokens of a tokenizer are counted, to free its pretokens. */
   release(tokenizer: number): void {
     const cut = this.cuts[tokenizer]!;
     if (cut === null) return;
@@ -447,7 +457,7 @@ export class TokenCounting {
     if (--this.counted.get(key)!.usersLeft === 0) this.counted.delete(key);
   }
 
-  /** What the tables of pretokens take. */
+  /** The memory of the tables of pretokens. */
   private get tablesBytes(): number {
     let byteCount = 0;
     for (const { table } of this.counted.values())
@@ -464,7 +474,7 @@ export class TokenCounting {
     return entry.table;
   }
 
-  /** Encodes the text from its beginning to its end. */
+  /** Encodes the whole text. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<CountsById> {
     const { inputs, workerCount, besideTables } = this.options;
     const tell = byBytes(this.progress.passReport, "encoding", null);
@@ -476,35 +486,35 @@ export class TokenCounting {
   }
 }
 
-/** The special tokens at which the text is cut. */
+/** Returns the special tokens at which the text is cut. */
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttingTokens(parts))].filter((token) => token !== "").sort();
 
-/** The special tokens at which a text has to be cut, and how often each occurs; null if that is not known. */
+/** The special tokens at which a text must be cut, and their occurrences; null if unknown. */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
 async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<SpecialCuts> {
   const tokens = specialTokensOf(parts);
-  // Their occurrences are found in the words of the text, which end at white space.
+  // Occurrences are found in the words of the text, which end at whitespace.
   if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
   const contents = tokens.map((text) => Buffer.from(text));
   const occurrences = await runSliced(countSpecialTokens(words, contents));
-  // Where none occurs the text is cut as if there were none.
+  // If none occurs, the text is cut as if there were none.
   return occurrences.some((count) => count > 0) ? { tokens, occurrences } : { tokens: [], occurrences: null };
 }
 
-/** Tokenizers with one key cut texts into the same pretokens. */
+/** Tokenizers with the same key cut texts into the same pretokens. */
 const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
-/** How often a text is read for the tokens of these tokenizers, at most. */
+/** Returns the maximum number of passes over a text for these tokenizers. */
 export function passCount(tokenizers: readonly TokenizerParts[]): number {
   const counted = tokenizers.filter((parts) => canBeCut(parts));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));
   return keys.size + tokenizers.length - counted.length;
 }
 
-/** Bytes of all occurrences of the words. */
+/** Returns the bytes of all occurrences of the words. */
 function bytesOf({ wordCount, starts, counts }: WordTable): number {
   let byteCount = 0;
   for (let word = 0; word < wordCount; word++)
@@ -512,5 +522,5 @@ function bytesOf({ wordCount, starts, counts }: WordTable): number {
   return byteCount;
 }
 
-/** Bytes of the inputs, as they were listed. */
+/** Returns the bytes of the inputs, as they were listed. */
 export const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

@@ -17,42 +17,42 @@ import { type AnswerOf, type RequestOf, startJobs } from "#jobs";
 import { adoptKernelModule, collectGarbage, kernelModule, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
 
-/** What a thread that evaluates begins with: the tokenizers, and the code that all threads share. */
+/** The initial data of an evaluation thread: the tokenizers, and the code shared by all threads. */
 type EvaluationSetup = {
   readonly kernelModule: WebAssembly.Module;
   readonly tokenizers: readonly WordEncoding[];
 };
 
-// What a thread is asked is a part of the work on the words of a text. All arrays are in shared memory.
+// A request is a part of the work on the words of a text. All arrays are in shared memory.
 
 type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
   readonly words: TextWords | null;
-  /** The number of tokens of each placed word is written here. */
+  /** Receives the number of tokens of each placed word. */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
 type CompareRequest = {
   readonly words: TextWords;
-  /** 1 is written here for each placed word that the two tokenizers cut differently. */
+  /** Receives 1 for each placed word that the two tokenizers cut differently. */
   readonly isDifferent: Uint8Array;
   readonly part: Part;
 };
 
-/** One of `partCount` parts of tables; `left[0]` counts those that are not done. */
+/** One of `partCount` parts of tables; `left[0]` counts the unfinished ones. */
 type Part = { readonly index: number; readonly partCount: number; readonly left: Int32Array };
 
 const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<WordSlice> =>
   slicesOf(Math.floor((wordCount * (index + 1)) / partCount), Math.floor((wordCount * index) / partCount));
 
-/** Whether all parts are done. What then has to be found out of all words, the thread of the last part does. */
+/** Whether all parts are done. The thread of the last part then computes the results over all words. */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
-/** What one thread of an evaluation does, the main one or a worker. It keeps the tables of the encoders it used last. */
+/** The work of one evaluation thread, the main one or a worker. It keeps the tables of the encoders it used last. */
 export class EvaluationJob {
   private tokenizers: readonly WordEncoding[] = [];
-  /** By tokenizer; the latest is the last. */
+  /** By tokenizer, most recently used last. */
   private readonly encoders = new Map<number, WordEncoder>();
 
   begin({ kernelModule, tokenizers }: EvaluationSetup): void {
@@ -60,7 +60,10 @@ export class EvaluationJob {
     this.tokenizers = tokenizers;
   }
 
-  /** The tokens of pretokens, by id, and the numbers of words; with the last part, what the words of the text cost. */
+  /**
+   * Counts the tokens of pretokens, by id, and the numbers of words; the last part also computes the costs of
+   * the text's words.
+   */
   measure(request: MeasureRequest): Generator<undefined, Measured> {
     return collecting(this.measureWords(request));
   }
@@ -87,7 +90,7 @@ export class EvaluationJob {
     return { tokenCounts, numbers, costs };
   }
 
-  /** The words that the first two tokenizers cut differently, with the last part. */
+  /** Compares the cuts of the first two tokenizers; the last part returns the words that differ. */
   compare(request: CompareRequest): Generator<undefined, DifferentWords | null> {
     return collecting(this.compareWords(request));
   }
@@ -114,10 +117,13 @@ export class EvaluationJob {
   }
 }
 
-/** Two are compared. */
+/** A comparison needs two. */
 export const encodersMax = 2;
 
-/** Work on slices of words. Each word leaves garbage, which the runtime would let grow to several times the tables. */
+/**
+ * Runs work on slices of words, collecting garbage: otherwise the runtime would let it grow to several times
+ * the tables.
+ */
 function* collecting<T>(work: Generator<undefined, T>): Generator<undefined, T> {
   let step = work.next();
   for (let done = 1; step.done !== true; step = work.next(), done++) {
@@ -130,7 +136,7 @@ function* collecting<T>(work: Generator<undefined, T>): Generator<undefined, T> 
 /** A quarter of a million words, whose garbage takes some 20 MB. */
 const slicesPerCollection = 32;
 
-/** What a tokenizer makes of a text. */
+/** The results of a tokenizer on a text. */
 type Measured = {
   readonly tokenCounts: CountsById;
   readonly numbers: NumberCounts;
@@ -144,14 +150,15 @@ type Ask = <Method extends Asked>(
 ) => Promise<AnswerOf<EvaluationJob, Method>>;
 
 /**
- * The threads that encode the words of an evaluation. They run until `close`, text after text. With one thread, this one does
- * the work, in slices, unless that may keep it from serving signals: then there is a worker.
+ * The threads that encode the words of an evaluation. They run until `close`, text after text. With one
+ * thread, the current one does the work in slices, unless that may keep it from handling signals: then there
+ * is a worker.
  */
 export class EvaluationThreads {
   readonly close: () => void;
-  /** Asks a thread; of those that have nothing to do. */
+  /** Request functions of the idle threads. */
   private readonly idle: Ask[];
-  /** Each takes the next thread that has nothing to do. */
+  /** Each takes the next idle thread. */
   private readonly waiting: (() => void)[] = [];
 
   constructor(
@@ -178,7 +185,10 @@ export class EvaluationThreads {
     };
   }
 
-  /** The tokens of the pretokens, by id, each as often as it occurs, and what the words cost; either may be null. */
+  /**
+   * Counts the tokens of the pretokens, by id, times their counts, and the costs of the words; either may be
+   * null.
+   */
   async measure(tokenizer: number, pretokens: WordTable | null, words: TextWords | null): Promise<Measured> {
     const placedCount = words?.placed.wordCount ?? 0;
     const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
@@ -193,7 +203,7 @@ export class EvaluationThreads {
     return { tokenCounts, numbers, costs };
   }
 
-  /** The words that the first two tokenizers cut differently. */
+  /** Returns the words that the first two tokenizers cut differently. */
   async compare(words: TextWords): Promise<DifferentWords> {
     const { wordCount } = words.placed;
     const isDifferent = new Uint8Array(new SharedArrayBuffer(wordCount));
@@ -202,13 +212,13 @@ export class EvaluationThreads {
   }
 
   private inParts<Answer>(wordCount: number, ask: (part: Part) => Promise<Answer>): Promise<Answer[]> {
-    // Each thread makes tables of the tokenizer for itself, which few words are not worth.
+    // Each thread builds the tokenizer's tables for itself, which does not pay for few words.
     const partCount = Math.min(this.threadCount, Math.ceil(wordCount / this.partWordsLeast) || 1);
     const left = new Int32Array(new SharedArrayBuffer(4)).fill(partCount);
     return Promise.all(Array.from({ length: partCount }, (_, index) => ask({ index, partCount, left })));
   }
 
-  /** Asks the next thread that has nothing to do. */
+  /** Sends a request to the next idle thread. */
   private async ask<Method extends Asked>(method: Method, request: RequestOf<EvaluationJob, Method>) {
     while (this.idle.length === 0) await new Promise<void>((take) => this.waiting.push(take));
     const ask = this.idle.pop()!;
@@ -221,5 +231,5 @@ export class EvaluationThreads {
   }
 }
 
-/** Encoding so many words takes some 0.5 s: as long as several threads need to be of use. */
+/** Encoding this many words takes some 0.5 s: enough for several threads to pay. */
 const defaultPartWordsLeast = scaled(1 << 20, 4);

@@ -27,10 +27,10 @@ import {
 import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
 
-/** A pretoken of so many bytes takes a second. */
+/** A pretoken of this size takes a second. */
 const textBytesMax = 10_000;
 
-/** `bpe explain`: how a text is encoded, merge by merge. */
+/** `bpe explain`: shows how a text is encoded, merge by merge. */
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
   const asked = readTyped(explainOptions, options);
@@ -62,7 +62,7 @@ type Explained = {
   readonly parts: TokenizerParts;
   readonly text: string;
   readonly pretokens: readonly ExplainedPart[];
-  /** Null where nothing beside the tokenizer says how often its merges were made. */
+  /** Null if no file next to the tokenizer has the counts of its merges. */
   readonly tokenCounts: WrittenTokenCounts | null;
 };
 
@@ -70,7 +70,7 @@ const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytes
 
 const idsOf = ({ pretokens }: Explained) => pretokens.flatMap(({ ids }) => ids);
 
-/** What `bpe explain --json` prints: docs/explanation.schema.json. */
+/** The output of `bpe explain --json`: docs/explanation.schema.json. */
 function explanationOf(explained: Explained) {
   const { parts, text, pretokens, tokenCounts } = explained;
   const token = (id: number) => ({ id, token: shown(parts, id) });
@@ -128,7 +128,7 @@ function partLines(
 ): Line[] {
   const { byteIds } = parts.model;
   const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
-  // An added token may have the bytes of a learned one, whose id it shares.
+  // An added token may share its id with a learned one of other bytes.
   const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
   const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
   const pieces = start.map((id) => shown(parts, id));
@@ -152,7 +152,7 @@ function partLines(
   ];
 }
 
-/** Pieces without quotes: a space has a sign. */
+/** Formats pieces without quotes; spaces become visible. */
 const shownPieces = (pieces: readonly string[]) =>
   piecesText(
     pieces.map((text) => text.replaceAll(" ", "␣")),
@@ -160,5 +160,5 @@ const shownPieces = (pieces: readonly string[]) =>
   );
 
 const shownPiecesMax = 40;
-/** On a narrower terminal they go on in the next line. */
+/** On a narrower terminal they go to the next line. */
 const piecesColumnsLeast = 20;

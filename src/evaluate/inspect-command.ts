@@ -89,7 +89,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   output.succeed(writtenLine(reportPath), {});
 }
 
-/** A tokenizer, what it is called, and what `transformers` reads beside it. */
+/** A tokenizer, its name, and the settings of `transformers` next to it. */
 type Described = {
   readonly parts: TokenizerParts;
   readonly name: string;
@@ -111,7 +111,7 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
-/** What is looked for first: what a model and its programs have to agree on; then what its tokens are like. */
+/** Formats the facts, most important first: what a model and its programs must agree on, then the tokens. */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
@@ -137,7 +137,7 @@ function tokenizerRows(
     ["normalizer", `${normalization ?? "none"}${addsPrefixSpace ? ", and a space before the text" : ""}`],
     ["pattern", patternName ?? "a regular expression"],
     ["", called ?? ""],
-    // Whole, as whoever copies it needs it.
+    // Complete, so that it can be copied.
     ...patternSources.map((source): Row => ["", [source]]),
     ["llama.cpp", describeLlamaCpp(patternName)],
     ["post-processor", describePostProcessing(parts, postProcessor)],
@@ -155,7 +155,10 @@ function tokenizerRows(
   ];
 }
 
-/** How many special tokens there are, and a row for each: id, text, roles, flags. Those with roles are never left out. */
+/**
+ * Formats the number of special tokens, and a row for each: id, text, roles, flags. Those with roles are
+ * always shown.
+ */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   const { controlTokens = [] } = parts;
   const tokens = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
@@ -181,11 +184,11 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   ];
 }
 
-/** The roles of a special token: `bos`. */
+/** Returns the roles of a special token: `bos`. */
 const rolesIn = (roles: Described["roles"], content: string) =>
   Object.entries(roles).flatMap(([role, text]) => (text === content ? [role.replace("_token", "")] : []));
 
-/** Longer special tokens push their roles aside. */
+/** Longer special tokens push their roles to the right. */
 const textColumnsMax = 30;
 
 function describeTemplate(template: string): string {
@@ -193,7 +196,7 @@ function describeTemplate(template: string): string {
   return known?.[0] ?? `its own, ${countNoun(template.length, "character")}`;
 }
 
-/** What is put around a text by whoever applies it, which `bpe encode` does not. */
+/** Describes what a post-processor adds to a text, which `bpe encode` does not. */
 function describePostProcessing(parts: TokenizerParts, types: string | undefined): string {
   const { postProcessing } = parts;
   if (postProcessing === undefined) return types ?? "none";
@@ -215,7 +218,10 @@ const shareRows = (name: string, shares: readonly Share[], total: number): Row[]
       return [i === 0 ? name : "", share.name.padEnd(24) + numbers];
     });
 
-/** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
+/**
+ * Describes how a text is encoded: bytes per token, the share of the vocabulary that it uses, and its first
+ * tokens.
+ */
 function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
   const rows: Row[] = [
@@ -231,7 +237,7 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
 /** Three lines of a usual terminal. `--json` and the report have more. */
 const beginsColumns = 3 * usualColumns - nameColumns;
 
-/** The first tokens of a text, as many as are shown; each stands beside a line between two. */
+/** Returns the first tokens that fit, each with a separator. */
 function firstOf(tokens: readonly string[]): readonly string[] {
   let used = 0;
   const end = tokens.findIndex((token) => {
@@ -241,7 +247,7 @@ function firstOf(tokens: readonly string[]): readonly string[] {
   return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
 }
 
-/** Background colours, used in turn, so that the ends of tokens can be seen. */
+/** Background colours, used alternately to show the ends of tokens. */
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): Piece[] {
@@ -249,7 +255,7 @@ function showTokens(tokens: readonly string[]): Piece[] {
   return tokens.map((text, i) => ({ text, code: `30;${backgrounds[i % backgrounds.length]}` }));
 }
 
-/** What `bpe inspect --json` prints: docs/inspection.schema.json. */
+/** The output of `bpe inspect --json`: docs/inspection.schema.json. */
 function inspectionOf(
   { parts, roles, facts }: Described,
   statistics: VocabularyStatistics,
@@ -289,7 +295,7 @@ function inspectionOf(
       }))
       .sort((a, b) => a.id - b.id),
     longestTokens: statistics.longestIds.map(inspected),
-    // These two keys are older than the words.
+    // These two keys are older than the terms whitespace and separator.
     blankTokens: statistics.whitespaceCount,
     ruleTokens: statistics.separatorCount,
     scripts: statistics.scripts,

@@ -2,7 +2,7 @@ import { Transferred } from "#jobs";
 import { adoptKernelModule } from "#runtime";
 import { type EncodingParts, TextEncoding } from "#tokenizer";
 
-/** What a thread needs before it encodes. */
+/** The initial data of an encoding thread. */
 export type BatchSetup = { readonly kernelModule: WebAssembly.Module; readonly parts: EncodingParts };
 
 /** Consecutive texts of a batch, end to end: text i ends at byte ends[i]. */
@@ -12,13 +12,13 @@ export type TextShare = {
   readonly specialTokensAsText: boolean;
 };
 
-/** Their ids, end to end, and the number of ids of each. */
+/** The ids of the texts, end to end, and the number of ids of each. */
 export type EncodedShare = {
   readonly ids: Uint32Array<ArrayBuffer>;
   readonly counts: Uint32Array<ArrayBuffer>;
 };
 
-/** What a thread of `encodeBatchAsync` does. */
+/** The work of a thread of `encodeBatchAsync`. */
 export class BatchJob {
   private encoding: TextEncoding | undefined;
 

@@ -5,15 +5,18 @@ import type { TokenizerParts } from "#tokenizer";
 import type { BatchJob, EncodedShare, TextShare } from "./batch-job.ts";
 import { type EncodedBatch, offsetMax } from "./special-ids.ts";
 
-/** Bytes of the texts that a thread takes at a time; a longer text is taken alone. */
+/** Bytes of texts that a thread takes at a time; a longer text is taken alone. */
 const shareBytes = scaled(2 ** 18, 64);
-/** Threads that have nothing to do for this long end. */
+/** Threads that are idle for this long end. */
 const idleMs = 10_000;
 
 type Thread = JobThread<BatchJob>;
 type Texts = readonly (string | Uint8Array)[];
 
-/** The threads that encode the batches of a tokenizer. They keep its model, and let the process exit while they are idle. */
+/**
+ * The threads that encode the batches of a tokenizer. They keep its model, and let the process exit while
+ * they are idle.
+ */
 export class BatchThreads {
   private threads: Thread[] = [];
   private runningCount = 0;
@@ -22,7 +25,7 @@ export class BatchThreads {
 
   constructor(private readonly parts: TokenizerParts) {}
 
-  /** The ids of the texts, each encoded on its own. */
+  /** Encodes the texts, each separately. */
   async encode(
     texts: Texts,
     specialTokensAsText: boolean,
@@ -46,7 +49,7 @@ export class BatchThreads {
     } catch (error) {
       next = shareEnds.length;
       if (this.isEnded) throw usageError("the tokenizer was disposed while a batch was encoded");
-      // A thread that failed is of no more use.
+      // A failed thread cannot be used again.
       if (!signal?.aborted) this.endThreads();
       throw error;
     } finally {
@@ -55,7 +58,7 @@ export class BatchThreads {
     return joinShares(encoded, texts.length);
   }
 
-  /** Ends the threads, also in the middle of their work. */
+  /** Ends the threads, even in the middle of their work. */
   end(): void {
     this.isEnded = true;
     this.endThreads();
@@ -85,7 +88,7 @@ export class BatchThreads {
   }
 }
 
-/** The index after the last text of each share. */
+/** Returns the index after the last text of each share. */
 function sharesOf(texts: Texts): number[] {
   const ends: number[] = [];
   let size = 0;
@@ -129,7 +132,7 @@ function joinShares(shares: readonly EncodedShare[], textCount: number): Encoded
   return { ids, offsets };
 }
 
-/** The promise, or a rejection with the signal's reason. */
+/** Returns the promise, or a rejection with the signal's reason. */
 async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   let abort = () => {};

@@ -17,7 +17,7 @@ const urlArgument = {
 export const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]" && typeof (value as URL).href === "string";
 
-/** Fetches a `tokenizer.json`. A UserError if that fails, or if it is not one. */
+/** Fetches a `tokenizer.json`. Throws a UserError if that fails, or if it is not one. */
 export async function fetchTokenizer(
   call: string,
   url: string | URL,
@@ -30,7 +30,7 @@ export async function fetchTokenizer(
   return partsInMemory(bytes, String(url));
 }
 
-/** Reads a `tokenizer.json`, which errors call `name`. It has no path, next to which there could be a record. */
+/** Reads a `tokenizer.json`, called `name` in errors. It has no path, and therefore no record next to it. */
 export function partsInMemory(bytes: Uint8Array<ArrayBuffer>, name: string): TokenizerParts {
   const parts = withEngineErrors(() => tokenizerOfJson(bytes, name));
   return { ...parts, description: { ...parts.description, path: "" } };

@@ -11,9 +11,9 @@ import {
 } from "#options";
 import { engineRefusal, UserError, usageError } from "#runtime";
 
-// What a call of the library says: the options of a training, and what no command line can give.
+// The options of a library call: those of a training, and those that no command line has.
 
-/** A value that is not typed. */
+/** A kind of values that cannot be typed. */
 const given = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
   read: (typed) => typed,
   wanted,
@@ -23,7 +23,7 @@ const given = (type: string, wanted: string, accepts: (value: unknown) => boolea
   python: { type: "object", none: "None", print: "value" },
 });
 
-/** A string is iterable, too: its characters would be the documents. */
+/** A string is iterable, too: its characters would become documents. */
 const isIterable = (value: unknown): value is object =>
   typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 const callback = (type: string) => given(type, "a function", (value) => typeof value === "function");
@@ -88,20 +88,20 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = Requested<typeof callOptions>;
 
-/** The library's name of an option: `pad-to` -> `padTo`. */
+/** Returns the library's name of an option: `pad-to` -> `padTo`. */
 export function spellInLibrary(option: string): string | undefined {
   const found = Object.entries(callOptions).find(([, { name }]) => name === option);
   return found && (nameInLibrary(...found) ?? option);
 }
 
-/** A message that names options as they are typed, for other callers. What is in quotes may be anything. */
+/** Replaces the options in a message by the caller's names. Quoted text may be anything. */
 export const respelled = (message: string, spell: (option: string) => string | undefined = spellInLibrary) =>
   message.replaceAll(
     /"[^"]*"|`[^`]*`|(?<![\w-])--([a-z][a-z-]*)/g,
     (found, option?: string) => (option && spell(option)) ?? found,
   );
 
-/** A call of the library: its errors are in its words. */
+/** Runs a call of the library; errors name options as the library does. */
 export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -113,7 +113,7 @@ export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Checks what `trainTokenizer` is called with: each value, and what goes together. */
+/** Checks the options of `trainTokenizer`: each value, and their combinations. */
 export function readCall(options: unknown): AskedCall {
   const call = "trainTokenizer";
   const asked = checkGiven(callOptions, options, call);

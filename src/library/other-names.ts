@@ -3,7 +3,7 @@ import { usageError } from "#runtime";
 const named = (names: readonly string[], way: string) => Object.fromEntries(names.map((name) => [name, way]));
 
 const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
-/** Methods of other packages' tokenizers, with what does the same here. */
+/** Methods of other packages' tokenizers, with the equivalents here. */
 const elsewhere: Readonly<Record<string, string>> = {
   ...named(
     ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"],
@@ -34,7 +34,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   ...named(["free"], "dispose() does that"),
 };
 
-/** Makes a call of another package's method fail with the name of ours. */
+/** Makes calls of other packages' methods fail with the name of ours. */
 export function explainOtherNames(prototype: object): void {
   for (const [name, way] of Object.entries(elsewhere)) {
     Object.defineProperty(prototype, name, {

@@ -2,7 +2,7 @@ import { postProcessingOfRecord } from "#formats";
 import { type TokenizerParts, trainedParts, type Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "#training";
 
-/** The tokenizer of a vocabulary that was just trained: what loading its files gives. */
+/** Returns the tokenizer of a newly trained vocabulary: the same as loading its files. */
 export function partsOfTraining(training: Training, vocabulary: Vocabulary): TokenizerParts {
   const { model, normalization } = training;
   const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);

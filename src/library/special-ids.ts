@@ -13,7 +13,7 @@ export const offsetMax = 2 ** 31 - 1;
 /** The ids that a post-processor adds before and after a text. */
 export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
 
-/** A UserError if the post-processor does not simply put ids around a text. */
+/** Returns the ids that the post-processor adds around a text; throws a UserError if it does anything else. */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};
   if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);

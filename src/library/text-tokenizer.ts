@@ -52,33 +52,33 @@ import {
 } from "./text-offsets.ts";
 import { TokenizerMemory } from "./tokenizer-memory.ts";
 
-/** How a text is encoded. */
+/** Options for encoding a text. */
 export type EncodeOptions = {
-  /** Special tokens in the text are encoded as the text that they are. Default: false. */
+  /** Encode special tokens in the text as plain text. Default: false. */
   readonly specialTokensAsText?: boolean;
 };
 
-/** How a text becomes the ids that a model reads. */
+/** Options for encoding a text into the ids for a model. */
 export type EncodeModelOptions = EncodeOptions & {
-  /** Adds the ids that `tokenizer.json` puts around a text, such as bos and eos. Default: false. */
+  /** Add the ids that `tokenizer.json` puts around a text, such as bos and eos. Default: false. */
   readonly addSpecialTokens?: boolean;
 };
 
 export type DecodeOptions = {
-  /** Leaves special tokens out of the text. Default: false. */
+  /** Leave out special tokens. Default: false. */
   readonly skipSpecialTokens?: boolean;
 };
 
 export type StreamOptions = DecodeOptions & {
-  /** An id without a token has no text, instead of being an error. Default: false. */
+  /** Give an id without a token no text, instead of an error. Default: false. */
   readonly skipUnknownIds?: boolean;
-  /** The ids before, such as a prompt's: their text is not returned, but a character that they begin is. */
+  /** The preceding ids, such as a prompt's: their text is not returned, except for a character that they begin. */
   readonly ids?: GivenIds;
 };
 
 type GivenIds = Uint32Array | Uint16Array | readonly number[];
 
-/** What {@link TextTokenizer.recode} returns. */
+/** The result of {@link TextTokenizer.recode}. */
 export type Recoded = {
   readonly ids: Uint32Array<ArrayBuffer>;
   /** In order: ids [start, end) of those given became ids [canonicalStart, canonicalEnd). */
@@ -86,17 +86,17 @@ export type Recoded = {
 };
 
 export type CountOptions = EncodeOptions & {
-  /** Counting stops where it is certain that there are more ids. Default: none. */
+  /** Stop counting once there are certainly more ids than this. Default: no limit. */
   readonly limit?: number;
 };
 
 export type TruncateOptions = EncodeOptions & {
-  /** Which part of the text is kept. Default: its start. */
+  /** Which end of the text to keep. Default: its start. */
   readonly keep?: "start" | "end";
 };
 
 export type ChunkOptions = EncodeOptions & {
-  /** How many tokens a piece shares with the one before; fewer than its size. Default: 0. */
+  /** The number of tokens that a piece shares with the previous one; less than its size. Default: 0. */
   readonly overlap?: number;
 };
 
@@ -110,7 +110,7 @@ const decodeOptionKinds = { skipSpecialTokens: flagArgument };
 const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
 const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
 const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
-/** The decoder checks it. */
+/** The decoder checks the ids. */
 const anyArgument = { name: "an array of ids", accepts: () => true };
 const streamOptionKinds = { ...decodeOptionKinds, skipUnknownIds: flagArgument, ids: anyArgument };
 
@@ -150,8 +150,9 @@ export class TextTokenizer {
   }
 
   /**
-   * Makes a tokenizer of the content of a `tokenizer.json` (HF's format, which training writes, too): as text, as bytes, or
-   * as what `JSON.parse` makes of it. What cannot be reproduced exactly is refused with a {@link UserError} that names it.
+   * Makes a tokenizer from the content of a `tokenizer.json` (HF's format, which training also writes): text,
+   * bytes, or the result of `JSON.parse`. Anything that cannot be reproduced exactly is refused with a {@link
+   * UserError} that names it.
    */
   static from(json: string | Uint8Array | object): TextTokenizer {
     return new TextTokenizer(partsOfJson(json));
@@ -167,27 +168,27 @@ export class TextTokenizer {
     return this.parts.tokens.idLimit;
   }
 
-  /** Tokens, special ones too. */
+  /** The number of tokens, including special ones. */
   get size(): number {
     return this.parts.tokens.tokenCount;
   }
 
-  /** The same, as HF's packages call it. */
+  /** Like `size`, under the name in HF's packages. */
   get vocabSize(): number {
     return this.size;
   }
 
-  /** Ids of the special tokens, by their text. */
+  /** The ids of the special tokens, by their text. */
   get specialTokens(): ReadonlyMap<string, number> {
     return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
   }
 
-  /** What is in the files and is not applied, a sentence each. */
+  /** Settings of the files that are not applied, as sentences. */
   get notes(): readonly string[] {
     return [...this.parts.notes];
   }
 
-  /** The ids of a text, special tokens in it included. Bytes need not be valid UTF-8. */
+  /** Returns the ids of a text, including its special tokens. Bytes need not be valid UTF-8. */
   encode(text: string | Uint8Array, options: EncodeModelOptions = {}): Uint32Array<ArrayBuffer> {
     const { addSpecialTokens, ...asked } = checkOptions("encode", options, encodeModelOptionKinds);
     if (!addSpecialTokens) return this.encodeGiven("encode", text, asked);
@@ -205,9 +206,10 @@ export class TextTokenizer {
   }
 
   /**
-   * The ids of a text, and where the token of each is in it: `text.slice(starts[i], ends[i])`. In a string as HF has it: a token
-   * that has a part of a character has that character, what `tokenizer.json` trims is left out, and ids around the text are at 0.
-   * In bytes the tokens follow each other without gaps. A tokenizer that normalizes text is an error.
+   * Returns the ids of a text and the position of each token in it: `text.slice(starts[i], ends[i])`. In a string,
+   * positions are those of HF: a token with a part of a character covers that character, spaces that
+   * `tokenizer.json` trims are left out, and ids around the text are at 0. In bytes the tokens follow each other
+   * without gaps. A tokenizer that normalizes text is an error.
    */
   encodeWithOffsets(text: string | Uint8Array, options: EncodeModelOptions = {}): EncodedWithOffsets {
     const call = "encodeWithOffsets";
@@ -228,15 +230,16 @@ export class TextTokenizer {
     return around === undefined ? encoded : withOffsetsAround(encoded, around);
   }
 
-  /** The tokens of a text, as their files spell them: `Ġthe` for ` the`. */
+  /** Returns the tokens of a text, as their files spell them: `Ġthe` for ` the`. */
   tokenize(text: string | Uint8Array, options: EncodeOptions = {}): string[] {
     const { keys } = this;
     return Array.from(this.encodeGiven("tokenize", text, options), (id) => keys[id]!);
   }
 
   /**
-   * How a text is cut before tokens are merged. Added tokens are pieces, too, with the white space that they take. Joined, the
-   * pieces are the text: the normalized one if the tokenizer normalizes, and with the space that some put before a text.
+   * Splits a text before tokens are merged. Added tokens are pieces, too, including whitespace that they
+   * strip. Joined, the pieces equal the text, normalized if the tokenizer normalizes, and with the space that
+   * some put before a text.
    */
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
@@ -244,7 +247,7 @@ export class TextTokenizer {
     return pieces.map((piece) => utf8.decode(piece));
   }
 
-  /** The id of a token, spelled as by `tokenize`; undefined if there is none. */
+  /** Returns the id of a token, spelled as by `tokenize`; undefined if there is none. */
   tokenToId(token: string): number | undefined {
     checkArgument("tokenToId: token", token, textArgument);
     if (this.ids === undefined) {
@@ -254,7 +257,7 @@ export class TextTokenizer {
     return this.ids.get(token);
   }
 
-  /** The token with this id, spelled as by `tokenize`; undefined if there is none. */
+  /** Returns the token with this id, spelled as by `tokenize`; undefined if there is none. */
   idToToken(id: number): string | undefined {
     checkArgument("idToToken: id", id, numberArgument);
     return this.keys[id] || undefined;
@@ -273,11 +276,11 @@ export class TextTokenizer {
     if (obstacle !== undefined) throw new UserError(obstacle);
   }
 
-  /** The ids of several texts, each encoded on its own, in one array, as Arrow has lists. */
+  /** Returns the ids of several texts, each encoded separately, in one array, laid out like a list in Arrow. */
   encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeModelOptions = {}): EncodedBatch {
     const asked = checkOptions("encodeBatch", options, encodeModelOptionKinds);
     const around = asked.addSpecialTokens ? idsAround(this.parts) : undefined;
-    // All are checked first: an error within the encoding would cost its memory.
+    // All are checked first, because an error during encoding would discard the encoder's memory.
     const given = readTexts("encodeBatch", texts);
     const batch = this.useEncoding(asked, (encoding) => {
       const offsets = new Int32Array(given.length + 1);
@@ -294,8 +297,8 @@ export class TextTokenizer {
   }
 
   /**
-   * How many ids `encode` gives. With a `limit`, no more of the text is read than it takes to know that there are more; then
-   * the answer is `limit + 1`. So `count(text, { limit: n }) <= n` says whether a text has at most n ids.
+   * Returns the number of ids of `encode`. With a `limit`, it stops reading once there are certainly more,
+   * and returns `limit + 1`. So `count(text, { limit: n }) <= n` tells whether a text has at most n ids.
    */
   count(text: string | Uint8Array, options: CountOptions = {}): number {
     const asked = checkOptions("count", options, countOptionKinds);
@@ -306,18 +309,19 @@ export class TextTokenizer {
   }
 
   /**
-   * The beginning of a text that has at most `limit` ids, or its end (`keep`). A text that has no more is returned as it is;
-   * of bytes the result is always a copy.
+   * Returns the beginning of a text that has at most `limit` ids, or its end (`keep`). A text within the
+   * limit is returned unchanged; for bytes the result is always a copy.
    *
-   * A beginning ends where the `limit`-th token of the text ends, moved back to a whole character. It is encoded on its own to
-   * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, or as many as it takes; if not
-   * even the first token fits, it has as many of its characters as do, or none. So `count(truncate(text, n)) <= n`, and for most texts
-   * the ids of the result are the first n of the text. An end of the text begins by the same rule, from the other side.
+   * A beginning ends where the `limit`-th token of the text ends, moved back to a character boundary. It is
+   * encoded separately to count its ids. In the rare case that they exceed `limit`, it ends a token earlier,
+   * or as many as necessary; if not even the first token fits, it has as many of its characters as fit,
+   * possibly none. So `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first
+   * n of the text. An end of the text begins by the same rule, from the other side.
    *
-   * An added token is whole or not there, with the white space that it takes along. Where a normal form changes a character
-   * together with the marks behind it, they are parted only if nothing else fits; the result is part of the text as it was
-   * given. For a beginning no more of the text is read than that takes. A text that is not in its tokens, because the
-   * vocabulary lacks some bytes, is an error.
+   * An added token is kept completely or not at all, together with whitespace that it strips. A character and
+   * following marks that a normal form changes together are separated only if nothing else fits; the result
+   * is part of the original text. For a beginning, no more of the text is read than necessary. A text that
+   * its tokens do not spell, because the vocabulary lacks some bytes, is an error.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
@@ -340,13 +344,15 @@ export class TextTokenizer {
   }
 
   /**
-   * The text in pieces of at most `size` ids each, in order. Without `overlap` the pieces, joined, are the text.
+   * Splits the text into pieces of at most `size` ids each, in order. Without `overlap` the pieces, joined,
+   * equal the text.
    *
-   * Tokens are those of the whole text. A piece has `size` of them, counted from the one that it begins in or with, and ends by
-   * the rule of {@link truncate}. With `overlap`, the next piece begins where the last so many tokens that are whole in this one
-   * begin, moved on to a whole character; with fewer of them where it would begin or end no further than this one, as it may
-   * beside a character of many tokens. A character that has more than `size` ids is an error that names it. An empty text has
-   * no pieces.
+   * Tokens are those of the whole text. A piece has `size` of them, counted from the one in or with which it
+   * begins, and ends by the rule of {@link truncate}. With `overlap`, the next piece begins where the last
+   * `overlap` tokens that are complete in this one begin, moved forward to a character boundary; with fewer
+   * of them if it would otherwise begin or end no later than this one, as may happen next to a character of
+   * many tokens. A character with more than `size` ids is an error that names it. An empty text has no
+   * pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];
@@ -370,14 +376,14 @@ export class TextTokenizer {
   }
 
   /**
-   * The text of ids; bytes that are not UTF-8 become replacement characters. An id without a token is an error that names its
-   * position.
+   * Decodes ids to text; bytes that are not UTF-8 become replacement characters. An id without a token is an
+   * error that names its position.
    */
   decode(ids: GivenIds, options: DecodeOptions = {}): string {
     return utf8.decode(this.decodeGiven("decode", ids, options));
   }
 
-  /** The bytes of ids. */
+  /** Decodes ids to bytes. */
   decodeBytes(ids: GivenIds, options: DecodeOptions = {}): Uint8Array<ArrayBuffer> {
     return this.decodeGiven("decodeBytes", ids, options);
   }
@@ -389,7 +395,7 @@ export class TextTokenizer {
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
     if (unknownIndex < 0) return bytes;
-    // Special tokens are known, so the first unknown id is the same without them.
+    // Special tokens are known, so removing them does not change which id is the first unknown one.
     throw unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
 
@@ -398,7 +404,7 @@ export class TextTokenizer {
     return this.specialIdsMade;
   }
 
-  /** Decodes ids as they come, to text that never ends within a character. */
+  /** Decodes ids as they arrive, to text that never ends within a character. */
   stream(options: StreamOptions = {}): StreamDecoder {
     const asked = checkOptions("stream", options, streamOptionKinds);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
@@ -412,17 +418,17 @@ export class TextTokenizer {
     return decoder;
   }
 
-  /** Whether encoding the text of ids gives them again. A model can sample others. */
+  /** Whether encoding the text of ids gives the same ids. A model can sample others. */
   isCanonical(ids: GivenIds, options: EncodeOptions = {}): boolean {
     return this.recodeGiven("isCanonical", ids, options).index < 0;
   }
 
-  /** The index of the first id that encoding the text of ids does not give; -1 if they are canonical. */
+  /** Returns the index of the first id that differs from encoding the text of ids; -1 if they are canonical. */
   firstNoncanonical(ids: GivenIds, options: EncodeOptions = {}): number {
     return this.recodeGiven("firstNoncanonical", ids, options).index;
   }
 
-  /** The ids that encoding the text of ids gives, and the spans of both that differ. */
+  /** Returns the ids of encoding the text of ids, and the spans where both differ. */
   recode(ids: GivenIds, options: EncodeOptions = {}): Recoded {
     const { given, bytes, canonical } = this.recodeGiven("recode", ids, options);
     const isSameText = firstDifference(bytes, this.decodeBytes(canonical)) < 0;
@@ -436,21 +442,21 @@ export class TextTokenizer {
     return { given, bytes, canonical, index: firstDifference(given, canonical) };
   }
 
-  /** The bytes of one token; none where the id has no token. */
+  /** Returns the bytes of one token; empty if the id has no token. */
   tokenBytes(id: number): Uint8Array<ArrayBuffer> {
     checkArgument("tokenBytes: id", id, numberArgument);
     return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
   }
 
   /**
-   * Releases the memory that it holds. Later calls that encode or decode are errors; decoders of `stream` work on. The collector
-   * does the same for a tokenizer that nobody has.
+   * Releases the memory that it holds. Later calls that encode or decode are errors; decoders of `stream`
+   * keep working. The garbage collector does the same for an unreachable tokenizer.
    */
   dispose(): void {
     this.memory.dispose();
   }
 
-  /** What it is, in short: consoles show this. Its content is in its files. */
+  /** A summary, which consoles show. The content is in its files. */
   toJSON(): {
     readonly kind: string;
     readonly vocabSize: number;
@@ -472,7 +478,7 @@ export class TextTokenizer {
     try {
       return work(encoding);
     } catch (error) {
-      // What it holds of this text must not begin the next one.
+      // Its state after an error must not affect the next text.
       if (!(error instanceof NoCut)) this.memory.dropEncoding();
       throw error;
     } finally {
@@ -486,7 +492,7 @@ export class TextTokenizer {
     return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
   }
 
-  /** The text to be cut, or its beginning of more than `readIdsMax` ids; null if it has no more than `idsMax`. */
+  /** Returns the text to cut, or its beginning of more than `readIdsMax` ids; null if it has at most `idsMax`. */
   private cutsOf(
     encoding: TextEncoding,
     text: string | Uint8Array,
@@ -507,7 +513,7 @@ export class TextTokenizer {
 
 const shownPatternMax = 100;
 
-// Where Node and Bun, and where Deno look for what their consoles print.
+// The symbols with which Node, Bun and Deno format objects on the console.
 for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
   Object.defineProperty(TextTokenizer.prototype, Symbol.for(name), {
     configurable: true,
@@ -533,7 +539,7 @@ export function readTexts(call: string, texts: readonly (string | Uint8Array)[])
   );
 }
 
-/** @internal The parts of a tokenizer.json that is in memory. */
+/** @internal Reads the parts of a tokenizer.json in memory. */
 export function partsOfJson(json: unknown): TokenizerParts {
   const bytes =
     typedArrayClass(json) === "Uint8Array"

@@ -2,9 +2,10 @@ import { scaled, usageError, withEngineErrors } from "#runtime";
 import { allAddedTokens, TextEncoding, TokenDecoder, type TokenizerParts } from "#tokenizer";
 
 /**
- * The WebAssembly memory of a tokenizer: what encodes and decodes, from its first use on. An engine reserves gigabytes of
- * addresses for each memory, and has room for some hundred. So at most `holdersMax` tokenizers hold one; the next one takes the
- * memory of the tokenizer whose last use is longest ago, which is set up again when it is used.
+ * The WebAssembly memory of a tokenizer, for encoding and decoding, allocated on first use. An engine
+ * reserves gigabytes of addresses for each memory, and allows some hundred. So at most `holdersMax`
+ * tokenizers hold one; the next one takes the memory of the least recently used tokenizer, which allocates
+ * again when it is used.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);
@@ -31,12 +32,12 @@ export class TokenizerMemory {
     });
   }
 
-  /** Gives up what has failed within a text: what it holds of it must not begin the next one. */
+  /** Drops an encoder that failed within a text: its state must not affect the next text. */
   dropEncoding(): void {
     this.encoding = undefined;
   }
 
-  /** Gives up the decoder if it has grown for a long text that was cut. */
+  /** Drops the decoder if it has grown for a long text. */
   dropLargeDecoder(): void {
     if (this.madeDecoder?.isLarge) this.madeDecoder = undefined;
   }
@@ -56,13 +57,13 @@ export class TokenizerMemory {
     this.refuseDisposed();
     if (latest === this.self) return;
     latest = this.self;
-    // A Set is in the order of additions.
+    // A Set iterates in insertion order.
     holders.delete(this.self);
     holders.add(this.self);
     if (holders.size > holdersMax) evict();
   }
 
-  /** Hands the memory of the encoding to the next tokenizer; the rest is left to the collector. */
+  /** Hands the memory of the encoder to the next tokenizer; everything else is left to the garbage collector. */
   release(): void {
     const memory = this.encoding?.taker.kernel.memory;
     if (memory !== undefined && memory.buffer.byteLength <= spareBytesMax) spare = memory;
@@ -72,11 +73,11 @@ export class TokenizerMemory {
 }
 
 const holdersMax = scaled(32, 2);
-/** In the order of their last use. References are weak: the collector takes tokenizers that nobody has. */
+/** Least recently used first. References are weak, so that unreachable tokenizers can be collected. */
 const holders = new Set<WeakRef<TokenizerMemory>>();
 let latest: WeakRef<TokenizerMemory> | undefined;
 
-/** A memory that was released. A longer one is left to the collector. */
+/** A released memory, for reuse. A larger one is left to the garbage collector. */
 let spare: WebAssembly.Memory | undefined;
 const spareBytesMax = scaled(2 ** 26, 2 ** 22);
 

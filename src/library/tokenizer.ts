@@ -34,7 +34,7 @@ import {
   TextTokenizer,
 } from "./text-tokenizer.ts";
 
-/** What files of some formats do not say. */
+/** Settings that files of some formats lack. */
 export type TokenizerLoadOptions = {
   /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
   readonly pattern?: string | undefined;
@@ -42,31 +42,34 @@ export type TokenizerLoadOptions = {
   readonly specialTokens?: Readonly<Record<string, number>> | undefined;
 } & FetchOptions;
 
-/** How texts are encoded by threads. */
+/** Options for encoding texts on threads. */
 export type EncodeBatchAsyncOptions = EncodeModelOptions & {
-  /** Threads that encode. Default: one for each processor that the process may use. */
+  /** Number of threads. Default: one for each processor that the process may use. */
   readonly workers?: number | undefined;
   /** Ends the encoding: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How files are encoded into a file of ids. */
+/** Options for encoding files into a file of ids. */
 export type EncodeFileOptions = EncodeOptions & {
-  /** Threads that encode, this one among them. Default: 1. */
+  /** Number of threads, including this one. Default: 1. */
   readonly workers?: number | undefined;
   /** Default: uint16 if every id of the tokenizer fits. */
   readonly dtype?: "uint16" | "uint32" | undefined;
-  /** What the files are read as. Default: what name and content say. */
+  /** The format of the files. Default: by name and content. */
   readonly inputFormat?: InputFormat | undefined;
-  /** The field, or column, that holds the text of a record. Default: `text`. */
+  /** The field, or column, with the text of a record. Default: `text`. */
   readonly textField?: string | undefined;
-  /** `text`: what is not text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  /**
+   * `text`: read files that are not text (images, archives) as text. Default: an error; in a directory they
+   * are skipped.
+   */
   readonly binary?: "text" | undefined;
-  /** A special token to put behind each file, or each record of it. */
+  /** A special token to append to each file, or to each of its records. */
   readonly appendToken?: string | undefined;
   /** Ends the encoding: it rejects with the signal's reason, some 0.1 s later, and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
-  /** `bytesTotal` is null where a stream makes it unknown. If it throws, encoding ends with that error. */
+  /** `bytesTotal` is null if a stream makes it unknown. If it throws, encoding ends with that error. */
   readonly onProgress?: ((bytesDone: number, bytesTotal: number | null) => void) | undefined;
 };
 
@@ -115,12 +118,12 @@ export class Tokenizer extends TextTokenizer {
     }
   }
 
-  /** The same, as HF's packages call it. */
+  /** Like `load`, under the name in HF's packages. */
   static fromFile(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     return Tokenizer.load(path, options);
   }
 
-  /** No tokenizer is fetched: an error that says how to get one. */
+  /** Throws an error that explains how to get a tokenizer: nothing is fetched. */
   static from_pretrained(name: string): never {
     throw usageError(
       `Tokenizer.from_pretrained: nothing is fetched here`,
@@ -129,16 +132,17 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
-   * Makes a tokenizer of the content of a `tokenizer.json` (HF's format, which training writes, too): as text, as bytes, or
-   * as what `JSON.parse` makes of it. What cannot be reproduced exactly is refused with a {@link UserError} that names it.
+   * Makes a tokenizer from the content of a `tokenizer.json` (HF's format, which training also writes): text,
+   * bytes, or the result of `JSON.parse`. Anything that cannot be reproduced exactly is refused with a {@link
+   * UserError} that names it.
    */
   static override from(json: string | Uint8Array | object): Tokenizer {
     return new Tokenizer(partsOfJson(json));
   }
 
   /**
-   * What `encodeBatch` gives, by several threads: meanwhile the event loop turns. The threads start with the first call, and
-   * end when they had nothing to do for ten seconds, or with `dispose`.
+   * Like `encodeBatch`, on several threads, while the event loop turns. The threads start with the first
+   * call, and end after ten idle seconds, or with `dispose`.
    */
   async encodeBatchAsync(
     texts: readonly (string | Uint8Array)[],
@@ -168,8 +172,8 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
-   * Encodes files, in order, into one `.npy` or `.bin` file of ids, as `bpe encode` does: memory stays bounded, the file
-   * appears when it is whole, and one run at a time writes it. Returns how many ids it holds.
+   * Encodes files, in order, into one `.npy` or `.bin` file of ids, like `bpe encode`: memory is bounded, the
+   * file appears when it is complete, and one run at a time writes it. Returns the number of ids.
    */
   async encodeFile(
     files: string | readonly string[],
@@ -191,7 +195,7 @@ export class Tokenizer extends TextTokenizer {
       const inputs = findInputs([files].flat(), {
         inputFormat: asked.inputFormat,
         textField: asked.textField,
-        // One that was made in memory has no record next to it.
+        // A tokenizer made in memory has no record next to it.
         trained: path === "" ? undefined : readRecordedReading([path]),
         binary: asked.binary,
       });
@@ -214,7 +218,7 @@ export class Tokenizer extends TextTokenizer {
   }
 }
 
-/** A string is a path, also one that looks like an address. */
+/** A string is a path, even if it looks like a URL. */
 function checkNoAddress(path: string): void {
   if (!/^https?:\/\//.test(path)) return;
   throw usageError(

@@ -49,7 +49,7 @@ import { partsOfTraining } from "./parts-of-training.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
-/** Options that are there in a browser, too: the others read or write paths, or are about threads and large memories. */
+/** Options that also exist in a browser: the others read or write paths, or concern threads and large memories. */
 const optionNames = [
   "texts",
   "specialTokens",
@@ -70,17 +70,18 @@ const optionNames = [
   "onWarning",
 ] as const;
 
-/** What a tokenizer is trained on in a browser, and how: `files`, or `texts`, or both. */
+/** The corpus and options for training in a browser: `files`, or `texts`, or both. */
 export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionNames)[number]> & {
-  /** Files of text, as a page gets them (`input.files`): each is read as `bpe train` reads it. */
+  /** Files of text from a page (`input.files`), read like `bpe train` reads them. */
   readonly files?: Blob | ArrayLike<Blob> | Iterable<Blob> | null | undefined;
   /** 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
 };
 
 /**
- * Trains a tokenizer in this thread: the merges and files are those of `bpe train`. The event loop turns between slices of
- * some ten milliseconds, so it may run in a page; in a worker the page stays smooth. `signal` ends it.
+ * Trains a tokenizer in this thread: the merges and files are those of `bpe train`. It yields to the event
+ * loop about every ten milliseconds, so it may run in a page; in a worker the page stays smooth. `signal`
+ * ends it.
  *
  * ```ts
  * const tokenizer = await trainTokenizer({ files: input.files, vocabSize: 8_000, onProgress: console.log });
@@ -118,7 +119,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   return new TrainedTokenizer(training, trained, await loadFormats());
 }
 
-/** Checks the options as `trainTokenizer` does elsewhere. */
+/** Checks the options like `trainTokenizer` elsewhere. */
 function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: readonly Blob[]): Training {
   const call = "trainTokenizer";
   const absent = Object.keys(options).find(
@@ -144,7 +145,7 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
   return settle(asked, {});
 }
 
-/** Refuses what `bpe train` would not read as plain text: it would count other words there. */
+/** Refuses files that `bpe train` would not read as plain text: it would count other words. */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
   const head = new Uint8Array(await file.slice(0, jsonHeadBytesMax).arrayBuffer());
@@ -170,7 +171,7 @@ const isBlob = (value: unknown): value is Blob =>
 
 const nameOf = (file: Blob) => (file as Blob & { readonly name?: string }).name ?? "file";
 
-/** Files whole, one after the other, then the texts. */
+/** Yields whole files, one after the other, then the texts. */
 async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces {
   for (const file of files) {
     const reader = file.stream().getReader();
@@ -204,7 +205,7 @@ function warningsOf(training: Training, { vocabulary, invalidByteCount }: Traine
   ];
 }
 
-/** Texts as they come: pieces of bytes, and `null` behind the last piece of each text. */
+/** Texts as they arrive: pieces of bytes, and `null` after the last piece of each text. */
 type TextPieces = AsyncIterable<Uint8Array | null>;
 
 type TrainedInMemory = Omit<TrainedVocabulary, "statistics" | "languages"> & {
@@ -213,9 +214,9 @@ type TrainedInMemory = Omit<TrainedVocabulary, "statistics" | "languages"> & {
 };
 
 /**
- * Trains in this thread, on texts that somebody hands over: without files, other threads, caches and a second look at the
- * text. The merges are those of `train` for the same texts, with the same kernel. The event loop turns between slices of
- * work, so messages are served and `report` may throw to end it.
+ * Trains in this thread, on texts from an iterator: without files, other threads, caches and rereading. The
+ * merges are those of `train` for the same texts, with the same kernel. It yields to the event loop between
+ * slices of work, so messages are handled and `report` may throw to end it.
  */
 async function trainInMemory(
   training: Training,
@@ -255,7 +256,7 @@ async function trainInMemory(
   };
 }
 
-/** Counts all texts. Many short ones share a slice; an iterator that takes long for each does not. */
+/** Counts all texts. Many short ones share a slice, unless the iterator takes long for each. */
 async function countTexts(
   texts: TextPieces,
   chain: TextChain,
@@ -280,7 +281,7 @@ async function countTexts(
   report(doneBytes);
 }
 
-/** A tokenizer that was just trained, in memory. */
+/** A newly trained tokenizer, in memory. */
 export class TrainedTokenizer extends TextTokenizer {
   /** @internal */
   constructor(

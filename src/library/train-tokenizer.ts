@@ -75,7 +75,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   return new TrainedTokenizer(parts, { result: ended, product, formats: await loadFormats() });
 }
 
-/** How the library reads, locks and writes, and whom it tells. */
+/** How the library reads, locks, writes and reports. */
 function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
   const warn = (warning: Warning) => onWarning?.(respelled(formatWarning(warning)));
@@ -113,7 +113,7 @@ function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): Traini
   };
 }
 
-/** What a tokenizer has from another one is in its files. */
+/** Returns the tokenizer as written: with `like` or `extend`, only the files have everything. */
 async function partsAsWritten(product: AnyProduct, training: Training): Promise<TokenizerParts> {
   const { base } = training;
   const files = product.filesOf(product.sizes.length - 1);
@@ -172,7 +172,7 @@ function checkCall(
   if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
 }
 
-/** A tokenizer that was just trained. It is in memory, and written where and when it is wanted. */
+/** A newly trained tokenizer. It is in memory until it is saved. */
 export class TrainedTokenizer extends Tokenizer {
   /** @internal */
   constructor(
@@ -184,7 +184,7 @@ export class TrainedTokenizer extends Tokenizer {
     super(parts);
   }
 
-  /** Whether nothing was trained, because `output` is up to date (`ifChanged`): it was loaded from there. */
+  /** Whether nothing was trained, because `output` was up to date (`ifChanged`): it was loaded from there. */
   get isUnchanged(): boolean {
     return this.made === undefined;
   }
@@ -203,7 +203,10 @@ export class TrainedTokenizer extends Tokenizer {
     return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
   }
 
-  /** The merges in the order in which they were learned: the bytes of the two tokens of each. Of an extension, the new ones. */
+  /**
+   * The merges in the order in which they were learned: the bytes of the two tokens of each. For an
+   * extension, the new ones.
+   */
   get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
     const { trained } = this.finished.result;
     if ("extensions" in trained) {
@@ -213,15 +216,18 @@ export class TrainedTokenizer extends Tokenizer {
     return mergeBytes(trained.vocabulary);
   }
 
-  /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … Of several sizes, the largest. */
+  /**
+   * The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … If
+   * there are several sizes, those of the largest.
+   */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const product = this.productFor("files", options);
     return fileBytes(product.filesOf(product.sizes.length - 1));
   }
 
   /**
-   * Writes the tokenizer's files into a directory, as `bpe train -o` does: as a whole or not at all. The directory may be
-   * absent, empty, or the result of an earlier training, which is replaced.
+   * Writes the tokenizer's files into a directory, like `bpe train -o`: completely or not at all. The
+   * directory may be missing, empty, or the result of an earlier training, which is replaced.
    */
   async save(directory: string, options: SaveOptions = {}): Promise<void> {
     checkArgument("save: directory", directory, pathArgument);

@@ -6,17 +6,17 @@ import { codeOf, nearest, shellLine, UserError, usageError } from "#runtime";
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 import { commands, firstWords, wordsOf } from "./command-table.ts";
 
-/** The command that the first words name, and what is typed behind it; undefined if they name none. */
+/** Returns the command named by the first words, and the remaining arguments; undefined if they name none. */
 export function commandAt(typed: readonly string[]): { command: CommandSpec; rest: string[] } | undefined {
   const command = commands.find(({ name }) => name.split(" ").every((word, i) => word === typed[i]));
   return command && { command, rest: typed.slice(command.name.split(" ").length) };
 }
 
-/** Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed. */
+/** Parses the arguments of a command. Values are verbatim text; a UserError names mistakes as typed. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
   const files: string[] = [];
-  /** The option whose values go on. */
+  /** The option that accepts more values. */
   let open: Option | undefined;
   let mistake: UserError | undefined;
 
@@ -53,12 +53,12 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
       options.add(option.name, value);
     }
   }
-  // Thrown only now: an unknown option, which is thrown on the way, comes first.
+  // Thrown only now, because unknown options are reported first.
   if (mistake !== undefined) throw mistake;
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
-/** Where no file is named, piped data is read, unless an option stands for the files. */
+/** If no file is named, piped data is read, unless an option replaces the files. */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {
@@ -69,14 +69,14 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
   }
 }
 
-/** Whether options stand for the files; or with one of them no size is asked for, so nothing is learned. */
+/** Whether options replace the files, or make a size optional, so that nothing has to be learned. */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||
   known.some(
     ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
   );
 
-/** Refuses an invocation that leaves out what the command cannot do without, all of it in one error, or names too much. */
+/** Refuses an invocation that lacks required arguments, all in one error, or has too many. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
   const missing = needsNoFile(command, options)
@@ -104,8 +104,8 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
 }
 
 /**
- * The runtime replaces bytes that are not UTF-8 by U+FFFD, so a special token or a path would not be what was typed: a
- * UserError. Where the system does not show the bytes of the arguments, nothing is checked.
+ * Throws a UserError for invalid UTF-8. The runtime replaces such bytes by U+FFFD, so a special token or a
+ * path would not be as typed. If the system does not expose the bytes of the arguments, nothing is checked.
  */
 export function checkValidUtf8(typed: readonly string[]): void {
   if (!typed.some((argument) => argument.includes("\ufffd"))) return;
@@ -113,7 +113,7 @@ export function checkValidUtf8(typed: readonly string[]): void {
   if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
 }
 
-/** The bytes of each argument, as the system has them. */
+/** Returns the bytes of each argument, from the system. */
 function argumentsOfProcess(): Uint8Array[] {
   let bytes: Buffer;
   try {
@@ -130,18 +130,18 @@ function argumentsOfProcess(): Uint8Array[] {
   return found;
 }
 
-/** `-`, and a negative number, are values. */
+/** `-` and negative numbers are values. */
 const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
 
 type ReadOption = {
   readonly option: Option;
   /** The option as typed. */
   readonly shown: string;
-  /** The value in the same argument, if one is there. */
+  /** The value in the same argument, if any. */
   readonly attached: string | undefined;
 };
 
-/** The option, or several short ones in a row (`-qn300`), that one argument holds. */
+/** Parses the option in an argument, or several short ones in a row (`-qn300`). */
 function readOption(command: CommandSpec, argument: string): ReadOption[] {
   if (argument.startsWith("--")) {
     const [, name, , attached] = /^--([^=]*)(=(.*))?$/s.exec(argument)!;
@@ -166,7 +166,7 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
   return found;
 }
 
-/** The value of a long option, on a command line that was not checked; undefined if it cannot be told. */
+/** Returns the value of a long option on an unchecked command line; undefined if it cannot be determined. */
 export function peekOption(typed: readonly string[], name: string): string | undefined {
   const end = typed.indexOf("--");
   const options = end < 0 ? typed : typed.slice(0, end);
@@ -176,15 +176,18 @@ export function peekOption(typed: readonly string[], name: string): string | und
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
 }
 
-// Errors about names that are not known, with the name that was meant.
+// Errors about unknown names, with suggestions.
 
-/** `shown` is the option as typed, without a value; `argument` is where it stands, if several short ones do. */
+/**
+ * `shown` is the option as typed, without a value; `argument` is the whole argument, if it holds several
+ * short options.
+ */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
   return usageError(`unknown option ${shown}`, isLong ? meant([`-${argument}`]) : optionHint(command, shown));
 }
 
-/** What other programs call it. */
+/** Names in other programs. */
 const synonyms: Readonly<Record<string, string>> = {
   "--threads": "workers",
   "--jobs": "workers",
@@ -202,16 +205,16 @@ function optionHint(command: CommandSpec, shown: string): string {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
   if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
-  // The result as JSON, which some commands print; all tell it to the program that watches.
+  // Only some commands print the result as JSON; all report it to a watching program.
   if (typed === "--json" && known("progress")) return meant(["--progress json"]);
-  // Of equally near options the one that people use more.
+  // Among equally near options, the more common one.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
     .map(({ name }) => `--${name}`);
   if (names.includes(typed)) return meant([typed]);
   const begun = names.filter((name) => name.startsWith(typed));
   if (begun.length === 1) return meant(begun);
-  // `--format` is an `--ids-format`.
+  // `--format` may mean `--ids-format`.
   const ended = names.filter((name) => name.endsWith(typed.slice(1)));
   if (ended.length > 0 && ended.length <= 2) return meant(ended);
   const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));
@@ -221,7 +224,7 @@ function optionHint(command: CommandSpec, shown: string): string {
   return near === undefined ? `bpe ${command.name} --help lists the options` : meant([near]);
 }
 
-/** `-help`, `--pad_to` and `--padTo` -> as a long option is spelled. */
+/** Spells a long option: `-help`, `--pad_to` and `--padTo` become `--help` and `--pad-to`. */
 const longName = (shown: string) =>
   `--${shown
     .replace(/^-+/, "")
@@ -231,7 +234,7 @@ const longName = (shown: string) =>
 
 const meant = (names: readonly string[]) => `did you mean ${names.join(" or ")}?`;
 
-/** Refuses a text, or ids, in the place of a file: these commands are piped what is short. */
+/** Refuses a text, or ids, given instead of a file: these commands read short text from a pipe. */
 export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
   if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
   const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;
@@ -256,7 +259,7 @@ function isNowhere(path: string): boolean {
   }
 }
 
-/** Ids were a format of train and encode once. */
+/** Earlier versions had ids as a format of train and encode. */
 export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invocation): void {
   if (options.text("input-format") !== "ids") return;
   const rest = typed.filter(
@@ -270,7 +273,7 @@ export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invoc
   );
 }
 
-/** What to do instead of a command, in a place where only commands may stand. */
+/** Returns the error for an unknown command. */
 export function unknownCommand(typed: string, group?: string): UserError {
   if (group === undefined && typed.startsWith("-")) return optionBeforeCommand(typed);
   const names = group === undefined ? firstWords : wordsOf(group);
@@ -284,7 +287,7 @@ export function unknownCommand(typed: string, group?: string): UserError {
   return usageError(`unknown command "${before}${typed}"`, hint);
 }
 
-/** What people call commands that have another name here. */
+/** Other names for what commands do. */
 const otherNames: Readonly<Record<string, string>> = {
   compare: "bpe eval compares tokenizers on texts, bpe diff their tokens and merges",
   extend: "bpe train --extend TOKENIZER adds tokens",

@@ -37,18 +37,18 @@ export const commands: readonly CommandSpec[] = [
   completions,
 ].map((command) => ({ ...command, options: Object.values(command.options) }));
 
-/** Commands of two words, by the first one: what they are for. */
+/** Purposes of commands with two words, by the first word. */
 export const commandGroups = {
   ids: "learn merges over ids; truncate, join, check ids",
 } as const;
 
-/** The commands of a group. */
+/** Returns the commands of a group. */
 export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
 
-/** The words behind the first. */
+/** Returns the second words of a group's commands. */
 export const wordsOf = (group: string) => commandsOf(group).map(({ name }) => name.slice(group.length + 1));
 
-/** What may stand behind `bpe`: commands and groups of them. */
+/** The words that may follow `bpe`: commands and groups of them. */
 export const firstWords = [
   ...commands.map(({ name }) => name).filter((name) => !name.includes(" ")),
   ...Object.keys(commandGroups),

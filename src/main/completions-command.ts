@@ -7,7 +7,7 @@ import { topicsOf } from "./help.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 
-/** `bpe completions`: the script that lets a shell complete command lines of `bpe`. */
+/** `bpe completions`: prints the script that lets a shell complete command lines of `bpe`. */
 export async function runCompletions({ files }: Invocation, output: Output): Promise<void> {
   const shell = oneOf("completions", files[0]!, shells);
   await writeStdout(completionScript(shell));
@@ -16,17 +16,17 @@ export async function runCompletions({ files }: Invocation, output: Output): Pro
 
 type Shell = (typeof shells)[number];
 
-/** The script for a shell. It holds all that it completes, and starts nothing. */
+/** Returns the script for a shell. It contains all completions, and starts no program. */
 export const completionScript = (shell: Shell): string => scripts[shell]();
 
-/** What may stand behind an option, or beside the options: words, one or several with commas between, or a path. */
+/** What may follow an option, or be an argument: words, one or several separated by commas, or a path. */
 type Completed = {
   readonly words: readonly string[];
   readonly isList?: boolean;
   readonly path: "file" | "directory" | null;
 };
 
-/** Words of options whose value is one of them or something else. */
+/** Suggested words of options that also accept other values. */
 const ownWords: Readonly<Record<string, readonly string[]>> = {
   pattern: [...Object.keys(patterns), "help"],
   "chat-template": Object.keys(chatTemplates),
@@ -43,22 +43,22 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
   path: fileWords.length > 0 ? null : "file",
 });
 
-/** What `--help` and `bpe help` take behind them. */
+/** Arguments of `--help` and `bpe help`. */
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
 const firstNames = firstWords.join(" ");
 const groups = Object.keys(commandGroups).map((name) => ({ name, words: wordsOf(name).join(" ") }));
 
-/** What may stand behind `bpe`, with a phrase. */
+/** Words that may follow `bpe`, with descriptions. */
 const firstPhrases = [
   ...commands.map(({ name, description }) => [name, description] as const),
   ...Object.entries(commandGroups),
 ].filter(([name]) => firstWords.includes(name));
 
 /**
- * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get no slash. `=`
- * ends a word on its command line, so `--compat=x` comes as three words. Where nothing is offered bash completes file
- * names itself, unless `+o default` says that none can stand there.
+ * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get
+ * no slash. `=` ends a word on bash's command line, so `--compat=x` arrives as three words. If nothing is
+ * offered, bash completes file names itself, unless `+o default` prevents it.
  */
 const bashCompletion = (): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
@@ -128,7 +128,7 @@ _bpe_directories() {
 complete -o default -F _bpe bpe
 `;
 
-/** The word behind that of a group is one of its commands; then both are the command. */
+/** The word after a group's name is one of its commands; both words are the command. */
 const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
       [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
       ${variable}="${name} \${COMP_WORDS[${at}]}" last=4
@@ -150,7 +150,7 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
       ;;`;
 }
 
-/** What may stand behind the options: a case for all of which that is the same. */
+/** Cases for the values of options: one for all options with the same completion. */
 function valueCases(options: readonly Option[]): string[] {
   const valued = options.filter(({ kind }) => kind.value !== undefined);
   return [...Map.groupBy(valued, (option) => bashOffer(completed(option)))].map(
@@ -160,13 +160,13 @@ function valueCases(options: readonly Option[]): string[] {
 
 const spellings = ({ name, short }: Option) => (short === undefined ? `--${name}` : `--${name} | -${short}`);
 
-/** Commands of the shell, each with a semicolon; none leaves it to bash, which completes file names. */
+/** Commands of the shell, each with a semicolon; "" leaves it to bash, which completes file names. */
 function bashOffer({ words, isList, path }: Completed): string {
   if (path === "directory") return "_bpe_directories;";
   if (path === "file" && words.length === 0) return "";
   const list = words.join(" ");
   if (isList) return `_bpe_list "${list}";`;
-  // A word or a file: bash completes the file if no word fits.
+  // A word or a file: bash completes the file if no word matches.
   return path === "file" ? `COMPREPLY=($(compgen -W "${list}" -- "$cur"));` : `_bpe_words "${list}";`;
 }
 
@@ -252,7 +252,7 @@ function zshAction({ words, isList, path }: Completed): string {
   return path === "file" ? `{_alternative "words\\:word\\:(${list})" "files\\:file\\:_files"}` : `(${list})`;
 }
 
-/** Text between the brackets of a specification, within quotes. */
+/** Escapes text between the brackets of a specification, within quotes. */
 const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replaceAll("'", "'\\''");
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -283,7 +283,7 @@ function fishLines(command: CommandSpec): string {
     .split(" ")
     .map((word) => `__fish_seen_subcommand_from ${word}`)
     .join("; and ");
-  // The words of a group are commands alone, too.
+  // The words of a group are also commands of their own.
   const others = name.includes(" ") ? "" : ` ${Object.keys(commandGroups).join(" ")}`;
   const begin = `complete -c bpe -n "${seen}; and not __fish_seen_subcommand_from help${others}"`;
   const notOther = others && `; and not __fish_seen_subcommand_from${others}`;
@@ -302,7 +302,7 @@ function optionFlags(option: Option): string {
   return `${names} -d ${fishQuoted(description)}${option.kind.value === undefined ? "" : valueFlags(completed(option), true)}`;
 }
 
-/** -x: a value that is no file; -r -F: a file; -a: what it may be. */
+/** -x: a value that is not a file; -r -F: a file; -a: the allowed words. */
 function valueFlags({ words, isList, path }: Completed, isOption: boolean): string {
   const list = words.join(" ");
   const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";

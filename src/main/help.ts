@@ -12,18 +12,22 @@ import {
 import { unknownOption } from "./arguments.ts";
 import { commandGroups, commands, commandsOf, firstWords } from "./command-table.ts";
 
-// Help, wrapped to the terminal: of the program, of a command on one screen, of a topic at length, and of one option.
+// Help, wrapped to the terminal: for the program, for a command on one screen, for a topic in full, and for
+// one option.
 
-/** Lines longer than this are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read on any terminal. */
 const columnsMax = 120;
 
-/** A page that is called a screen has no more lines, of 80 columns. */
+/** The maximum number of lines of a one-screen page, at 80 columns. */
 const screenLines = 24;
 
-/** As wide as the terminal. */
+/** Returns a page as wide as the terminal. */
 const ownPage = (): Page => ({ columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) });
 
-/** The help of the program; of a group of commands; of a command; or, at length, of a topic of it, of `all`, or of an option. */
+/**
+ * Returns the help of the program, of a group of commands, of a command, or, in full, of one of its topics,
+ * of `all`, or of an option.
+ */
 export function helpText(command?: CommandSpec | string, about?: string): string {
   const page = ownPage();
   if (command === undefined) return programHelp(page);
@@ -33,7 +37,7 @@ export function helpText(command?: CommandSpec | string, about?: string): string
   return option === undefined ? topicHelp(command, about, page) : optionHelp(command, option, page);
 }
 
-/** How wide a page may be, and how its headings stand out. */
+/** The width of a page, and the style of its headings. */
 type Page = { readonly columns: number; readonly styles: Styles };
 
 export function programHelp(page: Page): string {
@@ -56,7 +60,7 @@ export function programHelp(page: Page): string {
 const rowsOf = (commands: readonly CommandSpec[]): Row[] =>
   commands.map(({ name, files, description }) => ({ label: `${name} ${files}`, text: description }));
 
-/** What commands a group has. */
+/** Lists the commands of a group. */
 export function groupHelp(group: string, page: Page): string {
   const own = commandsOf(group);
   return joinLines([
@@ -70,7 +74,10 @@ export function groupHelp(group: string, page: Page): string {
   ]);
 }
 
-/** What people need of a command: its usual options, and as much of what it does, and as many examples, as a screen has room for. */
+/**
+ * Shows the essentials of a command: its common options, and as much of its description and as many examples
+ * as fit a screen.
+ */
 export function commandHelp(command: CommandSpec, page: Page): string {
   const { description, details, examples } = command;
   const shown = topicsOf(command).flatMap((topic) =>
@@ -103,11 +110,11 @@ const row = (option: Option): Row => ({
   text: `${option.description}${option.default === undefined ? "" : ` (default: ${option.default})`}`,
 });
 
-/** What the command takes beside its options. */
+/** Describes the command's arguments. */
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 
-/** Of all topics alike, so that the phrases stand below each other; a label that is longer pushes its own aside. */
+/** The same for all topics, to align the descriptions; a longer label pushes its own to the right. */
 const labelColumns = ({ options }: CommandSpec): number =>
   Math.min(
     labelColumnsMax,
@@ -116,7 +123,7 @@ const labelColumns = ({ options }: CommandSpec): number =>
 
 const labelColumnsMax = 24;
 
-/** Everything about the options of a topic. */
+/** Shows everything about the options of a topic. */
 export function topicHelp(command: CommandSpec, name: string, page: Page): string {
   const { styles } = page;
   const own = topicsOf(command);
@@ -143,7 +150,7 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
   ]);
 }
 
-/** Everything about one option. */
+/** Shows everything about one option. */
 export function optionHelp(command: CommandSpec, option: Option, page: Page): string {
   const examples = examplesWith(command, [option]);
   return joinLines([
@@ -153,7 +160,7 @@ export function optionHelp(command: CommandSpec, option: Option, page: Page): st
   ]);
 }
 
-/** The option that a word behind `help` names, with its dashes or without. */
+/** Returns the option named after `help`, with or without dashes. */
 export const optionNamed = ({ options }: CommandSpec, typed: string): Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
@@ -173,14 +180,17 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]
   return usageError(`unknown topic "${typed}"`, near === undefined ? list : `did you mean ${near}? ${list}`);
 }
 
-/** Examples with an option of the topic; of the input the simplest one, which has files, is among them. */
+/** Returns the examples with an option of the topic; for input, also the simplest one, which has files. */
 export function topicExamples(command: CommandSpec, topic: Topic): readonly Example[] {
   const own = command.options.filter((option) => option.topic === topic);
   const found = examplesWith(command, own);
   return found.length === 0 && topic === "input" ? command.examples.slice(0, 1) : found;
 }
 
-/** The examples of a command that have one of the options; without any the simplest one with a sample of an option put in. */
+/**
+ * Returns the examples of a command with one of the options; if there are none, the simplest one with a
+ * sample option inserted.
+ */
 function examplesWith({ name, examples }: CommandSpec, options: readonly Option[]): readonly Example[] {
   const found = examples.filter(({ command }) =>
     options.some((option) => new RegExp(` (--${option.name}|-${option.short})[ =]`).test(`${command} `)),
@@ -192,19 +202,19 @@ function examplesWith({ name, examples }: CommandSpec, options: readonly Option[
   return [{ what: sentences(sampled.description).slice(0, -1), command }];
 }
 
-/** The topics of a command's options, in the order of help. */
+/** Returns the topics of a command's options, in the order of help. */
 export const topicsOf = ({ options }: CommandSpec): Topic[] =>
   (Object.keys(topics) as Topic[]).filter((topic) => options.some((option) => option.topic === topic));
 
-/** `-n, --vocab-size N`; without a short name indented, so that long names are below each other. */
+/** `-n, --vocab-size N`; indented without a short name, to align long names. */
 const label = ({ short, name, kind }: Option) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
-/** A phrase and the sentences behind it, as sentences. */
+/** Makes sentences of a phrase and its details. */
 export const sentences = (phrase: string, details = ""): string =>
   `${phrase[0]!.toUpperCase()}${phrase.slice(1)}. ${details}`.trim();
 
-/** All sentences about an option. */
+/** Returns all sentences about an option. */
 export function described(option: Option): string {
   const { description, details, kind, required } = option;
   const { words = [], value, repeatable } = kind;
@@ -223,7 +233,7 @@ export function described(option: Option): string {
 const usage = (command: CommandSpec, page: Page): string[] =>
   withBold("Usage:", wrap(`Usage: ${usageLine(command)}`, page, 7, 0), page.styles);
 
-/** Lines whose first words stand out. */
+/** Highlights the first words of lines. */
 const withBold = (words: string, [first = "", ...rest]: readonly string[], styles: Styles): string[] => [
   first.replace(words, styles.bold(words)),
   ...rest,
@@ -234,14 +244,17 @@ const exampleSection = (examples: readonly Example[], page: Page): string[] => [
   ...exampleLines(examples, page),
 ];
 
-/** Examples, the commands below what they do, as they can be pasted. */
+/** Formats examples: what they do, and below it the command, ready to paste. */
 const exampleLines = (examples: readonly Example[], page: Page): string[] =>
   examples.flatMap(({ what, command }) => [
     ...wrap(`${what}:`, page, 2),
     ...wrapCommand(command, page.columns),
   ]);
 
-/** A command in lines of at most `columns`, which a shell joins again. An option stays beside its value if there is room. */
+/**
+ * Splits a command into lines of at most `columns` that a shell joins again. An option stays on the line of
+ * its value if there is room.
+ */
 export function wrapCommand(command: string, columns: number): string[] {
   const indent = 6;
   const lines: string[] = [];
@@ -253,7 +266,7 @@ export function wrapCommand(command: string, columns: number): string[] {
     }
     line += ` ${part}`;
   };
-  // What is quoted stays in one piece.
+  // Quoted text is not split.
   for (const [part] of command.matchAll(/(?:-{1,2}[a-z][^ ]* (?![-|&>]))?(?:'[^']*'|[^ '])+/g)) {
     if (indent + part.length + " \\".length <= columns) put(part);
     else for (const [word] of part.matchAll(/(?:'[^']*'|[^ '])+/g)) put(word);
@@ -263,7 +276,7 @@ export function wrapCommand(command: string, columns: number): string[] {
 
 type Row = { readonly label: string; readonly text: string };
 
-/** Labels on the left, what they mean on the right; below each other where the page is narrow. */
+/** Formats labels on the left and descriptions on the right; on a narrow page, below each other. */
 function table(rows: readonly Row[], { columns, styles }: Page, labelColumns = widest(rows)): string[] {
   const indent = 2;
   return rows.flatMap(({ label, text }) => {
@@ -278,7 +291,7 @@ function table(rows: readonly Row[], { columns, styles }: Page, labelColumns = w
 
 const widest = (rows: readonly Row[]) => Math.max(...rows.map(({ label }) => label.length));
 
-/** The text in lines of at most the page's width, indented; the first line as `firstIndent` says. */
+/** Wraps the text to the page's width, indented; the first line by `firstIndent`. */
 function wrap(text: string, { columns }: { columns: number }, indent = 0, firstIndent = indent): string[] {
   const width = Math.max(1, columns - indent);
   const lines = Bun.wrapAnsi(text, width, { hard: true }).split("\n");
@@ -287,7 +300,7 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
-/** `--pattern help`: every name and where it is from; of the names that are asked for, the regular expressions, too. */
+/** `--pattern help`: lists every name and its origin; for requested names, also the regular expressions. */
 export function describePatterns(
   patterns: Readonly<Record<string, NamedPattern>>,
   names: readonly string[],

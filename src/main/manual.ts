@@ -3,13 +3,13 @@ import { usageError, withForwardSlashes } from "#runtime";
 import { isTerminal, plain, readPage, readSample, stylesFor, terminalColumns } from "#terminal";
 
 /**
- * The manual: the pages of docs/, which every executable has. Help and errors name them as they are asked for:
- * `bpe help docs/evaluate.md`.
+ * The manual: the pages of docs/, embedded in every executable. Help and errors refer to them by the command that shows
+ * them: `bpe help docs/evaluate.md`.
  */
 
 /**
- * A page with links that can be followed by `bpe help`: laid out for a terminal, elsewhere as it was written. `docs` alone is
- * the list of pages, and `docs/LICENSE` the text that their samples read.
+ * Returns a page with links in the form for `bpe help`: formatted for a terminal, elsewhere as Markdown.
+ * `docs` is the list of pages, and `docs/LICENSE` the text that examples read.
  */
 export function manualPage(typed: string): string {
   const path = posix.normalize(withForwardSlashes(typed)).replace(/^docs\/?$/, "docs/README.md");
@@ -23,7 +23,7 @@ export function manualPage(typed: string): string {
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
 
-/** A page whose samples read LICENSE says below its title how to get it. */
+/** Adds a note below the title of a page whose examples read LICENSE: how to get it. */
 const withSample = (page: string): string =>
   /^```(?:sh|python) run\n(?:(?!```).*\n)*?.*\bLICENSE\b/m.test(page)
     ? page.replace(
@@ -37,21 +37,21 @@ const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice
 /** Longer lines are hard to read. */
 const columnsMax = 100;
 
-/** Markdown as the runtime shows it on a terminal. What can be pasted has no frame. */
+/** Formats Markdown for a terminal with the runtime's renderer. Code to paste has no frame. */
 export function laidOut(markdown: string, columns: number, isColoured = stylesFor(1) !== plain): string {
   const within = markdown.replaceAll(/\[([^\]]*)\]\(#[\w-]*\)/g, "$1");
   const shown = Bun.markdown.ansi(within, { columns, colors: isColoured });
   return shown.replaceAll(framed, (_, lines: string) => lines.replaceAll(frame, "    "));
 }
 
-/** A block of code, in the characters of a terminal with colours and of one without; tables have longer edges. */
+/** A code block as rendered with and without colours; tables have longer edges. */
 const framed = /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
 const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**
- * A document with text in the place of its links to other files, for where these are not beside it. A page of the manual
- * is named as it is asked for; anything else is in the sources only.
- * @param directory the one of the document, from the root of the sources
+ * Replaces links to other files by text, for places without these files. A page of the manual becomes the command that
+ * shows it; anything else exists only in the sources.
+ * @param directory the document's, relative to the root of the sources
  */
 export function withPlainLinks(markdown: string, directory: string): string {
   return markdown.replaceAll(relativeLink, (_, picture: string, text: string, target: string) => {
@@ -63,5 +63,5 @@ export function withPlainLinks(markdown: string, directory: string): string {
   });
 }
 
-/** `[text](path.md#part)`, and `!` before it for a picture. */
+/** `[text](path.md#part)`, with a preceding `!` for an image. */
 const relativeLink = /(!?)\[([^\]]*)\]\(((?!\w+:)[\w./-]*(?:\/|\.\w+))(?:#[\w-]*)?\)/g;

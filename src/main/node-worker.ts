@@ -1,6 +1,6 @@
 /*
- * Entry of every worker under Node: the global scope of a worker as the web and Bun have it, as far as worker.ts uses it,
- * and then worker.ts.
+ * Entry of every worker under Node: provides the parts of the global scope of web and Bun workers that worker.ts uses,
+ * then loads worker.ts.
  */
 import { parentPort, type Transferable } from "node:worker_threads";
 
@@ -16,7 +16,7 @@ Object.assign(globalThis, {
     set onmessage(next: Receive | null) {
       const isFirst = receive === null;
       receive = next;
-      // Messages wait until somebody listens.
+      // Messages wait until there is a listener.
       if (isFirst) parentPort!.on("message", (data: unknown) => receive?.({ data }));
     },
     postMessage: (message: unknown, transfer: Transferable[] = []) =>

@@ -6,10 +6,10 @@ import { globMatcher, isDirectory, statOf, withForwardSlashes } from "#runtime";
 import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
-/** A path that was typed, what it is for, and what messages call it. */
+/** A typed path, how it is read, and its name in messages. */
 type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: string };
 
-/** All paths that a command line reads, by the table of options. */
+/** Returns all paths that a command line reads, from the table of options. */
 function typedReads({ reads, options: known }: CommandSpec, invocation: Invocation): TypedRead[] {
   const found: TypedRead[] = [];
   const add = (typed: string, reads: PathRead | undefined, value: string, option?: string) => {
@@ -23,7 +23,7 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
   return found;
 }
 
-/** All that it writes, standard output included. */
+/** Returns all outputs, including standard output. */
 function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[] {
   const written = command.options.flatMap(({ name, writes: kind }): RunOutput[] => {
     const path = options.text(name);
@@ -38,8 +38,9 @@ function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[]
 const standardOutput: RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
- * All that the command line writes. Refuses what is also read, as far as names show it: what a directory, a glob or a plan
- * holds is known only when it is read, and is kept from these places then (`keepOutputsFrom` of the output).
+ * Returns all outputs of the command line. Refuses outputs that are also inputs, as far as names show it: the
+ * content of a directory, a glob or a plan is known only after listing, and checked then
+ * (`Output.keepOutputsFrom`).
  */
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): WrittenPlaces {
   const places = new WrittenPlaces(typedWrites(command, invocation));
@@ -60,7 +61,7 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
   return [named, ...beside.filter((part) => part !== path).map((path) => ({ path }))];
 }
 
-/** A log is made before the corpus is listed, so it may be no file that a directory or a glob would find. */
+/** A log is created before the corpus is listed, so it must not be a file that a directory or a glob would match. */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
   const include = includeFilter(options.get("include") ?? []);
   const real = realPathOf(log);
@@ -88,10 +89,10 @@ function isMatched(path: string, typed: string): boolean {
   return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 
-/** Whether a path below a directory is not found there: it is hidden, or leads out. */
+/** Whether a path below a directory is not listed: it is hidden, or outside. */
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
-/** Whether a log may spoil a file of a command line that is not checked yet: any argument may be a path. */
+/** Whether a log may damage a file named on an unchecked command line: any argument may be a path. */
 export function maySpoil(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
@@ -111,7 +112,7 @@ export function maySpoil(path: string, typed: readonly string[]): boolean {
   }
 }
 
-/** Whoever reads a path says what is wrong with it. */
+/** Returns `otherwise` for paths that cannot be examined: reading them reports the error. */
 function ifUsable<T>(look: () => T, otherwise: T): T {
   try {
     return look();

@@ -27,7 +27,7 @@ import { commandGroups } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
-/** Neither help nor the version needs it. */
+/** Loaded on demand: neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
 
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
@@ -57,7 +57,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const outputOptions = { ...readOutputOptions(invocation, typed), written };
-    // A log that is refused is not made to hold this error.
+    // A refused log is not created to hold this error.
     output = new Output({ ...guessed, log: undefined });
     outputOptions.log?.open();
     output = new Output(outputOptions);
@@ -69,7 +69,7 @@ export async function run(typed: readonly string[]): Promise<number> {
         import("#pattern/pattern"),
         import("#pattern/named-patterns"),
       ]);
-      // What is piped in is not looked at.
+      // Piped data is ignored.
       const names = invocation.files.filter((file) => file !== "-");
       await writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
@@ -98,7 +98,7 @@ export async function run(typed: readonly string[]): Promise<number> {
   }
 }
 
-/** Few runs need its code. */
+/** Loaded on demand, because few runs need it. */
 async function takeListedTokens(
   command: CommandSpec,
   { options }: Invocation,
@@ -118,11 +118,11 @@ function findCommand(typed: readonly string[]) {
   throw Object.hasOwn(commandGroups, first) ? unknownCommand(second!, first) : unknownCommand(first);
 }
 
-/** `bpe ids`, alone or with `--help`, asks what commands it has. */
+/** `bpe ids`, alone or with `--help`, lists its commands. */
 const isGroup = ([first = "", second = "--help"]: readonly string[]) =>
   Object.hasOwn(commandGroups, first) && /^(-h|--help)$/.test(second);
 
-/** Help is shown whatever else is wrong on the command line. */
+/** Help is shown despite any other mistake on the command line. */
 const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;
 
 function helpAt(typed: readonly string[]): number {
@@ -132,12 +132,12 @@ function helpAt(typed: readonly string[]): number {
   );
 }
 
-/** The topic or the option that is typed behind `--help`. */
+/** Returns the topic or the option after `--help`. */
 function topicAsked({ options }: CommandSpec, typed: readonly string[]): string | undefined {
   const at = helpAt(typed);
   const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
   const next = typed[at + 1];
-  // Any other word is a file of a command line that got its `--help` in the middle.
+  // Any other word is a file of a command line with `--help` in the middle.
   const isOption = options.some(
     ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
   );
@@ -174,7 +174,10 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
   };
 }
 
-/** What can be read of a command line before it is checked: its mistakes are told in the form and the log it asks for. */
+/**
+ * Reads output options from an unchecked command line, so that its mistakes are reported in the requested
+ * form and log.
+ */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
   const isTaken = commandAt(typed)?.command.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;

@@ -1,4 +1,4 @@
-// Entry of every worker: the first message names its job, and the code for that serves all others.
+// Entry of every worker: the first message names its job, whose code handles all others.
 
 import { type OutputPart, type Post, type StartThread, serveJob } from "#jobs";
 import type { JobName } from "#runtime";
@@ -17,7 +17,7 @@ async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
   return serveJob((tell) => new TaskServer(start, tell), post);
 }
 
-/** A thread loads no more than what it needs. */
+/** A thread loads only what it needs. */
 const loaders: Record<JobName, () => Promise<Serve>> = {
   counting: async () => serveTasks((await import("#training/count-corpus")).startCounting),
   encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),
@@ -38,7 +38,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
   merging: async () => (await import("#merge/merge-helpers")).helpMerging,
 };
 
-/** What came before the code was there. */
+/** Messages that arrived before the code was loaded. */
 const waiting: MessageEvent<never>[] = [];
 
 self.onmessage = async ({ data }: MessageEvent<{ job: JobName }>) => {

@@ -2,32 +2,32 @@ import type { Option, Options, PathRead } from "#options";
 import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
-/** A command as data: what is typed is read by it; help, completions and the man page are made of it. */
+/** A command as data: the source of its argument parser, help, completions and man page. */
 export type Command = {
   readonly name: string;
-  /** What it takes, as help shows it: `<file>...` must be given, `[file]` may be, "" is nothing. */
+  /** Its arguments as shown in help: `<file>...` is required, `[file]` is optional, "" is none. */
   readonly files: string;
-  /** What that may be, as a phrase. */
+  /** What an argument may be, as a phrase. */
   readonly filesDescription?: string;
-  /** The sentences behind it. */
+  /** More sentences about it. */
   readonly filesDetails?: string;
-  /** What is read there. */
+  /** What is read from the arguments. */
   readonly reads?: PathRead;
-  /** The words that it may be, if it is one of a few. */
+  /** The allowed words, if an argument is one of a few. */
   readonly fileWords?: readonly string[];
   /** What it does, in a line. */
   readonly description: string;
-  /** The sentences behind it. */
+  /** More sentences about it. */
   readonly details?: string;
-  /** Whether what is piped in is read where no file is named. */
+  /** Whether piped data is read if no file is named. */
   readonly readsPipe?: boolean;
-  /** The options that stand for files: with one of them none has to be named, and no pipe is read. */
+  /** Options that replace files: with one of them no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
   /** In the order of help. */
   readonly options: Options;
-  /** The first is the simplest. Each topic of help shows those with an option of it. */
+  /** The first is the simplest. Each topic of help shows those with one of its options. */
   readonly examples: readonly Example[];
-  /** Loads the code that runs it. `completions` has none here: its code needs the list of all commands. */
+  /** Loads the code that runs it. Absent for `completions`, whose code needs the list of all commands. */
   readonly run?: () => Promise<Runner>;
   /** Whether it always needs the kernel, which is then compiled while its code is loaded. */
   readonly usesKernel?: boolean;
@@ -38,10 +38,10 @@ export type CommandSpec = Omit<Command, "options"> & { readonly options: readonl
 
 export type Runner = (invocation: Invocation, output: Output) => Promise<void>;
 
-/** A command that does something, and what that is. */
+/** A command line, and what it does. */
 export type Example = { readonly what: string; readonly command: string };
 
-/** What can be read as text. */
+/** Inputs that are read as text. */
 export const corpusFiles = {
   reads: "corpus",
   filesDescription: "text, JSON lines, Parquet; directories, globs, -",
@@ -58,7 +58,7 @@ export const oneTokenizer = {
 export const replacesDirectory = ({ options }: CommandSpec) =>
   options.some(({ writes }) => writes === "directory");
 
-/** The command as it is typed, with all that it cannot do without. */
+/** Returns the command as typed, with everything it requires. */
 export function usageLine({ name, files, options }: CommandSpec): string {
   const required = options
     .filter((option) => option.required)

@@ -17,7 +17,7 @@ import { isTerminal, type Line, type Output, printable, stylesFor } from "./outp
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
 
-/** Writes data into a file that appears when it is whole, into a named pipe, or to stdout: no path, or `-`. */
+/** Writes data to a file that appears when it is complete, to a named pipe, or to stdout: no path, or `-`. */
 export async function writeData<T>(
   path: string | undefined,
   make: (out: ByteSink) => Promise<T>,
@@ -27,8 +27,8 @@ export async function writeData<T>(
     return isTerminal(stdout) ? withoutBar(write) : write();
   }
   if (placeOfFile(path) !== null) return writeStaged(path, onStop, make);
-  // Opening a named pipe waits for its reader. Signals are served meanwhile.
-  // Loading it takes 0.4 ms, which a start does without.
+  // Opening a named pipe blocks until it has a reader, so another thread does it, and signals are handled.
+  // The module is loaded on demand: that takes 0.4 ms.
   const { open } = await import("node:fs/promises");
   const file = await open(path, "w").catch((error) => {
     throw refusal(`"${path}" cannot be written`, error);
@@ -45,7 +45,7 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
   try {
     made = await make(out);
   } catch (error) {
-    // What came before a mistake in the input is written all the same.
+    // Output that precedes a mistake in the input is still written.
     await out.end().catch(() => {});
     throw error;
   }
@@ -53,7 +53,7 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
   return made;
 }
 
-/** To be awaited between chunks: signals are served meanwhile, and memory stays bounded. */
+/** Await it between chunks: it bounds the memory, and signals are handled meanwhile. */
 export const taken = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
 
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
@@ -68,7 +68,7 @@ export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from
 
 export const writeLines = (lines: readonly Line[]) => writeStdout(`${printable(lines, stylesFor(1))}\n`);
 
-/** A value as JSON on a line of stdout. Its lists may be long: tens of MB. */
+/** Writes a value as a line of JSON to stdout. Its lists may be long: tens of MB. */
 export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
 
 function* jsonLine(value: unknown): Generator<Uint8Array> {
@@ -76,10 +76,13 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
   yield Buffer.from("\n");
 }
 
-/** Elements of a list that are made text together. */
+/** Elements of a list that are converted together. */
 const sliceLength = 2_000;
 
-/** What JSON.stringify makes of plain data, in pieces: long lists anywhere in its objects are cut, so that no piece takes long. */
+/**
+ * Yields the output of JSON.stringify for plain data in pieces: long lists at any depth are split, so that no
+ * piece takes long.
+ */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {
     for (let start = 0; start < value.length; start += sliceLength) {
@@ -98,7 +101,7 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/** Refuses a file of ids that does not end as one. */
+/** Refuses a file of ids with another suffix. */
 export function idOutputFile(path: string | undefined): string | undefined {
   const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
   if (path !== undefined) checkIdFileName(path, `--output "${path}"`, hint);
@@ -113,14 +116,14 @@ export function checkHeadFits(path: string | undefined): void {
   });
 }
 
-/** The reader of stdout has gone (`| head`). It has what it wanted, so the run ends in silence, with success. */
+/** The reader of stdout has exited (`| head`). It has what it wanted, so the run ends silently, with success. */
 export class ReaderGone extends Error {}
 
 const stdout = 1;
 
 /**
- * Writes data to stdout or into a named pipe. A pipe whose reader is slow, or stops reading, must not keep the run from
- * serving signals, so a thread of the runtime writes to it. A file is written straight away.
+ * Writes data to stdout or to a named pipe. A pipe whose reader is slow or stops must not keep the run from
+ * handling signals, so a thread of the runtime writes to it. A file is written directly.
  */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;
@@ -154,7 +157,10 @@ class StreamWriter implements ByteSink {
     if (!this.isWriting) void this.writeQueue();
   }
 
-  /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
+  /**
+   * Undefined while there is room; otherwise resolves when there is room again, or when `write` has an error
+   * to throw.
+   */
   drain(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
   }
@@ -211,7 +217,7 @@ const errorOfStdout = (error: unknown): unknown =>
     ? new ReaderGone("the reader of stdout has gone")
     : refusal("standard output cannot be written", error);
 
-/** Joins chunks that are lines or single bytes, which would take a system call each. */
+/** Joins small chunks, such as lines or single bytes, which would each take a system call. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
   return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
@@ -238,8 +244,9 @@ function isRegularFile(fd: number): boolean {
 }
 
 /**
- * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds one: waits
- * for its end with `--wait`, else a UserError that names it. `undefined` and `-` are stdout, which needs no lock.
+ * Checks that a directory and files can be written, and locks them until the end of the run. If another run
+ * holds a lock: waits for its end with `--wait`, else throws a UserError that names it. `undefined` and `-`
+ * are stdout, which needs no lock.
  */
 export async function lockOutputs(
   output: Output,
@@ -251,7 +258,7 @@ export async function lockOutputs(
   if (output.waits && places.length === 0) {
     throw usageError("--wait needs a file or directory to write", "name one: --output");
   }
-  // All runs take their locks in one order, so that no two wait for each other.
+  // All runs take their locks in the same order, so that no two wait for each other.
   places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));
   for (const place of places) await lockOne(place, output);
 }

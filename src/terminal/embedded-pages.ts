@@ -1,12 +1,12 @@
 import { readEmbedded } from "#embedded";
 
-// Files that only the command line shows.
+// Embedded files that only the command line shows.
 
-/** A page of the manual by its name in docs/, such as "eval.md"; null if there is none. */
+/** Returns a page of the manual by its name in docs/, such as "eval.md"; null if there is none. */
 export const readPage = (name: string): string | null =>
   /^[\w-]+\.md$/.test(name) ? readOrNull(`docs/${name}`) : null;
 
-/** LICENSE: the text that samples of the manual read. */
+/** Returns LICENSE: the text that examples of the manual read. */
 export const readSample = (): string | null => readOrNull("LICENSE");
 
 function readOrNull(path: string): string | null {
@@ -17,10 +17,10 @@ function readOrNull(path: string): string | null {
   }
 }
 
-/** The page to learn from (scripts/playground.ts). */
+/** Returns the playground page (scripts/playground.ts). */
 export const readPlayground = (): Uint8Array => readEmbedded("dist/playground/playground.html");
 
-/** The template of the pages that `--report` writes (scripts/pages.ts). */
+/** Returns the template of the pages that `--report` writes (scripts/pages.ts). */
 export const readPageTemplate = (): string => readText("dist/pages/report.html");
 
 const readText = (path: string) => new TextDecoder().decode(readEmbedded(path));

@@ -2,43 +2,43 @@ import { escapeText } from "#bytes";
 import { type Line, type Piece, piece } from "./output.ts";
 import { packedLines, shownWidth, withCommas } from "./summary-rows.ts";
 
-/** Values of subjects (tokenizers) on items (texts), as a terminal shows them. */
+/** Values of subjects (tokenizers) on items (texts), for display on a terminal. */
 export type Grid = {
   readonly subjects: Axis;
   readonly items: Axis;
   /** `cells[item][subject]` */
   readonly cells: readonly (readonly string[])[];
-  /** The subjects with the best value, of each item; left out where none is marked. */
+  /** The subjects with the best value, for each item; left out if none is marked. */
   readonly bests?: readonly ReadonlySet<number>[];
 };
 
-/** `noun` is what its names are names of, in the plural. */
+/** `noun` describes its names, in the plural. */
 export type Axis = {
   readonly noun: string;
   readonly names: readonly string[];
-  /** Stands behind them, and is never shortened: all of them together. */
+  /** A column or row for all of them together, at the end, which is never shortened. */
   readonly sum?: string;
 };
 
-/** What stands behind a best value. */
+/** Follows a best value. */
 const bestMark = "*";
 
-/** Says what the mark is, behind a sentence, where it stands somewhere. */
+/** Appends a legend for the mark if any cell has it. */
 export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
   bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
 
-/** Between two columns. The mark of the left one is in it. */
+/** Between two columns, including the mark of the left one. */
 const gap = 2;
-/** Shorter than that a name says little: it becomes a number. */
+/** A shorter name would say little, so it becomes a number. */
 const nameColumnsLeast = 8;
-/** Of names above the columns of several tables. */
+/** For names above the columns of several tables. */
 const splitNameColumns = 12;
 const ellipsis = "…";
 
 /**
- * A table in at most `columns` columns. Of the following the first that fits: subjects as rows; items as rows; the two with
- * the middle of long names left out; items as rows, the subjects numbered below a legend. Where none fits, there are several
- * tables with some of the items each: never with some of the subjects, because these are what is compared.
+ * Returns a table in at most `columns` columns: the first of these that fits: subjects as rows; items as
+ * rows; both with the middle of long names left out; items as rows, with subjects numbered below a legend. If
+ * none fits, several tables have some of the items each, but always all subjects, because these are compared.
  */
 export function gridLines(grid: Grid, columns: number): Line[] {
   const upright = uprightTable(grid);
@@ -57,18 +57,18 @@ export function gridLines(grid: Grid, columns: number): Line[] {
   return splitLines({ ...upright, rows: shortAxis(upright.rows, rowColumns) }, columns);
 }
 
-/** If the names are numbers: what they stand for. */
+/** The meaning of names that are numbers. */
 type Heads = { readonly legend?: readonly string[] };
 
-/** A table whose names and cells are escaped: what is measured here is what is shown. */
+/** A table with escaped names and cells, so that widths are those on the screen. */
 export type Table = {
   readonly rows: Axis & Heads;
   readonly columns: Axis & Heads;
   /** `cells[row][column]` */
   readonly cells: readonly (readonly Cell[])[];
-  /** Columns on the screen that the longest cell of each column takes. */
+  /** Width on the screen of the longest cell of each column. */
   readonly cellWidths: readonly number[];
-  /** Above the names of the rows, which then are never shortened. */
+  /** Text above the names of the rows, which are then never shortened. */
   readonly corner?: string;
 };
 
@@ -96,7 +96,7 @@ export const turnedTable = ({ subjects, items, cells, bests }: Grid): Table =>
     isBest: bests?.[row]?.has(column) ?? false,
   }));
 
-/** The table with names of at most so many columns; undefined if it is too wide. */
+/** Shortens names to the given number of columns; undefined if the table is still too wide. */
 function fitted(table: Table, columns: number, nameColumns: number): Table | undefined {
   const shortRows = (width: number) =>
     table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
@@ -106,11 +106,11 @@ function fitted(table: Table, columns: number, nameColumns: number): Table | und
   return { ...short, rows: shortRows(widest(headsOf(short.rows)) + leftOver) };
 }
 
-/** The table, if none of its names became a number. */
+/** Returns the table if none of its names became a number. */
 const named = (table: Table | undefined) =>
   table?.rows.legend === undefined && table?.columns.legend === undefined ? table : undefined;
 
-/** The table with the longest names that fit. */
+/** Returns the table with the longest names that fit. */
 function narrowed(table: Table, columns: number): Table | undefined {
   for (let nameColumns = columns; nameColumns >= nameColumnsLeast; nameColumns--) {
     const found = fitted(table, columns, nameColumns);
@@ -120,8 +120,8 @@ function narrowed(table: Table, columns: number): Table | undefined {
 }
 
 /**
- * Names of at most so many columns: the middle of long ones is left out. Names that would then look alike lose what they all
- * begin and end with before; where that is not enough, all are numbers.
+ * Shortens names to the given number of columns by leaving out the middle of long ones. If names would become
+ * equal, their common prefix and suffix are removed first; if that is not enough, all become numbers.
  */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   if (axis.names.every((name) => shownWidth(name) <= columns)) return axis;
@@ -134,7 +134,7 @@ export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   return { ...axis, names: axis.names.map((name) => short.get(name)!) };
 }
 
-/** What names have beside what all of them begin and end with. */
+/** Removes the common prefix and suffix of names. */
 function withoutCommon(names: readonly string[]): string[] {
   const all = names.map(charactersOf);
   const least = Math.min(...all.map(({ length }) => length));
@@ -155,7 +155,7 @@ const numbered = (axis: Axis): Axis & Heads => ({
   legend: axis.names.map((name, i) => `${i === 0 ? `${axis.noun}: ` : ""}${i + 1} = ${name}`),
 });
 
-/** The names with that of all together. */
+/** Returns the names, followed by that of all together. */
 export const headsOf = ({ names, sum }: Axis): readonly string[] =>
   sum === undefined ? names : [...names, sum];
 
@@ -170,13 +170,13 @@ const rowHeadWidth = ({ rows, corner = "" }: Table) => Math.max(widest(headsOf(r
 const widthOf = (table: Table): number =>
   columnWidths(table).reduce((sum, width) => sum + gap + width, rowHeadWidth(table)) + bestMark.length;
 
-/** The table, if it fits with names and no numbers. */
+/** Returns the table if it fits with names and without numbers. */
 export function namedLines(table: Table, columns: number): Line[] | undefined {
   const placed = named(narrowed(table, columns));
   return placed && blockLines(placed);
 }
 
-/** As many columns as fit, and below them the others, with the names of all rows. */
+/** Puts as many columns as fit, and the others in tables below, each with the names of all rows. */
 export function splitLines(whole: Table, columns: number): Line[] {
   const table = { ...whole, columns: shortAxis(whole.columns, splitNameColumns) };
   const widths = columnWidths(table);
@@ -193,7 +193,7 @@ export function splitLines(whole: Table, columns: number): Line[] {
   return lines;
 }
 
-/** The columns [first, end). */
+/** Formats the columns [first, end). */
 function blockLines(table: Table, first = 0, end = headsOf(table.columns).length): Line[] {
   const { rows, columns, cells, corner = "" } = table;
   const widths = columnWidths(table);
@@ -215,15 +215,15 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
 
 const widest = (names: readonly string[]) => Math.max(...names.map(shownWidth));
 
-/** As people see them: a letter with its accents is one. The first segmenter takes 1.3 ms, and few names are that long. */
+/** Splits text into grapheme clusters. The first segmenter takes 1.3 ms, and few names are that long. */
 const charactersOf = (text: string) =>
   Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** Items with commas between, in lines as full as they can be; only a line of one item is longer. */
+/** Formats items separated by commas, in lines as full as possible; only a line of one item may be longer. */
 export const flowedLines = (items: readonly string[], columns: number): string[] =>
   packedLines(withCommas(items), columns);
 
-/** A name in at most so many columns: the middle of a long one is left out. */
+/** Shortens a name to the given number of columns by leaving out its middle. */
 export function shortened(name: string, columns: number): string {
   if (shownWidth(name) <= columns) return name;
   const characters = charactersOf(name);
@@ -233,7 +233,7 @@ export function shortened(name: string, columns: number): string {
   return [...begin, ellipsis, ...end.toReversed()].join("");
 }
 
-/** The first characters, in at most so many columns. */
+/** Returns the first characters that fit the given number of columns. */
 function taken(characters: readonly string[], columns: number): string[] {
   const found: string[] = [];
   let width = 0;

@@ -29,7 +29,7 @@ import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { uniqueNames } from "./tokenizer-options.ts";
 
-/** Refuses names that are wrong by themselves, and names beside a plan. Looks at no file. */
+/** Refuses invalid names, and names in addition to a plan. Reads no file. */
 export function checkFiles(
   files: readonly string[],
   asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
@@ -41,15 +41,15 @@ export function checkFiles(
       "give either ranges or files",
     );
   }
-  // Both stand for files.
+  // Both options replace files.
   if (files.length > 0 || (ranges === undefined && counts === undefined)) checkNames(files, asked);
 }
 
-/** The inputs as they are now, and the files that are skipped. */
+/** Lists the inputs as they are now, and the skipped files. */
 export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
   inspectStreams(findFiles(names, options, output), options);
 
-/** The same, without a look at what streams hold. */
+/** Likewise, without inspecting streams. */
 export function findFiles(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
   output.keepOutputsFrom(found.inputs);
@@ -57,7 +57,10 @@ export function findFiles(names: readonly string[], options: InputOptions, outpu
   return found;
 }
 
-/** With the format of the first stream, for whose beginning this waits. Then it is known whether an input has fields. */
+/**
+ * Detects the format of the first stream, waiting for its beginning. Then it is known whether an input has
+ * fields.
+ */
 export async function inspectStreams(found: FoundInputs, options: InputOptions): Promise<FoundInputs> {
   const inputs = await inspectFirstStream(found.inputs, options);
   if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
@@ -70,7 +73,7 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
   return { ...found, inputs };
 }
 
-/** The ranges in the file, or in standard input for `-`, and their inputs as they are now. */
+/** Reads the ranges in the file, or in standard input for `-`, and lists their inputs as they are now. */
 export async function openRanges(
   path: string,
   options: Parameters<typeof readPlan>[2],
@@ -95,7 +98,10 @@ export async function openRanges(
 /** A plan of 400,000 ranges. */
 const planBytesMax = 2 ** 28;
 
-/** The plan in a file, which is small beside a corpus. A pipe is not waited for, as by no option that names such a file. */
+/**
+ * Reads a plan, which is small compared with a corpus. Like other options for such files, it refuses pipes,
+ * which might block.
+ */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
     throw new UserError(`--ranges: "${path}" is not a regular file`, {
@@ -106,9 +112,9 @@ function planChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Copies each path that is not a regular file (a pipe, a device) to a file without a name. Returns the descriptors of these
- * files, open at their beginning, by path. So whoever reads them never waits: a pipe may have no writer, or a slow one, and
- * signals are served only while other threads do the waiting.
+ * Copies each path that is not a regular file (a pipe, a device) to an unnamed file. Returns these files'
+ * descriptors, positioned at the beginning, by path. So readers never block: a pipe may have no writer, or a
+ * slow one, and signals are only handled while other threads wait.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();
@@ -127,7 +133,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   return spooled;
 }
 
-/** Neither a file nor a directory. A path that is missing is left to its reader. */
+/** Whether it is neither a file nor a directory. A missing path is left to its reader. */
 export function isPipe(path: string): boolean {
   const stats = statOf(path);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
@@ -142,10 +148,10 @@ async function spool(path: string, copyPath: string): Promise<number> {
   }
 }
 
-/** Copies what comes from a pipe, until its end, to a new file: at most half of what its file system has free. */
+/** Copies a pipe to its end into a new file, using at most half of the free space of its file system. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
   const stats = statOf(path);
-  // A terminal may be standard input.
+  // Standard input may be a terminal.
   if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
     throw new UserError(`"${path}" is a device, and may have no end`, { hint: "name a file or a pipe" });
   }
@@ -167,9 +173,9 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
   }
 }
 
-/** What comes from a path, until its end. The runtime's threads wait for it, so signals are served meanwhile. */
+/** Yields a path's data to its end. The runtime's threads wait for it, so signals are handled. */
 async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
-  // There it has no path.
+  // On Windows it has no path.
   if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
   const fail = (error: unknown) => {
     throw readErrorOf(path, error);
@@ -204,7 +210,7 @@ const moreRoom = "set TMPDIR to a directory with free space, or write it to a fi
 /** Texts, each with the names of its files as typed. */
 type TypedText = { readonly name: string; readonly paths: readonly string[] };
 
-/** What `--text` names, text by text: values with the same NAME are one text. Looks at no file. */
+/** Groups the values of `--text` by text: values with the same NAME are one text. Reads no file. */
 export function readTexts(values: readonly Named[]): TypedText[] {
   const standardInputs = values.filter(({ path }) => path === "-");
   if (standardInputs.length > 1) throw usageError("standard input (-) is named twice, and can be read once");
@@ -216,7 +222,7 @@ export function readTexts(values: readonly Named[]): TypedText[] {
   }));
 }
 
-/** The name of a file without what says its format and compression. */
+/** Returns a file's name without the suffixes of format and compression. */
 export function nameOfText(path: string): string {
   if (path === "-") return "stdin";
   const name = basename(path) || basename(dirname(path)) || path;
@@ -226,8 +232,8 @@ export function nameOfText(path: string): string {
 }
 
 /**
- * The inputs of the texts, and all files that are skipped. A text is read several times, so what can be read only once
- * (standard input, a pipe) is copied to a file first.
+ * Returns the inputs of the texts, and all skipped files. A text is read several times, so sources that can
+ * be read only once (standard input, a pipe) are copied to a file first.
  */
 export async function openTexts(
   texts: readonly TypedText[],
@@ -239,7 +245,7 @@ export async function openTexts(
   const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
   let copyCount = 0;
   for (const { name, paths } of texts) {
-    /** A copy is called what it is a copy of. */
+    /** Maps a copy to the name of its source. */
     const copied = new Map<string, string>();
     const files: string[] = [];
     for (const path of paths) {

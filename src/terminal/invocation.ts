@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** What a command gets. */
+/** The arguments of a command. */
 export type Invocation = {
   readonly options: TypedOptions;
   readonly files: readonly string[];
@@ -10,7 +10,7 @@ export type Invocation = {
 
 /** The options of a command by their long names, each with the texts typed for it; a flag has none. */
 export class TypedOptions extends Map<string, readonly string[]> {
-  /** Every value with the name of its option, as they were typed one after the other. */
+  /** Every value with the name of its option, in the order typed. */
   readonly inOrder: (readonly [name: string, value: string])[] = [];
 
   add(name: string, value: string): void {
@@ -18,13 +18,13 @@ export class TypedOptions extends Map<string, readonly string[]> {
     this.inOrder.push([name, value]);
   }
 
-  /** The text typed for an option; undefined if it was not given. */
+  /** Returns the text typed for an option; undefined if it was not given. */
   text(name: string): string | undefined {
     return this.get(name)?.[0];
   }
 }
 
-/** The path in the value of an option, which `shown` describes; undefined if the value is a name that is known. */
+/** Returns the path in the value of an option, whose form is `shown`; undefined if the value is a known name. */
 export function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
   if (!shown.includes("NAME=") || existsSync(typed)) return typed;

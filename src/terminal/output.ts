@@ -18,37 +18,40 @@ import { usualColumns } from "./summary-rows.ts";
 export type OutputOptions = {
   readonly quiet: boolean;
   readonly progress: string;
-  /** `--wait`: for other runs that write the same. */
+  /** `--wait`: wait for other runs that write the same output. */
   readonly waits?: boolean;
   readonly command: string;
   readonly log?: LogFile | undefined;
-  /** All that the run writes. */
+  /** All outputs of the run. */
   readonly written?: WrittenPlaces;
 };
 
 /**
- * A summary; one that takes time to make is made if people or the log are to see it. It is told where its lines have to end;
- * null: nowhere.
+ * A summary, or a function that makes it on demand for people or the log. Its argument is the column where
+ * lines have to end, or null for no limit.
  */
 type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
-/** An estimate below this is not told to people. */
+/** A smaller estimate is not shown to people. */
 const worthTellingBytes = 1e8;
 
 const stderr = 2;
 
-/** Writes a message for people; if nobody reads it, the work goes on. */
+/** Writes a message for people; if nobody reads it, the work continues. */
 function writeStderr(text: string): void {
   try {
     writeAll(stderr, Buffer.from(text));
   } catch {}
 }
 
-/** What people, or the program that watches, see on stderr and in the log. All of it is escaped here and in the log. */
+/**
+ * Messages for people, or for a watching program, on stderr and in the log. Everything is escaped here and in
+ * the log.
+ */
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
-  /** What stderr shows, and what the log holds. */
+  /** The displays of stderr and of the log. */
   private readonly displays: readonly ProgressDisplay[];
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
 
@@ -66,12 +69,12 @@ export class Output {
     return this.options.waits === true;
   }
 
-  /** Refuses to write what is read: a directory, a glob or a plan may have led to it. */
+  /** Refuses to write inputs: a directory, a glob or a plan may have led to an output. */
   keepOutputsFrom(read: readonly RunInput[]): void {
     this.options.written?.refuseOverlap(read);
   }
 
-  /** Nothing is written into the log any more: it is a file of something else. */
+  /** Stops writing to the log, because it is an input or another output. */
   dropLog(): void {
     if (this.options.log !== undefined) this.options.log.isRefused = true;
   }
@@ -80,20 +83,20 @@ export class Output {
     for (const display of this.displays) display.update(progress);
   }
 
-  /** What reading shards that are there reports to. */
+  /** Progress of verifying existing shards. */
   readonly checking = (done: number, total: number): void =>
     this.progress({ stage: "checking", done, total, unit: "bytes" });
 
-  /** What encoding reports to. */
+  /** Progress of encoding. */
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
-  /** The stage ends now, and this is what it found; without it, the stage ended with its last report. */
+  /** Ends the stage now, with its result; without one, the stage ended with its last report. */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }
 
-  /** The stage ends with its last report; the summary says how long the run took. */
+  /** Ends the stage with its last report; the summary has the time of the run. */
   endOnlyStage(): void {
     for (const display of this.displays) display.end("told below");
   }
@@ -105,7 +108,7 @@ export class Output {
     else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
   }
 
-  /** Another run is writing the output, and this one waits for its end. */
+  /** Reports that another run is writing the output, and that this one waits for its end. */
   waitFor(path: string, holder: Holder): void {
     const message = `waiting: "${path}" is being written by ${describeHolder(holder)}`;
     this.options.log?.line(message);
@@ -113,7 +116,7 @@ export class Output {
     else if (!this.options.quiet) this.line(`bpe: ${message}`);
   }
 
-  /** What this run was warned of, so far. */
+  /** The warnings of this run so far. */
   readonly warnings: string[] = [];
 
   warn(text: string): void {
@@ -123,12 +126,12 @@ export class Output {
     this.showWarning(message);
   }
 
-  /** Warns of what a run found, in the words of the command line. */
+  /** Warns in the words of the command line. */
   tell(warnings: readonly Warning[]): void {
     for (const warning of warnings) this.warn(formatWarning(warning));
   }
 
-  /** Files that are not read. Each is in the log; the summary says how many there are. */
+  /** Logs each file that is not read; the summary has their number. */
   tellSkipped(skipped: readonly Skipped[]): void {
     for (const { path, reason } of skipped) {
       this.options.log?.line(`skipped "${path}": it is ${reason}`);
@@ -136,7 +139,7 @@ export class Output {
     }
   }
 
-  /** What a run that went well has to say: `summary`, lines, to people, `record` to programs. `end` says it. */
+  /** Records the results of a successful run: `summary` for people, `record` for programs. `end` prints them. */
   succeed(summary: Summary, record: object): void {
     this.success = { summary, record };
   }
@@ -152,7 +155,7 @@ export class Output {
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
-  /** The end of a run whose reader of stdout went away: success, in silence where people read. */
+  /** Ends a run whose reader of stdout has exited: success, silent for people. */
   endUnread(): void {
     this.endWith(["the reader of stdout went away"], { success: true, unread: true }, []);
   }
@@ -205,23 +208,23 @@ export class Output {
 }
 
 /**
- * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its record as JSON. Each line
- * is appended in one write, so several runs may share the file, and `logrotate` may copy and truncate it, or move it away
- * between two runs.
+ * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its record as
+ * JSON. Each line is appended in one write, so several runs may share the file, and `logrotate` may copy and
+ * truncate it, or move it between two runs.
  */
 export class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
-  /** Nothing is written any more: it is a file that may not be. */
+  /** Whether nothing may be written any more, because the file is an input or another output. */
   isRefused = false;
   onFailure: (message: string) => void = () => {};
 
   constructor(readonly path: string) {}
 
-  /** Called before any work. A UserError if the file cannot be written. */
+  /** Called before any work. Throws a UserError if the file cannot be written. */
   open(): void {
     try {
-      // A pipe without a reader is an error, not a run that never begins.
+      // A pipe without a reader is an error; the run must not block.
       this.fd ??= openToAppend(this.path);
     } catch (error) {
       if (error instanceof Untrusted)
@@ -239,17 +242,17 @@ export class LogFile {
     this.write(jsonLine(content));
   }
 
-  /** The work goes on if the log fails: a full disk is told once, and the next line is tried all the same. */
+  /** If the log fails, the work continues: a full disk is reported once, and the next line is tried again. */
   private write(text: string): void {
     if (this.isRefused) return;
     try {
-      // Still closed if the run ends before its work: for a mistake, or because this file cannot be opened.
+      // Still closed if the run ends early, for a mistake or because this file cannot be opened.
       this.open();
     } catch {
       return;
     }
     try {
-      // Not waited for: a pipe whose reader is slow is a log that fails.
+      // Does not block: a pipe with a slow reader counts as a failing log.
       const bytes = Buffer.from(`${text}\n`);
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {
@@ -270,13 +273,16 @@ function explain(error: unknown): { message: string; hint: string | undefined; c
   };
 }
 
-// The terminal that people read: whether there is one, its width, and how text stands out on it.
+// The terminal: whether there is one, its width, and text styles.
 
 type Descriptor = 1 | 2;
 
 export const isTerminal = (fd: Descriptor): boolean => columnsOf(fd) !== undefined;
 
-/** The columns of a terminal, 0 if it does not tell; undefined if it is none. To load the runtime's code for them takes 9 ms. */
+/**
+ * Returns the columns of a terminal, 0 if unknown; undefined if it is not a terminal. Loading the runtime's
+ * code for this takes 9 ms.
+ */
 function columnsOf(fd: Descriptor): number | undefined {
   if (!isDevice(fd)) return undefined;
   const libc = openLibc("ioctl");
@@ -298,21 +304,24 @@ function isDevice(fd: Descriptor): boolean {
   }
 }
 
-/** A terminal that cannot move its cursor, as that of an editor. */
+/** Whether the terminal cannot move its cursor, like an editor's. */
 const isDumb = () => process.env.TERM === "dumb";
 
-/** The width of the terminal as it is now; 80 where it is unknown. */
+/** Returns the current width of the terminal; 80 if unknown. */
 export const terminalColumns = (fd: Descriptor): number => columnsOf(fd) || usualColumns;
 
-/** Where lines for people have to end: at the width of the terminal; null where no terminal shows them. */
+/** Returns the column where lines for people have to end: the terminal's width; null if there is no terminal. */
 export const lineColumns = (fd: Descriptor): number | null => (isTerminal(fd) ? terminalColumns(fd) : null);
 
 const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 
-/** Each gives its text with the codes that make it stand out. */
+/** Each wraps its text in the codes of its style. */
 export type Styles = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
-/** Styles of a text that goes to `fd`. They do nothing where no terminal reads it, with NO_COLOR, or if TERM is dumb. */
+/**
+ * Returns the styles for text that goes to `fd`. They do nothing without a terminal, with NO_COLOR, or if
+ * TERM is dumb.
+ */
 export const stylesFor = (fd: Descriptor): Styles =>
   process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plain : coloured;
 
@@ -325,13 +334,13 @@ export const plain = stylesOf((text) => text);
 const styled = (text: string, code: string) => `\x1b[${code}m${text}\x1b[0m`;
 export const coloured = stylesOf(styled);
 
-/** A line for people: text, which is escaped where it is printed, and pieces of it that stand out. */
+/** A line for people: text, which is escaped when printed, and styled pieces. */
 export type Line = string | readonly Piece[];
 export type Piece = string | { readonly text: string; readonly code: string };
 
 export const piece = (style: keyof Styles, text: string): Piece => ({ text, code: codes[style] });
 
-/** Lines of which a figure stands out where it is first. */
+/** Highlights the first occurrence of a figure in lines. */
 export function withFigure(lines: readonly string[], figure: string | undefined): Line[] {
   const found = figure === undefined ? -1 : lines.findIndex((line) => line.includes(figure));
   if (found < 0) return [...lines];
@@ -340,8 +349,8 @@ export function withFigure(lines: readonly string[], figure: string | undefined)
 }
 
 /**
- * Lines as they are printed: here all is escaped that people see. A line may name a file, or show a token, that holds line
- * ends and codes for the terminal.
+ * Formats lines for printing: all text for people is escaped here. A line may name a file, or show a token,
+ * that contains line ends and terminal codes.
  */
 export function printable(lines: string | readonly Line[], styles: Styles = plain): string {
   const shown = (piece: Piece) => {
@@ -353,13 +362,13 @@ export function printable(lines: string | readonly Line[], styles: Styles = plai
     .join("\n");
 }
 
-/** What was decided about a corpus without being asked: rows of a summary, each a name and a text, which may be empty. */
+/** Returns automatic decisions about a corpus as rows of a summary, each a name and a text, which may be empty. */
 export const corpusNotes = ({ inputs, skipped }: FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],
 ];
 
-/** The same as lines, for a summary without rows. */
+/** Likewise as lines, for a summary without rows. */
 export const corpusNoteLines = (found: FoundInputs) =>
   corpusNotes(found).flatMap(([name, text]) => (text === "" ? [] : [`${name} ${text}`]));
 

@@ -1,25 +1,31 @@
 import { formatBytes, formatClock, formatSeconds, groupDigits } from "#bytes";
 import type { StageProgress } from "#jobs";
 
-// How far a long run is: a bar on a terminal, a line for each stage elsewhere, an object a line for programs.
+// Progress of a long run: a bar on a terminal, a line for each stage elsewhere, JSON lines for programs.
 
 /** `log` is the file of `--log-file`: the lines of `plain` without the program's name. */
 export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** Shows how far a stage is. Its methods may be called at any time, any number of times. */
+/** Shows the progress of a stage. Its methods may be called at any time, any number of times. */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
-  /** The stage ends now, and found this; it ended with its last report, whose time may be told in a summary; or it is stopped. */
+  /**
+   * Ends the stage: "took": now, with this result; "told below": at its last report, with the time in a
+   * summary; or it was stopped.
+   */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
   clear(): void;
 };
 
-/** How often a stage is shown. Lines are for logs: each stage has one, and a very long one a sign of life. */
+/**
+ * Intervals between displays of a stage. Lines are for logs: one for each stage, and a sign of life for very
+ * long ones.
+ */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
-/** A stage that ends sooner is not shown to people. Programs are told of each stage at once. */
+/** Shorter stages are not shown to people. Programs get each stage at once. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
-/** The shortest stage that is worth a line. The summary has the times of all. */
+/** The shortest stage with a line of its own. The summary has the times of all. */
 const lineMsLeast = 1000;
 
 export function createProgress(
@@ -30,11 +36,11 @@ export function createProgress(
 ): ProgressDisplay {
   if (mode === "none") return { update() {}, end() {}, clear() {} };
   let last: StageProgress | undefined;
-  // A stage begins where the one before it ended; the first one, with its first report.
+  // A stage begins at the end of the previous one; the first begins with its first report.
   let startMs: number | undefined;
   let lastMs = 0;
   let shownMs = 0;
-  /** What was shown last of this stage. */
+  /** The last displayed progress of this stage. */
   let shown: StageProgress | undefined;
   let barShown = false;
 
@@ -49,7 +55,7 @@ export function createProgress(
     const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = (mode === "plain" || mode === "log") && how !== "told below";
     if (mode === "json" && last !== undefined && how !== "stopped after") {
-      // Programs are told that all is done, of a stream and of fewer merges than asked, too.
+      // Programs are told that all is done, even for a stream, and if there were fewer merges than requested.
       const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
       const whole = { ...last, done, total: done };
       if (shown?.done !== done || shown.total !== done) show(whole, measure(whole, elapsedMs / 1000));
@@ -64,8 +70,8 @@ export function createProgress(
     if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
     else if (mode !== "bar") line(sentence(parts(progress, figures)));
     else if (!pause.isOn) {
-      // The cursor stays at the start of the line: if the terminal is made narrower, it wraps what is there, and the
-      // next bar takes all of it away.
+      // The cursor stays at the start of the line: if the terminal gets narrower and wraps the bar, the next
+      // bar erases all of it.
       write(`${barLine(progress, figures, columns() - 1)}\x1b[J\r`);
       barShown = true;
       pause.clear = clear;
@@ -91,7 +97,7 @@ export function createProgress(
   };
 }
 
-/** No bar is drawn while data go to the terminal that it is on. */
+/** Suspends the bar while data go to the same terminal. */
 const pause = { isOn: false, clear: () => {} };
 
 export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {
@@ -106,10 +112,10 @@ export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {
 
 type Figures = ReturnType<typeof measure>;
 
-/** Where the total is unknown, share and time left are, too. */
+/** Without a total, share and remaining time are unknown, too. */
 function measure(progress: StageProgress, elapsedSeconds: number) {
   const { stage, total, unit, distinctWordCount } = progress;
-  // For compressed files this is computed from a share, and is not a whole number.
+  // For compressed files this is computed from a share, and is not an integer.
   const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {
@@ -125,7 +131,7 @@ function measure(progress: StageProgress, elapsedSeconds: number) {
   };
 }
 
-/** What there is to say, in its order, each with its number; "" is not known. */
+/** Formats each figure, in display order; "" if unknown. */
 function parts({ unit }: StageProgress, figures: Figures) {
   const { stage, share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
   const shown = unit === "bytes" ? formatBytes : groupDigits;
@@ -141,7 +147,10 @@ function parts({ unit }: StageProgress, figures: Figures) {
   };
 }
 
-/** The start of a stage says little of its speed: the rest is estimated after a part of it, or after some seconds. */
+/**
+ * Whether the remaining time can be estimated: the start of a stage says little about its speed, so only
+ * after a share of it, or after some seconds.
+ */
 const isForeseen = ({ share, done, perSecond }: Figures) =>
   done > 0 && (share! >= foreseenShare || done >= foreseenSeconds * perSecond);
 
@@ -155,7 +164,7 @@ function sentence({ stage, ...rest }: Parts): string {
   return `${stage} ${known.join(", ")}`.trim();
 }
 
-/** A stage that has ended, or was stopped: how long it took, and what is known of it. */
+/** Formats a stage that has ended or was stopped: its time and results. */
 function stageLine(progress: StageProgress, elapsedSeconds: number, how: string, found = ""): string {
   const { share, amount, rate } = parts(progress, measure(progress, elapsedSeconds));
   const known = [how === "took" ? "" : share.trim(), amount, rate, found].filter((part) => part !== "");
@@ -163,16 +172,16 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
 }
 
 /**
- * What a narrow terminal does without, in this order: the amount and the bar say what the share says; the stage goes before
- * the share, because only the share moves.
+ * Parts that a narrow terminal leaves out, in this order. Amount and bar repeat the share; the stage is
+ * dropped before the share, because only the share changes.
  */
 const dispensable = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
-/** Where nobody knows the end, there is no bar, and the amount is how far it is. */
+/** If the end is unknown, there is no bar, and the amount shows the progress. */
 const dispensableWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };
 
-/** A bar and the sentence behind it, in at most `width` columns. A part is there as a whole or not at all. */
+/** Formats a bar and the following sentence in at most `width` columns. Parts are complete or left out. */
 export function barLine(progress: StageProgress, figures: Figures, width: number): string {
   const { share } = figures;
   const said = parts(progress, figures);

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { exitCode, isWindows } from "#runtime";
 
-/** What has to be undone at the end of the run, however it ends. */
+/** Functions to call at the end of the run, however it ends. */
 let cleanups: (() => void)[] = [];
 
 /**
- * Registers `cleanup` to be called when the run ends, or a signal stops it; returns a function that unregisters it. It must
- * be safe to call at any moment.
+ * Registers `cleanup` to be called when the run ends, or a signal stops it; returns a function that
+ * unregisters it. It must be safe to call at any moment.
  */
 export function onStop(cleanup: () => void): () => void {
   cleanups.push(cleanup);
@@ -24,8 +24,8 @@ export function undoAll(): void {
 }
 
 /**
- * From now on SIGINT, SIGTERM and SIGHUP undo what is half done, call `tell`, and end the process. The handlers stay: a
- * second signal, sent while the first is served, must not end the process in the middle.
+ * Installs handlers: SIGINT, SIGTERM and SIGHUP undo half-done work, call `tell`, and end the process. The
+ * handlers stay: a second signal, sent while the first is handled, must not end the process in the middle.
  */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
@@ -34,13 +34,13 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
     process.exit(code);
   };
   process.on("SIGINT", stop("interrupted", exitCode.interrupted));
-  // Ctrl-Break, on Windows. What ends a process there otherwise sends no signal.
+  // Ctrl-Break, on Windows. Other ways to end a process there send no signal.
   if (isWindows) process.on("SIGBREAK", stop("interrupted", exitCode.interrupted));
   process.on("SIGTERM", stop("terminated", exitCode.terminated));
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
-/** From now on an error that nobody catches, as in an event of the runtime, ends the run like any other. */
+/** Installs a handler: an uncaught error, as in an event of the runtime, ends the run like any other. */
 export function serveCrashes(fail: (error: unknown) => number): void {
   const end = (error: unknown) => {
     undoAll();
@@ -50,7 +50,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether the run was started (by nohup) so that it goes on when the terminal is closed. */
+/** Whether the run was started by nohup, to continue when the terminal is closed. */
 function isHangupIgnored(): boolean {
   if (isWindows) return false;
   try {

@@ -1,25 +1,25 @@
 import { escapeText } from "#bytes";
 import { shellLine } from "#runtime";
 
-// Rows for people: a name, and what there is to say beside it, on lines that fit.
+// Rows for people: a name with a text, on lines that fit.
 
-/** A text, or a list whose items stay whole where lines end. One that says nothing is no row. */
+/** A text, or a list whose items are not split across lines. An empty text makes no row. */
 export type Row = readonly [name: string, text: string | readonly string[]];
 
-/** How rows of an embedding move from one tokenizer to another. */
+/** How to map rows of an embedding from one tokenizer to another. */
 export const embeddingsRow = (before: string, after: string) =>
   ["embeddings", `${shellLine(["bpe", "diff", before, after, "--pieces"])} FILE has the old ids`] as const;
 
-/** Rows that people read elsewhere than on a terminal, and what is fitted for all of them. */
+/** Widths for text that is not read on a terminal. */
 export const usualColumns = 80;
 export const nameColumns = 12;
-/** With less room than this beside its name, a text stands below it. */
+/** If there is less room than this next to its name, a text goes below it. */
 const textColumnsLeast = 24;
 const narrowIndent = 2;
 
 /**
- * Rows as lines, their texts below each other. A text that is wider than the terminal goes on below itself; elsewhere a row
- * is a line, for `grep`.
+ * Formats rows as lines with aligned texts. A text wider than the terminal is wrapped; elsewhere each row is
+ * one line, for `grep`.
  */
 export function rowLines(
   rows: readonly Row[],
@@ -41,13 +41,13 @@ export function rowLines(
 }
 
 function linesOf(text: string | readonly string[], width: number): string[] {
-  // Escaped first: what is escaped is wider.
+  // Escaped first, because escaping makes it wider.
   const whole = escapeText(typeof text === "string" ? text : text.join(" "));
   if (widthOf(whole) <= width) return [whole];
   return packedLines(typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText), width);
 }
 
-/** Items as they are shown, in lines as full as they can be; only a line of one item is wider. */
+/** Puts items in lines as full as possible; only a line of one item may be wider. */
 export function packedLines(items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let used = 0;
@@ -64,11 +64,14 @@ export function packedLines(items: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** What stands between commas stays whole if it can. */
+/** Splits at commas if possible, otherwise at spaces. */
 const itemsOf = (text: string, width: number): string[] =>
   text.split(/(?<=[,;]) /).flatMap((phrase) => (widthOf(phrase) <= width ? [phrase] : phrase.split(" ")));
 
-/** A list of names with commas, in at most `width` columns: as many as fit, the first one always, and how many more. */
+/**
+ * Formats names separated by commas in at most `width` columns: as many as fit, always the first, and the
+ * number of others.
+ */
 export function namesWithin(names: readonly string[], width: number): string {
   const text = names.join(", ");
   if (names.length < 2 || widthOf(text) <= width) return text;
@@ -81,8 +84,8 @@ export function namesWithin(names: readonly string[], width: number): string {
 export const withCommas = (items: readonly string[]) =>
   items.map((item, i) => item + (i < items.length - 1 ? "," : ""));
 
-/** The columns that a terminal shows a text in: two for a Chinese character. */
+/** Returns the width of a text on a terminal: two columns for a Chinese character. */
 export const shownWidth = (text: string): number => Bun.stringWidth(text);
 
-/** Those of a text when it is escaped. */
+/** Returns the width of a text after escaping. */
 export const widthOf = (text: string) => shownWidth(escapeText(text));

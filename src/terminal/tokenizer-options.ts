@@ -8,20 +8,23 @@ import { collectGarbage, isDirectory, type MemoryBudget, usageError } from "#run
 import type { TokenizerParts } from "#tokenizer";
 import type { Output } from "./output.ts";
 
-/** What is asked of commands that use a tokenizer. */
+/** The options of commands that use a tokenizer. */
 type AskedTokenizer = Requested<typeof tokenizerSupplements> & {
   readonly tokenizer?: string | undefined;
   readonly specialTokensAsText?: boolean | undefined;
 };
 
-/** `--pattern` and `--special-token`, for tokenizer files that hold neither, and whether special tokens stay text. */
+/**
+ * Reads `--pattern` and `--special-token`, for tokenizer files without these, and whether special tokens are
+ * text.
+ */
 export const besideOf = ({ pattern, specialTokens = [], specialTokensAsText = false }: AskedTokenizer) => ({
   pattern: pattern === undefined ? undefined : resolvePattern(pattern),
   specialTokens,
   specialTokensAsText,
 });
 
-/** The tokenizer that `--tokenizer` names. Reads no file of it. */
+/** Returns the tokenizer given by `--tokenizer`, without reading its files. */
 export const tokenizerOf = (asked: AskedTokenizer) => ({
   ...findTokenizer(asked.tokenizer!),
   ...besideOf(asked),
@@ -29,7 +32,10 @@ export const tokenizerOf = (asked: AskedTokenizer) => ({
 
 type FoundBeside = ReturnType<typeof besideOf> & Pick<FoundTokenizer, "path"> & Partial<FoundTokenizer>;
 
-/** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
+/**
+ * Loads the tokenizer, and warns about settings that are not applied. `isDecoded`: its ids will be converted
+ * to bytes.
+ */
 export async function openTokenizer(
   { name, path, pattern, specialTokens, specialTokensAsText }: FoundBeside,
   isDecoded: boolean,
@@ -40,7 +46,7 @@ export async function openTokenizer(
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns of what in the files of tokenizers is not applied, once for all that it is said of. */
+/** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same one. */
 export function warnOfTokenizers(
   tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
   output: Pick<Output, "tell">,
@@ -52,7 +58,7 @@ export function warnOfTokenizers(
   }
 }
 
-/** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
+/** Loads the named tokenizers, in order, each with a unique name. */
 export async function openTokenizers(
   files: readonly string[],
   asked: AskedTokenizer,
@@ -77,7 +83,7 @@ export async function openTokenizers(
     const loads = some.map(({ path }) =>
       loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
     );
-    // All are waited for, so that the first in order that fails is the one that is told.
+    // All are awaited, so that the first failure in order is reported.
     await Promise.allSettled(loads);
     for (const [i, one] of some.entries()) {
       const parts = await loads[i]!;
@@ -89,7 +95,10 @@ export async function openTokenizers(
   return tokenizers;
 }
 
-/** The first of these tokenizers that are loaded at once: large ones by a thread each, as far as half of the memory allows. */
+/**
+ * Returns the first of these tokenizers that are loaded together: large ones each by a thread, within half of
+ * the memory.
+ */
 function loadedTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
   const fits = ({ path }: T) => {
@@ -103,13 +112,13 @@ function loadedTogether<T extends Named>(named: readonly T[], budget: MemoryBudg
 
 const loadedAtOnce = 4;
 
-/** One that was found by its name is called so. */
+/** A tokenizer that was found by name keeps that name. */
 function found(typed: Named): Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };
 }
 
-/** `bpe train -n 16000,32000` writes a tokenizer into a directory for each size: such a directory stands for all of them. */
+/** `bpe train -n 16000,32000` writes a tokenizer for each size: such a directory stands for all of them. */
 function eachSize(named: Named): Named[] {
   const { name, path } = named;
   if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
@@ -118,13 +127,13 @@ function eachSize(named: Named): Named[] {
   return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
 }
 
-/** The name of its directory, if its file is called as all are. */
+/** Returns the name of its directory, if its file has a usual name. */
 export function nameOfTokenizer(path: string): string {
   const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
 }
 
-/** A name for each: the one given; of the others the short one, or the path where two would have the same. */
+/** Names each: by the given name, else the short one, or the path if two would be equal. */
 export function uniqueNames<T extends Named>(
   all: readonly T[],
   shortName: (path: string) => string,

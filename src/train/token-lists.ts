@@ -4,20 +4,20 @@ import { UserError, usageError } from "#runtime";
 import type { TypedOptions } from "#terminal";
 import { checkSpecialTokens } from "#tokenizer";
 
-// Tokens that a file lists: one a line, or as a JSON list.
+// Files that list tokens: one a line, or as a JSON list.
 
-/** A token, and where it stands, for errors: `--seed-tokens "terms.txt", line 3`. */
+/** A token, and its place for errors: `--seed-tokens "terms.txt", line 3`. */
 type ListedToken = { readonly token: string; readonly place: string };
 
-/** The tokens in the file that an option names. */
+/** Returns the tokens in the file that an option names. */
 export const readTokenList = (option: string, path: string): string[] =>
   listedIn(option, path, readTextFile(option, path)).map(({ token }) => token);
 
-/** A file is JSON if its name says so, or if it begins as a list of texts or an object does: `[PAD]` is a line. */
+/** A file is JSON if its name says so, or if it begins like a list of texts or an object: `[PAD]` is a line. */
 const isJson = (path: string, content: string) =>
   /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
 
-/** Lines may end in CRLF; empty ones are no tokens. */
+/** Lines may end in CRLF; empty ones are skipped. */
 function listedIn(option: string, path: string, content: string): ListedToken[] {
   const file = `${option} "${path}"`;
   const notTexts = (what: string) => {
@@ -44,8 +44,8 @@ function listedIn(option: string, path: string, content: string): ListedToken[] 
 const specialOption = "--special-tokens";
 
 /**
- * Puts the tokens in the files of `--special-tokens` among the values of `--special-token`, in the order in which both were
- * typed. `takesIds`: such a value is `TEXT=ID`, where an id is known.
+ * Inserts the tokens in the files of `--special-tokens` among the values of `--special-token`, in the order
+ * in which both were typed. `takesIds`: such a value is `TEXT=ID`, if an id is known.
  */
 export function takeSpecialTokens(
   options: TypedOptions,
@@ -62,7 +62,7 @@ export function takeSpecialTokens(
       : [{ token: value, place: "--special-token" }];
     for (const { token, place } of listed) {
       const before = taken.get(token);
-      // Of two that are typed the command says so.
+      // The command itself reports two that are typed.
       if (before !== undefined && (isFile || before !== place)) {
         throw usageError(`${place}: special token "${token}" is given twice`, `first by ${before}`);
       }
@@ -74,7 +74,10 @@ export function takeSpecialTokens(
   options.set("special-token", all);
 }
 
-/** What cannot be a special token by the rule that is typed, told with its place. Rules from elsewhere are settled later. */
+/**
+ * Refuses special tokens that the typed rule forbids, naming their place. Rules from other sources are
+ * checked later.
+ */
 function checkAt(place: string, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
   const asked =
@@ -111,7 +114,7 @@ function readSpecialTokens(
   return listed;
 }
 
-/** What is read of a tokenizer.json, as HF writes it. */
+/** The fields read from a tokenizer.json in HF's form. */
 const addedTokens = fieldsOf({
   added_tokens: listOf(
     fieldsOf({
@@ -127,7 +130,7 @@ const addedTokens = fieldsOf({
 });
 const lostFlags = ["lstrip", "rstrip", "single_word", "normalized"] as const;
 
-/** The special tokens of a tokenizer.json, by their ids. How else they are found in text is not kept. */
+/** Returns the special tokens of a tokenizer.json, by id. Their other settings are not kept. */
 function specialTokensOf(
   path: string,
   content: string,

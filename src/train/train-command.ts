@@ -18,7 +18,7 @@ import { encodingPatternOf, type Finished, runTraining, type TrainingHost } from
 import { readTokenList } from "./token-lists.ts";
 import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
-/** `bpe train`: reads the options, trains, tells. */
+/** `bpe train`: reads the options, trains, reports. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTraining(invocation);
   const typed = ["train", ...invocation.typed];
@@ -34,7 +34,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   } else await tell(finished, output);
 }
 
-/** What people see of a training, and how the command line reads, locks and writes. */
+/** Returns the command line's way of reporting, reading, locking and writing. */
 function hostOf(output: Output, reportPath: string | undefined): TrainingHost {
   return {
     warn: (warning) => output.tell([warning]),
@@ -55,7 +55,7 @@ function hostOf(output: Output, reportPath: string | undefined): TrainingHost {
   };
 }
 
-/** Writes the page, if one is asked for, and says what came out. */
+/** Writes the page, if requested, and summarizes the result. */
 async function tell({ result, written }: Finished, output: Output): Promise<void> {
   const { asked, training, corpus, skipped, trained } = result;
   const { keptPath, record } = written!;
@@ -98,7 +98,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
 }
 
-/** What is typed of a training. Looks at no file but a chat template's and that of seed tokens. */
+/** Reads the options of a training. Opens no file except a chat template and a list of seed tokens. */
 function readTraining({ options, files }: Invocation): RequestedTraining {
   const typed = readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;

@@ -19,14 +19,14 @@ import { sizeOfWords, type TokenWords } from "#words";
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
 
-/** The longest token is in symbols. */
+/** `maxTokenLength` is in symbols. */
 export type TrainIdsOptions = TokenLimits & {
   readonly inputs: readonly IdInput[];
-  /** Of the ids in `.bin` files. */
+  /** The type of ids in `.bin` files. */
   readonly binaryType: BinaryType;
-  /** Merges wanted, when the size of the alphabet is known: one more than the largest id. */
+  /** Returns the number of merges, once the size of the alphabet is known: one more than the largest id. */
   readonly mergeCountFor: (alphabetSize: number) => number;
-  /** Whose rule for `maxTokenLength`. In ties the smaller ids win by either. */
+  /** The trainer whose rule for `maxTokenLength` applies. Ties go to smaller ids with either. */
   readonly compat: Exclude<Compat, "cs336">;
   readonly threadCount: number;
   readonly budget: MemoryBudget;
@@ -35,7 +35,7 @@ export type TrainIdsOptions = TokenLimits & {
 
 export type TrainedIds = {
   readonly merges: IdMerges;
-  /** Of each input. */
+  /** By input. */
   readonly documentCounts: readonly number[];
   readonly symbolCount: number;
   readonly tokenCount: number;
@@ -89,7 +89,7 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
 
 function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: number): TokenWords {
   const ids = tokens.subarray(0, count);
-  // Empty documents are no words.
+  // Empty documents are not words.
   const starts = all.filter((start, d) => d === 0 || start > all[d - 1]!);
   const wordCount = starts.length - 1;
   return {
@@ -106,7 +106,7 @@ type IdsResult = Run & {
   readonly options: Omit<IdsRecord["options"], "alphabetSize" | "vocabSize">;
 };
 
-/** Writes `merges.txt` over ids, `tokenizer.json` over characters where that can be, and the record. */
+/** Writes `merges.txt` over ids, `tokenizer.json` over characters if possible, and the record. */
 export async function writeIds(path: string, result: IdsResult, guard: Guard) {
   const { trained, inputs, options } = result;
   const { merges, documentCounts, symbolCount, tokenCount } = trained;

@@ -25,37 +25,37 @@ import {
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "#training";
 import type { TrainedIds } from "./train-ids.ts";
 
-/** How a summary is made. */
+/** The format of a summary. */
 type Form = {
   /** `--summary full`. */
   readonly isFull: boolean;
-  /** Where its lines have to end; null where no terminal shows them. */
+  /** Where its lines have to end; null without a terminal. */
   readonly columns: number | null;
 };
 
-/** What a summary says beside what was learned and its record. */
+/** Further contents of a summary, besides the results and the record. */
 type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
   /** The page of --report. */
   readonly report?: string | undefined;
-  /** Whether anything that was asked for decides the pattern. */
+  /** Whether an option determines the pattern. */
   readonly isPatternChosen: boolean;
-  /** `--pattern`: maybe another name of the pattern. */
+  /** `--pattern`, which may be another name of the pattern. */
   readonly patternTyped?: string | undefined;
   /** More rows about the corpus. */
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** A row of the full summary, and what the short one says there; "" is nothing. */
+/** A row's text in the full summary and in the short one; "" leaves it out. */
 type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
 
 const inBoth = (name: string, text: Row[1]): SummaryRow => [name, text, text];
 const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
 
 const shortLinesMax = 8;
-/** What a short summary does without if there is more to say: these were asked for, or are as on other days. */
+/** Rows that a short summary leaves out if there is more to say: they repeat options, or are the same every time. */
 const spared = ["memory", "pattern", "base"];
 
 function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {
@@ -69,7 +69,7 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
   return rowLines(short, columns);
 }
 
-/** The summary that people read at the end of `bpe train`. */
+/** Returns the summary at the end of `bpe train`. */
 export const trainingSummary = (
   trained: TrainedVocabulary,
   record: TrainingRecord,
@@ -80,7 +80,7 @@ export const trainingSummary = (
   return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
 };
 
-/** The full summary as names and texts, for the page, which has a table of all tokens. */
+/** Returns the full summary as names and texts, for the page, which has a table of all tokens. */
 export const pageSummary = (
   trained: TrainedVocabulary,
   record: TrainingRecord,
@@ -132,19 +132,19 @@ function trainingRows(
   ];
 }
 
-/** The number is that of docs/size-and-pattern.md. */
+/** The number is from docs/size-and-pattern.md. */
 const defaultPattern =
   "gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)";
 
 function patternText(name: string | null, typed: string | undefined): string {
   if (name === null) return "a regular expression";
-  // Names that differ by a hyphen are of two patterns.
+  // Names that differ only by a hyphen mean two patterns.
   if (name === "gpt4") return "gpt4 (gpt-4 is cl100k)";
   if (typed === "gpt-4") return "cl100k (gpt-4; gpt4 is another pattern)";
   return (typed ?? name) === name ? name : `${name} (${typed})`;
 }
 
-/** The summary of `bpe train --extend`. */
+/** Returns the summary of `bpe train --extend`. */
 export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {
   const { output, keptPath, notes } = outcome;
   const { base, options } = record;
@@ -183,7 +183,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
   return summaryLines(rows, outcome);
 }
 
-/** The summary of `bpe ids train`: short as it is. */
+/** Returns the summary of `bpe ids train`, which is always short. */
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
@@ -239,11 +239,11 @@ const perToken = (record: { readonly bytesPerToken: number | null }) => {
   return text === undefined ? "" : `; ${text}`;
 };
 
-/** The number that matters; undefined without text. */
+/** The most important figure; undefined without text. */
 export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
   bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
-/** What the second half of the vocabulary bought. */
+/** Describes the gain from the second half of the vocabulary. */
 const halfText = ({ half }: TrainingRecord) =>
   half === null
     ? ""
@@ -254,7 +254,7 @@ function timeRow(trained: Work, { timings, mergeCount }: TrainingRecord | Extens
   return ["time", timesOf(true), timesOf(false)];
 }
 
-/** What a training took, and its parts: in short, writing and the rest are told only if they took long. */
+/** Formats the time of a training and its parts: in short, writing and other parts only if they took long. */
 export function timesText(
   textBytes: number,
   timings: TrainingRecord["timings"],
@@ -274,9 +274,9 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/** A shorter part of the time is not missed where it is not told. */
+/** Shorter parts of the time are left out. */
 const toldMs = 1000;
-/** On a smaller corpus the start takes most of the time, so a speed says nothing. */
+/** On a smaller corpus startup dominates the time, so a speed means nothing. */
 const ratedBytes = 1e6;
 
 const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
@@ -285,13 +285,16 @@ const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number)
 const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
   inBoth("memory", `${formatBytes(peakMemoryBytes)} at its peak`);
 
-/** New special tokens with their ids, or the first of many. */
+/** Formats new special tokens with their ids, or the first of many. */
 function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): string {
   const some = tokens.slice(0, 5).map(({ content, id }) => `${content} ${id}`);
   return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
 }
 
-/** Where documents end beside the ends of inputs and records, and whether special tokens of the base were text. */
+/**
+ * Describes where documents end besides at ends of inputs and records, and whether special tokens of the base
+ * were text.
+ */
 function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
   const named = new Set([...documentsEndAt, ...reservedTokens]);
   const asText = specialTokens.filter((text) => !named.has(text));
@@ -383,13 +386,13 @@ function rolesText({ roles, proposed }: ModelSettings): string {
   return parts.join(", ") + note;
 }
 
-/** What people see of the tokens that were learned. */
+/** The visual kinds of the learned tokens. */
 export type LearnedShapes = ShapeCounts & {
-  /** The longest tokens with a letter, as they are shown; of equally long ones the first learned. */
+  /** The longest tokens with a letter, formatted; among equally long ones the first learned. */
   readonly longestTokens: readonly string[];
 };
 
-/** How many tokens have the shapes `whitespace` and `separator`. */
+/** The numbers of tokens of the shapes `whitespace` and `separator`. */
 type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
 
 const longestCount = 10;
@@ -409,7 +412,7 @@ export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes 
   return { longestTokens, whitespaceCount, separatorCount };
 }
 
-/** A token of so many bytes is judged by its beginning. */
+/** Longer tokens are judged by their beginning. */
 const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {
@@ -419,7 +422,7 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
   return shapeOf(bytes, 0, bytes.length);
 }
 
-/** How many whitespace tokens and separator tokens there are, or nothing if there are none. */
+/** Formats the numbers of whitespace tokens and separator tokens, or "" if there are none. */
 export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: ShapeCounts): string {
   const parts = [
     ...(whitespaceCount > 0 ? [countNoun(whitespaceCount, "whitespace token")] : []),
@@ -430,7 +433,7 @@ export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: Sha
 
 const shownCharacters = 60;
 
-/** A token in quotes, escaped; a long one as its beginning and its length. */
+/** Formats a token in quotes, escaped; a long one as its beginning and its length. */
 function shownToken(tokens: TokenBytes, token: number): string {
   const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;
