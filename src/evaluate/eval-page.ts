@@ -1,5 +1,6 @@
 import { countNoun, escapeBytes, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import {
+  type CostliestWord,
   cautionsOf,
   type Evaluation,
   type FullEvaluation,
@@ -7,6 +8,7 @@ import {
   type NamedText,
   type NamedTokenizer,
   selectExcerpts,
+  shownWords,
   spellFinding,
   type VocabularyDetails,
 } from "#evaluation";
@@ -91,7 +93,27 @@ export async function writeEvalPage(
     table: tableOf(evaluation),
     reading: "Bytes per token: more is better, because the same text is fewer tokens.",
   };
-  await writePage(path, text, { view: "eval", evaluation, made: factsOf(evaluation, run) });
+  const shown = withShownWords(evaluation);
+  await writePage(path, text, { view: "eval", evaluation: shown, made: factsOf(evaluation, run) });
+}
+
+const wordsShown = 10;
+const piecesShown = 12;
+
+/** Leaves out words that the page does not show: with many texts they are most of its bytes. */
+function withShownWords(evaluation: FullEvaluation): FullEvaluation {
+  const shown = (words: readonly CostliestWord[]) =>
+    shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));
+  return {
+    ...evaluation,
+    tokenizers: evaluation.tokenizers.map((tokenizer) => ({
+      ...tokenizer,
+      texts: tokenizer.texts.map((measured, i) => ({
+        ...measured,
+        costliestWords: evaluation.texts[i]!.isSpaced ? shown(measured.costliestWords) : [],
+      })),
+    })),
+  };
 }
 
 const titleOf = ({ tokenizers, texts }: FullEvaluation) =>

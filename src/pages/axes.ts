@@ -70,5 +70,8 @@ export function tickNames({ ticks }: Axis): string[] {
 export const percent = (share: number) =>
   share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
 
+/** Keeps a number and its percent sign on one line. */
+export const unbroken = (text: string) => text.replaceAll(/(?<=\d) %/g, "\u00a0%");
+
 /** A share as lengths in a picture are given. */
 export const lengthOf = (share: number) => `${Math.round(1000 * share) / 10}%`;

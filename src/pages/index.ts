@@ -9,6 +9,7 @@ export {
   shortNumber,
   sizesAxis,
   tickNames,
+  unbroken,
 } from "./axes.ts";
 export { type Curve, type CurvePoint, curveOf, curveThrough } from "./compression-curve.ts";
 export { Html, html, trustedHtml } from "./markup.ts";

@@ -9,6 +9,7 @@ export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
+  /** What `bpe eval --json` prints, but of the costliest words only those that the page shows. */
   readonly evaluation: FullEvaluation;
   /** Where it comes from. */
   readonly made: readonly Fact[];

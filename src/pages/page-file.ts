@@ -1,3 +1,4 @@
+import { unbroken } from "./axes.ts";
 import { type Html, html, trustedHtml } from "./markup.ts";
 import type { PageData } from "./page-data.ts";
 
@@ -60,9 +61,6 @@ const phraseHtml = (phrase: Phrase) =>
   typeof phrase === "string"
     ? html`${unbroken(phrase)}`
     : html`<span class="name c${phrase.colour % 8}">${phrase.text}</span>`;
-
-/** A line does not end between a number and its sign. */
-const unbroken = (text: string) => text.replaceAll(/(?<=\d) %/g, "\u00a0%");
 
 const rowHtml = ([heading, ...cells]: readonly string[]) =>
   html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;

@@ -11,7 +11,7 @@ test("the table of five languages is what bpe eval says", () => {
   for (const path of pagesWithTable) expect(readFileSync(path, "utf8")).toContain(`\n\n${shown}\n\n`);
 });
 
-test("the page of all these tokenizers, large ones among them, has at most 300 KB", () => {
+test("the page of all these tokenizers, large ones among them, has at most 250 KB", () => {
   expect(evaluation.tokenizers.length).toBeGreaterThanOrEqual(4);
-  expect(statSync(reportPath).size).toBeWithin(50_000, 300_000);
+  expect(statSync(reportPath).size).toBeWithin(50_000, 250_000);
 });

@@ -42,7 +42,7 @@ test("tokens that occur nowhere, intermediate ones, lines of one sign and parts 
     "2 tokens are lines of one sign or of white space. 67 %",
   ]);
   const half = { ...tokenOf("ab"), text: "\xe2\x80", length: 2 };
-  expect(whats([half, tokenOf("naïve")])).toEqual(["1 learned token is parts of characters. 50 %"]);
+  expect(whats([half, tokenOf("naïve")])).toEqual(["1 learned token is part of a character. 50 %"]);
   expect(whats([])).toEqual([]);
 });
 
@@ -54,5 +54,11 @@ test("the token that is shown first is long, occurs, and is no repetition", () =
     tokenOf("--------------------", { end: 9 }),
   ];
   expect(firstShown(tokens, tokens).text).toBe(" weather");
+  // A longer one has parts that are too narrow to read.
+  const long = [tokenOf("incomprehensibilities", { end: 9 }), tokenOf("weather", { end: 3 })];
+  expect(firstShown(long, long).text).toBe("weather");
+  // A text decides, if there is one.
+  const counted = [tokenOf("thousandfold", { end: 4, inText: 0 }), tokenOf("two", { end: 1, inText: 2 })];
+  expect(firstShown(counted, counted).text).toBe("two");
   expect(firstShown([], [tokenOf("a")]).text).toBe("a");
 });

@@ -19,13 +19,14 @@ const plotHeight = 230;
 /** Lines are drawn in a square of this side, which is stretched to the plot. */
 const square = 1000;
 
-export function curveChart({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
+/** `text`: what the bytes were counted in. */
+export function curveChart({ points, table, doubled, smallerSizes }: Curve, text: string): HTMLElement {
   const chosen = points.at(-1)!;
   const all = doubled === null ? points : [...points, doubled];
   const sizes = sizesAxis("", points[0]!.size, all.at(-1)!.size);
   const x = { ...sizes, title: `tokens in the vocabulary${sizes.scale === "log" ? " (log)" : ""}` };
   const y = linearAxis(
-    "bytes per token",
+    `bytes per token of ${text}`,
     all.map(({ bytesPerToken }) => bytesPerToken),
   );
   const at = ({ size, bytesPerToken }: CurvePoint) => ({

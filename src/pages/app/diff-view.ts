@@ -20,8 +20,11 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
         `Where they differ most, in the first 16 KB. Plain text is cut alike; elsewhere the tokens of one are above those of the other. ${signsNote}`,
         stackedExcerpts(names, excerpts, [0, 1]),
       ),
-    text !== null && text.mostFrequent.length > 0 && wordSection(names, text),
-    section("counts", "What they share", null, countTable(names, difference, counts)),
+    h(
+      "div.two",
+      text !== null && text.mostFrequent.length > 0 && wordSection(names, text),
+      section("counts", "What they share", null, countTable(names, difference, counts)),
+    ),
     h(
       "section.folds",
       { id: "more", "aria-label": "More" },
@@ -44,21 +47,28 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
   ];
 }
 
-type CountRow = ListLengths & { readonly name: string; readonly inBoth: number };
+type CountRow = {
+  readonly what: Child;
+  readonly counted: (lists: ListLengths & { inBoth: number }) => number;
+};
 
 function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, counts: DiffData["counts"]) {
+  const [ofTokens, ofMerges] = [
+    { inBoth: tokens.inBoth, ...counts.tokens },
+    { inBoth: merges.inBoth, ...counts.merges },
+  ];
   return dataTable<CountRow>({
     label: "What they share",
     columns: [
-      { head: "", cell: ({ name }) => name },
-      numbers("in both", ({ inBoth }) => inBoth),
-      numbers("of these moved", ({ moved }) => moved),
-      numbers([key(0), `only in ${a}`], ({ onlyInA }) => onlyInA),
-      numbers([key(1), `only in ${b}`], ({ onlyInB }) => onlyInB),
+      { head: "", cell: ({ what }) => what },
+      numbers("tokens", ({ counted }) => counted(ofTokens)),
+      numbers("merges", ({ counted }) => counted(ofMerges)),
     ],
     rows: [
-      { name: "tokens", inBoth: tokens.inBoth, ...counts.tokens },
-      { name: "merges", inBoth: merges.inBoth, ...counts.merges },
+      { what: "in both", counted: ({ inBoth }) => inBoth },
+      { what: "moved, of these", counted: ({ moved }) => moved },
+      { what: [key(0), `only in ${a}`], counted: ({ onlyInA }) => onlyInA },
+      { what: [key(1), `only in ${b}`], counted: ({ onlyInB }) => onlyInB },
     ],
   });
 }

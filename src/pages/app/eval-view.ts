@@ -11,7 +11,6 @@ import {
   repeatsAnother,
   shortTextBytes,
   shownValue,
-  shownWords,
   type TextFacts,
   termMeasures,
   textMeasures,
@@ -35,7 +34,6 @@ export function evalView({ evaluation, made }: EvalData): Child {
     h(
       "section.folds",
       { id: "more", "aria-label": "More" },
-      fold("All measures", () => allMeasures(evaluation, names)),
       wordsOf(evaluation, names),
       fold("Vocabularies: scripts, token lengths, longest tokens", () => vocabularies(evaluation, names)),
       tokenizers[0]!.terms.length > 0 && fold("Terms", () => terms(evaluation, names), true),
@@ -213,27 +211,6 @@ function measureRows<Of>(
   return dataTable<Row>({ label, columns: [first, ...names.map(columnOf)], rows });
 }
 
-/** Every measure of one text, which the reader chooses. */
-function allMeasures({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const offered = texts.map(({ name }) => name);
-  if (texts.length > 1) offered.push("all texts together, the largest counting most");
-  return choice("text", offered, (i) => {
-    const text = texts[i];
-    const asked = text === undefined ? texts : [text];
-    const list = textMeasures.filter((measure) => !repeatsAnother(measure) && says(measure, asked));
-    const of = (t: number): Measures => tokenizers[t]!.texts[i] ?? tokenizers[t]!.overall;
-    const size = ({ bytes, characters, words }: TextFacts) =>
-      `${groupDigits(bytes)} bytes, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
-    return [
-      text !== undefined && h("p.quiet", size(text)),
-      measureRows(text?.name ?? "all texts", list, names, of),
-    ];
-  });
-}
-
-const wordsShown = 10;
-const piecesShown = 12;
-
 /** The words that cost each tokenizer most, on texts with spaces between words. */
 function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
   const some = texts.flatMap(({ name, isSpaced }, i) =>
@@ -246,9 +223,7 @@ function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]
     h("p.lead", what),
     some.map(({ name, i }) => [
       h("h3", name),
-      sideBySide(names, (t) =>
-        h("ol.plain", shownWords(tokenizers[t]!.texts[i]!.costliestWords, wordsShown).map(wordItem)),
-      ),
+      sideBySide(names, (t) => h("ol.plain", tokenizers[t]!.texts[i]!.costliestWords.map(wordItem))),
     ]),
   ]);
 }
@@ -259,8 +234,8 @@ const wordItem = ({ count, tokens, pieces }: Costly) =>
   h(
     "li",
     h("span.count", `${groupDigits(count)} × `),
-    piecesText(pieces.slice(0, piecesShown)),
-    (pieces.length > piecesShown || pieces.length < tokens / count) && "…",
+    piecesText(pieces),
+    pieces.length < tokens / count && "…",
   );
 
 function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]): Child {

@@ -140,19 +140,23 @@ function partsOfCharacters(merged: readonly Token[]): Observation[] {
   if (parts.length === 0) return [];
   return [
     {
-      what: `${groupDigits(parts.length)} learned ${parts.length === 1 ? "token is" : "tokens are"} parts of characters.`,
-      why: `Alone they are no valid UTF-8. Usual: ${usual.notUtf8}. E.g.`,
+      what: `${groupDigits(parts.length)} learned ${parts.length === 1 ? "token is part of a character" : "tokens are parts of characters"}.`,
+      why: `Not valid UTF-8 on their own. Usual: ${usual.notUtf8}. For example`,
       token: parts[0]!,
       figure: percent(parts.length / merged.length),
     },
   ];
 }
 
+/** The parts of a longer token are too narrow to read on a telephone. */
+const firstBytesMax = 18;
+
 /** A token that is worth looking at first: it is long, it occurs, and it is no repetition. */
 export function firstShown(merged: readonly Token[], tokens: readonly Token[]): Token {
-  const occurs = (token: Token) => (token.end ?? token.inText ?? 1) > 0;
+  const occurs = ({ end, inText }: Token) => (inText ?? end ?? 1) > 0;
   const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;
-  const longest = longestOf(merged, 200);
+  const readable = merged.filter(({ length }) => length <= firstBytesMax);
+  const longest = longestOf(readable, 200);
   const chosen = longest.find((token) => occurs(token) && isVaried(token)) ?? longest.find(occurs);
   return chosen ?? merged.at(-1) ?? tokens[0]!;
 }

@@ -15,7 +15,7 @@ async function show(): Promise<void> {
   else if (data.view === "diff") append(main, diffView(data));
   else await vocabularyView(main, data);
   const titles = [...main.querySelectorAll<HTMLElement>("section > h2")];
-  main.querySelector(".more")!.after(sectionLinks(titles.map((title) => title.parentElement!)));
+  main.querySelector("noscript")!.before(sectionLinks(titles.map((title) => title.parentElement!)));
 }
 
 void show();

@@ -9,6 +9,7 @@ import {
   type Token,
   timesOf,
   tokenText,
+  unbroken,
   unpack,
   type Vocabulary,
   type VocabularyData,
@@ -27,13 +28,12 @@ import { tokenCode } from "./token-text.ts";
 /** The view of a tokenizer: its curve, what is odd in it, where its tokens come from, a text, and the rest. */
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
   const { curve, vocabulary: packed, textName } = data;
-  if (curve !== null) append(main, curveSection(curve));
   const vocabulary = await unpack(packed);
   const observations = observationsOf({ merged: vocabulary.merged, lastPairCount: packed.lastPairCount });
   const first = firstShown(vocabulary.merged, vocabulary.tokens);
   const cuts = cutTexts(data, vocabulary);
   append(main, [
-    observations.length > 0 && observationSection(observations),
+    h("div.two", curve !== null && curvePicture(curve), observationSection(observations)),
     treeSection({
       vocabulary,
       first,
@@ -46,22 +46,23 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
   ]);
 }
 
-function curveSection(curve: Curve): HTMLElement {
-  const { points, table, doubled, smallerSizes } = curve;
+const curvePicture = (curve: Curve) =>
+  h("section", { id: "curve", "aria-label": "Bytes per token" }, curveChart(curve, "the training corpus"));
+
+/** What other sizes would cost: those on the curve, and twice the chosen one. */
+function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
   const chosen = points.at(-1)!.bytesPerToken;
   const noteOf = (point: CurvePoint) =>
-    point === doubled ? " (estimate)" : smallerSizes.includes(point.size) ? " (written, too)" : "";
-  const named = (point: CurvePoint) => `${groupDigits(point.size)}${noteOf(point)}`;
-  const sizes = dataTable<CurvePoint>({
+    point === doubled ? " (estimate)" : smallerSizes.includes(point.size) ? " (also written)" : "";
+  return dataTable<CurvePoint>({
     label: "Bytes per token by size of the vocabulary",
     columns: [
-      { head: "tokens", cell: named },
+      { head: "tokens", cell: (point) => `${groupDigits(point.size)}${noteOf(point)}` },
       { head: "bytes per token", cell: ({ bytesPerToken }) => bytesPerToken.toFixed(3) },
       { head: "tokens needed", cell: ({ bytesPerToken }) => changeText(chosen / bytesPerToken) },
     ],
     rows: doubled === null ? table : [...table, doubled],
   });
-  return h("section.two", { id: "curve", "aria-label": "Bytes per token" }, curveChart(curve), sizes);
 }
 
 /** "+4.8 %": tokens for the same text, compared with the chosen size. */
@@ -75,13 +76,13 @@ const observationSection = (observations: readonly Observation[]) =>
   section(
     "look",
     "What is odd in this vocabulary",
-    null,
+    observations.length === 0 && "Nothing that these checks look for.",
     h(
       "ul.look",
       observations.map(({ what, why, token, figure }) =>
         h(
           "li",
-          h("div", h("b", what), ` ${why} `, token !== undefined && tokenLink(token)),
+          h("div", h("b", what), ` ${unbroken(why)} `, token !== undefined && tokenLink(token)),
           h("span", figure),
         ),
       ),
@@ -123,10 +124,11 @@ function sampleSection(texts: readonly CutText[]): HTMLElement {
 }
 
 function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
-  const { record, addedTokens, textName, summary, made } = data;
+  const { record, addedTokens, textName, curve, summary, made } = data;
   const title = `All ${groupDigits(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
   return [
     fold(title, () => tokenTable(vocabulary, textName)),
+    curve !== null && fold("Other sizes: what they would cost", () => sizeTable(curve)),
     fold("Scripts and token lengths", () => shares(vocabulary, addedTokens)),
     addedTokens.length > 0 && fold("Special tokens", () => specials(addedTokens)),
     record !== undefined && inputsFold(record),

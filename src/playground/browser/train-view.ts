@@ -182,6 +182,6 @@ export class TrainView {
     );
     const { tokensAfter, specialTokens } = learned;
     const compression = { baseSize: byteCount + specialTokens.length, tokensAfter };
-    replace(this.chart, tokensAfter[0]! > 0 && curveChart(curveOf(compression)));
+    replace(this.chart, tokensAfter[0]! > 0 && curveChart(curveOf(compression), "the text"));
   }
 }
