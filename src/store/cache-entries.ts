@@ -8,7 +8,7 @@ import {
   CountsReader,
   emptyTable,
   hasOptions,
-  isSound,
+  isValidTable,
   optionFields,
   type Summand,
   SumOfWords,
@@ -227,7 +227,7 @@ export function readSum(path: string): WordTable {
       if (hexOf(array) !== checksums[i]) throw new DamagedFile(path);
     }
     const table = { wordCount, bytes, starts, counts };
-    if (!isSound(table)) throw new DamagedFile(path);
+    if (!isValidTable(table)) throw new DamagedFile(path);
     return table;
   });
 }

@@ -31,7 +31,7 @@ import {
   commonWordsOf,
   countsChunks,
   isText,
-  nothingLeftOut,
+  noWordsLeftOut,
   type SavedSum,
   sortBytesPerWord,
   type TableSize,
@@ -155,7 +155,7 @@ async function writeTable(
   options: CountsOptions,
   minCount: number,
 ): Promise<SavedSum> {
-  const leftOut = nothingLeftOut();
+  const leftOut = noWordsLeftOut();
   const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
   for (const place of places) await writeChunks(place, countsChunks(place, words, options));
   return { totals: totalsOf(words), leftOut };

@@ -105,7 +105,7 @@ export async function countGroups(
         ...options,
         memory: memory && { ...memory, budget: memory.budget.withReserved(heldBytes) },
         ranges,
-        countsFiles: counts.size === 0 ? undefined : countsFiles!.among((path) => counts.has(path)),
+        countsFiles: counts.size === 0 ? undefined : countsFiles!.subset((path) => counts.has(path)),
         partCount,
       };
       const ofAll = (progress: StageProgress) =>

@@ -18,8 +18,8 @@ import {
   addUp,
   emptyTable,
   inByteOrder,
-  narrowed,
   type Parts,
+  reduceSources,
   type SortedRun,
   sourcesOfSortedRuns,
   sumOfCounts,
@@ -249,7 +249,7 @@ export async function countParts(
   const parts = {
     counter,
     slices,
-    sources: memory ? await runSliced(narrowed(sources, memory), rest) : sources,
+    sources: memory ? await runSliced(reduceSources(sources, memory), rest) : sources,
   };
   return { parts, runs: allRuns, statistics, idCounts };
 }

@@ -80,7 +80,7 @@ async function liftCorpus(training: Training, run: Corpus, learned: Merges, repo
 function* toRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
   const { counter, slices = [], sources } = parts;
   if (sources.length > 0 || slices.length > 0) return undefined;
-  return yield* counter.words.standAsRecords(idLimit, idBytes);
+  return yield* counter.words.convertToRecords(idLimit, idBytes);
 }
 
 /** Makes a table; `check` gets the numbers of words and tokens. */

@@ -34,19 +34,19 @@ export async function settleWithCounts<T extends CutSettings>(
       ? new CountsFiles(paths, opened)
       : new CountsFilesAndWords(paths, wordCounts, new Pace());
   checkStated(countsFiles, asked);
-  const { options: made, statedBy } = countsFiles;
-  const settled = made === null ? settle() : mistakesOfFile(statedBy, () => settle(made));
+  const { options: made, nameOfHeader } = countsFiles;
+  const settled = made === null ? settle() : mistakesOfFile(nameOfHeader, () => settle(made));
   countsFiles.check(countsOptionsOf(settled));
   return { settled, countsFiles };
 }
 
 /** Throws a UserError if neither the files nor the caller state how the words were counted. */
-function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts): void {
+function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
     (option) => option !== undefined || asked.like !== undefined,
   );
-  if (unstated !== undefined && !(knowsPattern && knowsTokens)) {
-    throw new UserError(`${unstated} does not say with which options its words were counted`, {
+  if (withoutHeader !== undefined && !(knowsPattern && knowsTokens)) {
+    throw new UserError(`${withoutHeader} does not say with which options its words were counted`, {
       hint: "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
     });
   }

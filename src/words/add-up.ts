@@ -6,7 +6,7 @@ import { countsFileHead, unknownTotals } from "./counts-format.ts";
 import {
   CommonWords,
   type LeftOut,
-  nothingLeftOut,
+  noWordsLeftOut,
   type SortedWords,
   type Summand,
   SumOfWords,
@@ -25,30 +25,30 @@ import {
 import { joinTables } from "./word-counter.ts";
 import { type CountsTotals, tableBytes, type WordTable } from "./word-table.ts";
 
-/** All words of a corpus, still apart: what a counter holds, and sorted counts in files. */
+/** All words of a corpus before they are added up: those of a counter, and sorted counts in files. */
 export type Parts = {
   readonly counter: SpillingCounter;
-  /** More of them, of which no two tables share a word. The counter is empty then. */
+  /** Tables that share no word, instead of a counter, which is then empty. */
   readonly slices?: readonly WordTable[];
   readonly sources: readonly CountsSource[];
 };
 
-/** The words that are not in sources. */
+/** Lists the words that are not in sources. */
 const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
   return slices.length > 0 ? joinTables(slices) : yield* counter.words.listWords();
 };
 
-/** The runs whose words are only on disk. */
+/** The sorted runs whose words are only on disk. */
 export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
   runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals }]));
 
-/** The sum of parts. It may be read several times. All work is in slices of some milliseconds. */
+/** The sum of parts, which may be read several times. All work is in slices of some milliseconds. */
 export class SumOfParts {
   private exactTotals: CountsTotals | undefined;
 
   private constructor(
     private readonly sources: readonly CountsSource[],
-    /** What the counter held. */
+    /** The words that were in the counter. */
     private readonly own: TableWords | null,
   ) {}
 
@@ -60,7 +60,7 @@ export class SumOfParts {
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
 
-  /** Upper bounds of the totals: a word of several parts is one word of the sum. */
+  /** Upper bounds of the totals, because a word of several parts is one word of the sum. */
   get bound(): CountsTotals {
     const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);
@@ -72,14 +72,14 @@ export class SumOfParts {
     };
   }
 
-  /** The exact totals. Unless there is only one part, the sum is read for them. */
+  /** The exact totals. With more than one part, this reads the sum. */
   *totals(): Generator<undefined, CountsTotals> {
     const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
     this.exactTotals ??= isOne ? this.bound : yield* this.read(totalsOfSum);
     return this.exactTotals;
   }
 
-  /** Gives memory back. Nothing may be read afterwards. */
+  /** Releases memory. The sum must not be read afterwards. */
   release(): void {
     this.own?.release();
   }
@@ -104,8 +104,8 @@ export class SumOfParts {
 }
 
 /**
- * The sum of the parts as a table; yields between slices of some milliseconds. `check` is told how much it will be at
- * most before a large table is made, and may throw.
+ * Adds up the parts to a table; yields between slices of some milliseconds. Before a large table is made, `check` gets upper
+ * bounds of its totals, and may throw.
  */
 export function* addUp(
   parts: Parts,
@@ -114,12 +114,12 @@ export function* addUp(
   const { words: counter } = parts.counter;
   if (parts.sources.length === 0) {
     const table = yield* listWords(parts);
-    // The first call to the system takes 2 ms, so small tables are left to the garbage collector.
+    // Small tables are left to the garbage collector, because the first system call takes 2 ms.
     if (counter.memoryBytes >= worthClearingBytes) counter.clear();
     return table;
   }
   const sum = yield* SumOfParts.of(parts);
-  // A table is made in one size. If the bound is far off, much of its memory would stay empty.
+  // A table is allocated once, so with a loose bound much of its memory would stay empty.
   const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
   check(totals);
   const table = yield* sum.read((words) => wordTableOfSum(words, totals));
@@ -131,7 +131,7 @@ export type SavedSum = { readonly totals: CountsTotals; readonly leftOut: LeftOu
 
 /**
  * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words that
- * occur fewer than `minCount` times are left out. Into a stream the totals go first, so the sum may be read twice.
+ * occur fewer than `minCount` times are left out. A stream needs the totals first, so the sum may be read twice.
  */
 export function* writeSum(
   parts: Parts,
@@ -146,11 +146,11 @@ export function* writeSum(
   if (out.overwrite === undefined) {
     totals =
       minCount > 1
-        ? yield* sum.read((words) => totalsOfSum(common(words, nothingLeftOut())))
+        ? yield* sum.read((words) => totalsOfSum(common(words, noWordsLeftOut())))
         : yield* sum.totals();
   }
   out.write(countsFileHead(options, totals));
-  const leftOut = nothingLeftOut();
+  const leftOut = noWordsLeftOut();
   totals = yield* sum.read((words) => writeWords(common(words, leftOut), (chunk) => out.write(chunk)));
   out.overwrite?.(countsFileHead(options, totals), 0);
   return { totals, leftOut };
@@ -159,28 +159,28 @@ export function* writeSum(
 const worthClearingBytes = scaled(16e6, 100);
 const worthCountingBytes = scaled(32e6, 200);
 
-/** Where sums of some of the sources go, and what their words are made with. */
+/** The directory for sums of some of the sources, and the options of their words. */
 type RunsOfSums = {
   readonly scratch: { open(): RunDirectory };
   readonly countsOptions: CountsOptions;
 };
 
-/** A run may narrow the sources of several countings in one directory: each language, or each stage of superwords. */
+/** Numbers the sums of this process: it may count several times in one directory, by language or stage of superwords. */
 let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 
 /**
- * Reduces the sources to a number that can be open at once, with a frame of each in memory: some are added up and written
- * as one. Runs that were added up are removed.
+ * Reduces the sources to a number that can be open at once, with a frame of each in memory, by adding some of them up to a
+ * sorted run. Runs that were added up are removed.
  */
-export function* narrowed(
+export function* reduceSources(
   sources: readonly CountsSource[],
   { scratch, countsOptions }: RunsOfSums,
   sourceCountMax = sourcesAtOnce(),
 ): Generator<undefined, CountsSource[]> {
   const left = [...sources];
   while (left.length > sourceCountMax) {
-    // As few as possible are written again: the smallest.
+    // Adds up as few sources as possible, the smallest ones.
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };
@@ -192,10 +192,10 @@ export function* narrowed(
   return left;
 }
 
-/** So many of them are open at once at most. */
+/** The maximum number of sources that are open at once. */
 const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
 
-/** Frames of so many are 40 MB. */
+/** Their frames take 40 MB. */
 const wantedSourceCount = scaled(512, 3);
 /** Files that the rest of the program has open, or may open. */
 const otherFiles = 64;

@@ -3,18 +3,18 @@ import { describeValue, textOf, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
 import { openRegularFile, scaled, statOf, tryRead, UserError } from "#runtime";
 import {
-  agreedOptions,
   type CountsOptions,
   type CountsOrigin,
   CountsReader,
   checkOptions,
+  commonOptions,
   countsFileChunks,
 } from "./counts-format.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "./tsv.ts";
 import type { CountsTotals, GivenWords, WordTable } from "./word-table.ts";
 
-/** Whether word counts are written as text: if the name ends in `.tsv`, and on stdout (`-`). */
+/** Whether word counts are written as text: if the name ends in `.tsv`, or to stdout (`-`). */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 
 /** A counts file that can be read several times. */
@@ -23,7 +23,7 @@ export type CountsSource = {
   readonly totals: CountsTotals;
 };
 
-/** Reads a counts file in the compact form. Closes it behind its last word, or in `close`. */
+/** Reads a counts file in the compact form. Closes it after its last word, or in `close`. */
 export class CountsFileReader extends CountsReader {
   private readonly file: { fd: number };
 
@@ -55,30 +55,30 @@ export class CountsFileReader extends CountsReader {
   }
 }
 
-/** A text file whose head was read. `fd` is -1 if it will be opened again for its words. */
+/** A text file whose header was read. `fd` is -1 if it will be opened again for its words. */
 type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
 
 /** Word counts that are added to those of a corpus. */
-export type AddedCounts = Pick<CountsFiles, "paths" | "sources" | "hasUnsorted" | "addUnsortedTo" | "among">;
+export type AddedCounts = Pick<CountsFiles, "paths" | "sources" | "hasUnsorted" | "addUnsortedTo" | "subset">;
 
-/** The counts files that the user named. They exist, and their headers agree. */
+/** The counts files that the user named. They exist, and their headers are consistent. */
 export class CountsFiles {
-  /** The options that the headers state; null if there is no header. */
+  /** The options in the headers; null if there is no header. */
   readonly options: CountsOptions | null;
   /** The first file without a header. */
-  readonly unstated?: string;
+  readonly withoutHeader?: string;
   /** The first file whose special tokens have another order than in `options`. */
   readonly reordered: string | undefined;
-  /** Files in the compact form, which are added up in one pass. */
+  /** Files in the compact form, which are sorted and so are added up in one pass. */
   readonly sources: readonly CountsSource[];
   /** Text files, and files that can be read only once, such as pipes. */
   private readonly others: readonly (TextFile | CountsFileReader)[];
   private readonly made: readonly CountsOrigin[];
 
   /**
-   * A UserError for a file that is missing, no counts file, damaged in its header, or made with other options.
+   * Throws a UserError for a file that is missing, no counts file, made with other options, or has a damaged header.
    *
-   * @param opened descriptors, by path, of files that are open already and can be read once
+   * @param opened descriptors, by path, of files that are already open and can be read only once
    */
   constructor(
     readonly paths: readonly string[],
@@ -92,10 +92,10 @@ export class CountsFiles {
       const canReopen = !opened.has(path);
       if (isText(path)) {
         const head = readTsvHead(path, readerOf(path, fd));
-        // There may be hundreds: they are not kept open.
+        // Not kept open, because there may be hundreds.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
-        if (head.options === null) this.unstated ??= path;
+        if (head.options === null) this.withoutHeader ??= path;
         else made.push({ name: path, options: head.options });
         continue;
       }
@@ -107,7 +107,7 @@ export class CountsFiles {
         reader.close();
       }
     }
-    this.options = agreedOptions(made);
+    this.options = commonOptions(made);
     const tokens = JSON.stringify(this.options?.specialTokens);
     this.reordered = made.find(({ options }) => JSON.stringify(options.specialTokens) !== tokens)?.name;
     this.sources = sources;
@@ -115,13 +115,13 @@ export class CountsFiles {
     this.made = made;
   }
 
-  /** A UserError if a file was made with other options than this run has. */
+  /** Throws a UserError if a file was made with other options than those of this run. */
   check(options: CountsOptions): void {
     for (const made of this.made) checkOptions(made, { name: "this run", options });
   }
 
-  /** The first file with a header. */
-  get statedBy(): string | undefined {
+  /** The name of the first file with a header. */
+  get nameOfHeader(): string | undefined {
     return this.made[0]?.name;
   }
 
@@ -129,13 +129,13 @@ export class CountsFiles {
     return this.others.length > 0;
   }
 
-  /** Adds what cannot be added up in one pass to the words of the counter. */
+  /** Adds the words of the files that are not sorted to the counter. */
   addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
     return addEach(this.others, counter);
   }
 
-  /** The files whose paths are meant, on their own. */
-  among(isMeant: (path: string) => boolean): AddedCounts {
+  /** The subset of files whose paths satisfy `isMeant`. */
+  subset(isMeant: (path: string) => boolean): AddedCounts {
     const others = this.others.filter(({ path }) => isMeant(path));
     return Object.assign(Object.create(this) as CountsFiles, {
       paths: this.paths.filter(isMeant),
@@ -185,7 +185,7 @@ function* addText(
   closeSync(fd);
 }
 
-/** The bytes of a file of word counts, in the form that its name asks for. */
+/** The bytes of a file of word counts, in the form that its name implies. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
   return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
 }
@@ -208,10 +208,10 @@ function openFile(path: string): number {
   return openRegularFile(path);
 }
 
-/** When the event loop should turn: a caller's iterator may take long for each word. */
+/** When to yield to the event loop: a caller's iterator may take long for each word. */
 type Pace = { readonly isDue: boolean; readonly restart: () => void };
 
-/** @internal Counts files, and words that a caller of the library gives beside them. */
+/** @internal Counts files, and additional words that a caller of the library passes. */
 export class CountsFilesAndWords extends CountsFiles {
   constructor(
     paths: readonly string[],
@@ -221,7 +221,7 @@ export class CountsFilesAndWords extends CountsFiles {
     super(paths);
   }
 
-  /** Words that are given have no order. */
+  /** Words of the caller are not sorted. */
   override get hasUnsorted(): boolean {
     return true;
   }
@@ -247,7 +247,7 @@ export class CountsFilesAndWords extends CountsFiles {
   }
 }
 
-/** So few that they have no more text than is counted between two checks of the memory. */
+/** Few enough to have no more text than is counted between two checks of the memory. */
 const wordsPerSlice = scaled(1 << 15, 2);
 
 function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {

@@ -29,36 +29,36 @@ import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";
  *   PART     SIZE      MEANING
  *   magic    8         "bpecount"
  *   version  4         3
- *   frames   any       first the header as JSON (counts-format.ts), then words; the last frame is empty
+ *   frames   any       first the header as JSON (below), then words; the last frame is empty
  *
  *   FRAME     SIZE     MEANING
  *   size      4        bytes of the payload
- *   checksum  8        xxHash64 of the payload; its seed is the checksum of the frame before, 0 for the first with words
+ *   checksum  8        xxHash64 of the payload; its seed is the previous frame's checksum, 0 for the first with words
  *   payload   size
  *
- * The checksums are a chain: a frame that is changed, missing or out of place is found before it is used. The header is
- * outside of the chain, and padded with spaces to one size for all totals: where the totals are not known at first, it is
- * written again at the end. What it says of the words is checked when all are read.
+ * The checksums form a chain, so a frame that is changed, missing or out of order is detected before it is used. The header is
+ * outside of the chain, and padded with spaces to the same size for all totals: if the totals are unknown at first, it is
+ * overwritten at the end. Its totals are checked when all words are read.
  *
  *   WORD      SIZE     MEANING
- *   shared    varint   bytes that the word shares with the one before it in the frame
- *   rest      varint   bytes that follow, at least 1
+ *   shared    varint   bytes that the word shares with the previous one in the frame
+ *   rest      varint   remaining bytes, at least 1
  *   bytes     rest
  *   count     varint   at least 1
  *
- * Words come in ascending order of their bytes through all frames. " the" counted 12 times after " that" is
- * 3, 1, "e", 12. A varint has seven bits a byte, the lowest first, the top bit set where another byte follows.
+ * Words are in ascending order of their bytes through all frames. " the" counted 12 times after " that" is 3, 1, "e", 12. A
+ * varint is LEB128: seven bits per byte, the lowest first, with the top bit set if another byte follows.
  */
 export const magic = new TextEncoder().encode("bpecount");
 export const formatVersion = 3;
 export const frameHeadBytes = 12;
 
-/** What the words were made with: counts made with other options must not be added up. */
+/** The options that words were made with. Counts made with different options must not be added up. */
 export type CountsOptions = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
-  /** What was done to the text before it was cut; left out: nothing. */
+  /** The normalization of the text; left out: none. */
   readonly normalization?: Normalization | null | undefined;
   /** Whether documents were cut at the ends of lines. */
   readonly isLinewise: boolean;
@@ -67,12 +67,12 @@ export type CountsOptions = {
 /** The header: the options and the totals. */
 type CountsHeader = CountsOptions & CountsTotals;
 
-/** The name of a counts file, or of this run, and the options its words were made with. */
+/** The name of a counts file, or of this run, and the options of its words. */
 export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
 
 /**
- * Throws a UserError that names the difference, if the options differ. Special tokens are compared as a set: their order
- * changes ids, not counts.
+ * Throws a UserError that names the difference if the options differ. Special tokens are compared as a set: their order affects
+ * ids, not counts.
  */
 export function checkOptions(
   { name, options: has }: CountsOrigin,
@@ -92,15 +92,15 @@ export function checkOptions(
   differ("documents cut at line ends", String(has.isLinewise), String(wanted.isLinewise));
 }
 
-/** Whether the options are the same, special tokens as a set. */
+/** Whether the options are equal, comparing special tokens as a set. */
 export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   JSON.stringify(has.patterns) === JSON.stringify(options.patterns) &&
   tokenSet(has) === tokenSet(options) &&
   (has.normalization ?? null) === (options.normalization ?? null) &&
   has.isLinewise === options.isLinewise;
 
-/** The options of all files, null without files. A UserError if two differ. */
-export function agreedOptions(files: readonly CountsOrigin[]): CountsOptions | null {
+/** The common options of all files; null without files. Throws a UserError if two differ. */
+export function commonOptions(files: readonly CountsOrigin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
   for (const other of others) checkOptions(other, first);
@@ -120,13 +120,13 @@ const otherOptionsHint =
  *
  *   KEY             VALUE              MEANING
  *   patterns        list of strings    regular expressions of the pattern's splits, in order
- *   specialTokens   list of strings    where documents ended
+ *   specialTokens   list of strings    texts at which documents ended
  *   normalization   string             steps, if the text was normalized: "NFKC,lowercase"
- *   isLinewise      boolean            whether documents were cut at the ends of lines, too
- *   unicode         string             version of the tables that say what a letter is
+ *   isLinewise      boolean            whether documents also ended at the ends of lines
+ *   unicode         string             version of the Unicode tables
  *
- * The compact form has `wordCount`, `byteCount` and `pretokenCount` as well. An unknown key is an error: it may
- * change the meaning of the others.
+ * The compact form also has `wordCount`, `byteCount` and `pretokenCount`. An unknown key is an error, because it may change
+ * the meaning of the others.
  */
 export function optionsToState({ patterns, specialTokens, normalization, isLinewise }: CountsOptions) {
   const normalized = normalization ? { normalization } : {};
@@ -148,7 +148,7 @@ export const optionFields = {
 const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "not a version") };
 const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
 
-/** Parses the JSON object of a header. A UserError if the bytes are none. */
+/** Parses the JSON object of a header. Throws a UserError for anything else. */
 export function parseHeader(path: string, bytes: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
@@ -160,12 +160,12 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
   throw headerError(path, "is not a JSON object");
 }
 
-/** The options of a header. A UserError for a missing or unknown key, or another Unicode version. */
+/** The options of a header. Throws a UserError for a missing or unknown key, or another Unicode version. */
 export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
   return checkFields(path, header, headerFields);
 }
 
-/** The same with the totals. A UserError, too, if these contradict each other. */
+/** The options and totals of a header. Throws a UserError as above, or if the totals are inconsistent. */
 function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
   const checked = checkFields(path, header, { ...headerFields, ...totalFields });
   const { wordCount, byteCount, pretokenCount } = checked;
@@ -203,7 +203,7 @@ function checkFields<F extends { unicode: Check<string> } & Record<string, Check
   return checked;
 }
 
-/** Thrown for a file of word counts that cannot be used as it is. */
+/** Thrown for an unusable file of word counts. */
 export class CountsFileError extends UserError {
   constructor(
     readonly path: string,
@@ -224,7 +224,7 @@ export function otherVersion(path: string, version: unknown, known: number): Cou
   return new CountsFileError(path, what, againHint);
 }
 
-/** Room for some hundred thousand special tokens. No header is longer. */
+/** The maximum size of a header: room for some hundred thousand special tokens. */
 export const headerBytesMax = 1 << 24;
 
 const againHint = "count the corpus again with this version of bpe";
@@ -234,7 +234,7 @@ const frameSizeBytes = scaled(1 << 16, 64);
 /** Room for the three varints of a word. */
 const wordNumbersBytes = 24;
 
-/** Writes words as frames. Words come in ascending order of their bytes. A chunk is valid only during its `write`. */
+/** Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during its `write`. */
 export class CountsWriter {
   private frame = new Uint8Array(2 * frameSizeBytes);
   private end = frameHeadBytes;
@@ -293,7 +293,7 @@ export class CountsWriter {
   }
 }
 
-/** What comes before the words. Its size depends only on the options, so it can be overwritten when the totals are known. */
+/** The bytes before the words. Their number depends only on the options, so they can be overwritten with the final totals. */
 export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
   const payload = headerPayload(options, totals);
   const most = Number.MAX_SAFE_INTEGER;
@@ -336,7 +336,7 @@ export function* countsFileChunks(table: WordTable, options: CountsOptions): Gen
 /** Yielded while words are sorted: nothing to write yet. */
 const noBytes = new Uint8Array(0);
 
-/** Writes the head of a frame, which is bytes [0, end) with its head. Returns the checksum. */
+/** Writes the head of a frame, which is bytes [0, end) including its head. Returns the checksum. */
 function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   const payload = frame.subarray(frameHeadBytes, end);
   const checksum = xxHash64(payload, seed);
@@ -346,7 +346,7 @@ function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   return checksum;
 }
 
-/** How long a prefix two words share, in bytes. */
+/** The length in bytes of the common prefix of two words. */
 function sharedBytes(
   last: Uint8Array,
   lastLength: number,
@@ -370,19 +370,19 @@ function writeVarint(frame: Uint8Array, end: number, number: number): number {
   return end;
 }
 
-/** Fills the front of `into`. Returns how many bytes it wrote: 0 only at the end of the file. */
+/** Reads bytes to the front of `into`. Returns their number: 0 only at the end of the file. */
 export type ReadBytes = (into: Uint8Array) => number;
 
-/** The first read of a frame. A wrong size then ends at the end of the file, not in a full memory. */
+/** The size of the first read of a frame, so that a wrong size hits the end of the file before it fills the memory. */
 const firstReadBytes = scaled(1 << 20, 16);
 
-/** The least a word takes in a file: three numbers and one byte. */
+/** The minimum size of a word in a file: three numbers and one byte. */
 const wordBytesMin = 4;
 
 /** Reads a counts file word by word, with one frame of it in memory. */
 export class CountsReader implements SortedWords {
   readonly header: CountsHeader;
-  /** The current word is bytes [0, wordLength) of `word`, padded as every text. */
+  /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
   word: Text = allocateText(scaled(256, 8));
   wordLength = 0;
   sharedLength = 0;
@@ -399,8 +399,8 @@ export class CountsReader implements SortedWords {
 
   /**
    * Reads the header.
-   * @param path the file's, for messages
-   * @param fileBytes the size of the file, where it is known
+   * @param path the file's path, for messages
+   * @param fileBytes the size of the file, if known
    */
   constructor(
     readonly path: string,
@@ -435,7 +435,7 @@ export class CountsReader implements SortedWords {
     return this.header;
   }
 
-  /** Goes to the next word; false if there is none. */
+  /** Moves to the next word; false if there is none. */
   next(): boolean {
     const startsFrame = this.pos === this.frameEnd;
     if (startsFrame) {
@@ -447,12 +447,12 @@ export class CountsReader implements SortedWords {
     let shared = this.varint();
     let rest = this.varint();
     let restStart = this.pos;
-    // The checksum shows that the file is as it was written. These checks show that it was written correctly.
+    // The checksum shows that the file is unchanged. These checks show that it was written correctly.
     const fits = shared <= (startsFrame ? 0 : wordLength) && restStart + rest <= this.frameEnd;
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
-      // The first word of a frame is written in full, whatever the word before was.
+      // The first word of a frame is written in full, whatever the previous word is.
       const { bytes } = this.word;
       const sharedMax = Math.min(rest, wordLength);
       while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;
@@ -495,7 +495,7 @@ export class CountsReader implements SortedWords {
     if (this.checksum !== checksum) throw this.damaged();
   }
 
-  /** Reads bytes of the file to the front of `frame`. Returns how many: fewer than asked for only at the end of the file. */
+  /** Reads bytes of the file to the front of `frame`. Returns their number: fewer than `sizeBytes` only at the file's end. */
   private read(sizeBytes: number): number {
     let filled = 0;
     while (filled < sizeBytes) {
@@ -507,14 +507,14 @@ export class CountsReader implements SortedWords {
     return filled;
   }
 
-  /** Makes the buffer longer: at most doubles what was read, whatever size the frame claims. */
+  /** Makes the buffer longer: at most doubles the bytes that were read, whatever size the frame claims. */
   private lengthen(sizeBytes: number): void {
     const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
     longer.set(this.frame);
     this.frame = longer;
   }
 
-  /** Subtle: NaN for a forged number of hundreds of bytes, so callers compare in such a way that NaN fails. */
+  /** Subtle: returns NaN for a forged number of hundreds of bytes, so callers' comparisons must fail for NaN. */
   private varint(): number {
     const { frame, frameEnd } = this;
     let number = 0;

@@ -1,6 +1,6 @@
 // Distinct words with exact counts: tables, sums, sorted runs on disk, counts files.
 
-export { addUp, narrowed, type Parts, type SavedSum, sourcesOfSortedRuns, writeSum } from "./add-up.ts";
+export { addUp, type Parts, reduceSources, type SavedSum, sourcesOfSortedRuns, writeSum } from "./add-up.ts";
 export {
   type AddedCounts,
   CountsFileReader,
@@ -24,9 +24,9 @@ export {
   commonWordsOf,
   emptyTable,
   inByteOrder,
-  isSound,
+  isValidTable,
   NegativeSumError,
-  nothingLeftOut,
+  noWordsLeftOut,
   type SortedWords,
   type Summand,
   SumOfWords,

@@ -4,12 +4,12 @@ import type { WordTable } from "./word-table.ts";
 /**
  * Sorts words by their bytes. The order is an array of word indices.
  *
- * Words are compared by keys of six bytes, which lie beside the indices. They are first dealt into 65,536 buckets by
- * their first two bytes. Then each bucket is sorted by multikey quicksort: it compares keys at one depth, and where they
+ * Words are compared by keys of six bytes, which are stored next to the indices. A bucket sort distributes the words to 65,536
+ * buckets by their first two bytes. Then multikey quicksort sorts each bucket: it compares keys at one depth, and where they
  * are equal it goes six bytes deeper.
  *
- * A key is a whole number below 2^51: six bytes, the most significant first, zeros behind the end of the word, and in
- * the lowest three bits how many bytes were left, at most 7. So "a" comes before "a\0", and two words with equal keys
+ * A key is a whole number below 2^51: six bytes, the most significant first, zeros after the end of the word, and in the
+ * lowest three bits the number of bytes that were left, at most 7. So "a" comes before "a\0", and two words with equal keys
  * are either equal or both longer than the six bytes.
  *
  *   ARRAY     TYPE           LENGTH       MEANING
@@ -27,17 +27,17 @@ type KeyedWords = {
 const keyBytes = 6;
 const leftMax = 7;
 const bucketCount = 65536;
-/** So few words are one bucket: a walk through 65,536 buckets takes longer than sorting them. */
+/** Fewer words are sorted as one bucket, because visiting 65,536 buckets takes longer than sorting them. */
 const fewWords = scaled(2048, 5);
-/** Ranges up to this size are sorted by insertion. From 3 to 24 the whole takes the same time, within 5 %. */
+/** Ranges up to this size are sorted by insertion. From 3 to 24, the total time is the same within 5 %. */
 const insertionMax = scaled(16, 2);
 
-/** What sorting takes at most beside the table: two arrays of indices and two of numbers. */
+/** The memory of sorting per word, in addition to the table, at most: two arrays of indices and two of numbers. */
 export const sortBytesPerWord = 24;
 
 const wordsPerStep = scaled(1 << 18, 7);
 
-/** Words in ascending order of their bytes; yields between slices of some 50 ms. */
+/** Sorts words in ascending order of their bytes; yields between slices of some 50 ms. */
 export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint32Array<ArrayBuffer>> {
   const { wordCount, bytes, starts } = table;
   const words: KeyedWords = {
@@ -61,9 +61,9 @@ export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint
   for (let bucket = 0; bucket < bucketCount; bucket++) {
     bucketEnds[bucket + 1] = bucketEnds[bucket + 1]! + bucketEnds[bucket]!;
   }
-  // bucketEnds[b] is where bucket b begins, and moves to its end while it is filled.
+  // bucketEnds[b] is the start of bucket b, and moves to its end while the bucket is filled.
   for (let first = 0; first < wordCount; first += wordsPerStep) {
-    deal(table, words, first, Math.min(first + wordsPerStep, wordCount), bucketEnds);
+    distribute(table, words, first, Math.min(first + wordsPerStep, wordCount), bucketEnds);
     yield;
   }
   for (let bucket = 0, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {
@@ -78,7 +78,7 @@ export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint
   return indices;
 }
 
-/** Counts how many of the words [first, end) belong into each bucket, one place further on. */
+/** Counts the words of [first, end) in each bucket; the count of bucket b is at b + 1. */
 function countBuckets(
   { bytes, starts }: WordTable,
   first: number,
@@ -91,8 +91,8 @@ function countBuckets(
   }
 }
 
-/** Puts the words [first, end), and their first keys, into their buckets. */
-function deal(
+/** Distributes the words [first, end), with their first keys, to their buckets. */
+function distribute(
   { bytes, starts }: WordTable,
   { view, indices, keys }: KeyedWords,
   first: number,
@@ -124,10 +124,10 @@ function keyAt(view: DataView, pos: number, end: number): number {
   return key * 8 + Math.max(left, 0);
 }
 
-/** A range still to be sorted, whose words are equal before `depth`. */
+/** A range that remains to be sorted, whose words are equal before `depth`. */
 type Pending = { readonly first: number; readonly end: number; readonly depth: number };
 
-/** Sorts the words [first, end). Ranges wait on a list instead of recursion, so no input overflows the stack. */
+/** Sorts the words [first, end). An explicit stack of ranges replaces recursion, so no input overflows the call stack. */
 function sortRange(words: KeyedWords, first: number, end: number): void {
   const { keys } = words;
   const pending: Pending[] = [{ first, end, depth: 0 }];
@@ -138,11 +138,11 @@ function sortRange(words: KeyedWords, first: number, end: number): void {
       const pivot = medianOfThree(keys[first]!, keys[(first + end) >>> 1]!, keys[end - 1]!);
       const equalFirst = moveSmaller(words, first, end, pivot);
       const equalEnd = moveEqual(words, equalFirst, end, pivot);
-      if (equalEnd - equalFirst > 1 && goesOn(pivot)) {
+      if (equalEnd - equalFirst > 1 && continuesAfterKey(pivot)) {
         loadKeys(words, equalFirst, equalEnd, depth + keyBytes);
         pending.push({ first: equalFirst, end: equalEnd, depth: depth + keyBytes });
       }
-      // The larger side waits, so the list stays as short as the logarithm of the range, at each depth.
+      // The larger side is pushed, so at each depth the list is as short as the logarithm of the range.
       if (equalFirst - first > end - equalEnd) {
         pending.push({ first, end: equalFirst, depth });
         first = equalEnd;
@@ -156,7 +156,7 @@ function sortRange(words: KeyedWords, first: number, end: number): void {
 }
 
 /** Whether words with this key are longer than its six bytes. */
-function goesOn(key: number): boolean {
+function continuesAfterKey(key: number): boolean {
   return key % 8 === leftMax;
 }
 
@@ -164,13 +164,13 @@ function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
-/** Moves the keys of [first, end) that are below `pivot` to the front. Returns where they end. */
+/** Moves the keys of [first, end) that are below `pivot` to the front. Returns their end. */
 function moveSmaller({ indices, keys }: KeyedWords, first: number, end: number, pivot: number): number {
   let place = first;
   for (let i = first; i < end; i++) {
     const key = keys[i]!;
     const index = indices[i]!;
-    // Written always: which keys are smaller cannot be predicted.
+    // Writes unconditionally, without a branch: which keys are smaller cannot be predicted.
     indices[i] = indices[place]!;
     keys[i] = keys[place]!;
     indices[place] = index;
@@ -180,7 +180,7 @@ function moveSmaller({ indices, keys }: KeyedWords, first: number, end: number, 
   return place;
 }
 
-/** Moves the keys equal to `pivot` to the front of [first, end), where none is below it. Returns where they end. */
+/** Moves the keys equal to `pivot` to the front of [first, end), which has no smaller ones. Returns their end. */
 function moveEqual({ indices, keys }: KeyedWords, first: number, end: number, pivot: number): number {
   let place = first;
   for (let i = first; i < end; i++) {
@@ -195,7 +195,7 @@ function moveEqual({ indices, keys }: KeyedWords, first: number, end: number, pi
   return place;
 }
 
-/** Writes the keys of [first, end) at a depth. */
+/** Computes the keys of [first, end) at a depth. */
 function loadKeys(
   { view, starts, indices, keys }: KeyedWords,
   first: number,

@@ -5,7 +5,7 @@ import {
   type CountsTotals,
   filledTable,
   newTable,
-  tooManyWords,
+  tooManyWordsError,
   totalsOf,
   type WordTable,
 } from "./word-table.ts";
@@ -16,13 +16,13 @@ import {
  */
 export type SortedWords = {
   next(): boolean;
-  /** The current word is bytes [0, wordLength) of `word`, padded as every text. */
+  /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
   readonly word: Text;
   readonly wordLength: number;
-  /** Length of the longest prefix that it shares with the previous word, in bytes. */
+  /** The length in bytes of the longest prefix that it shares with the previous word. */
   readonly sharedLength: number;
   readonly count: number;
-  /** The totals of all words, or upper bounds where these cannot be known. */
+  /** The totals of all words, or upper bounds if they are not known. */
   readonly totals: CountsTotals;
 };
 
@@ -50,7 +50,7 @@ export class TableWords implements SortedWords {
     return new TableWords(table, yield* sortByBytesInSteps(table));
   }
 
-  /** Moves before the first word. */
+  /** Moves to the position before the first word. */
   restart(): void {
     this.place = 0;
     this.wordLength = 0;
@@ -66,7 +66,7 @@ export class TableWords implements SortedWords {
     }
     this.table = emptyTable;
     this.order = new Uint32Array(0);
-    // The allocator keeps freed memory for some time, unless the collector is called, which takes milliseconds.
+    // The allocator keeps freed memory for some time, unless garbage is collected, which takes milliseconds.
     if (releasedBytes >= worthTellingBytes) collectGarbage();
   }
 
@@ -90,7 +90,7 @@ export class TableWords implements SortedWords {
   }
 }
 
-/** Sorted words whose counts are added so many times. */
+/** Sorted words whose counts are multiplied by `times`. */
 export type Summand = { readonly words: SortedWords; readonly times: number };
 
 /**
@@ -100,20 +100,21 @@ export type Summand = { readonly words: SortedWords; readonly times: number };
  * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
  * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
  *
- * A match rarely looks at words. Each summand has the length of the prefix that its word shares with the last winner's
- * word (`offsets`), and the byte that comes next (`bytes`). Of two words greater than the last winner, the one that shares
- * the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if both are equal are the words
- * compared, from there on, and the loser gets its offset and byte against the winner. All summands on the winner's way up
- * lost to it, so their offsets are always against the last winner. A word that equals the last winner has the byte -1.
+ * A match rarely reads words. Each summand has the length of the prefix that its word shares with the last winner's word
+ * (`offsets`), and the next byte after it (`bytes`): an offset-value code. Of two words greater than the last winner, the one
+ * that shares the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if both are equal are the
+ * words compared, from there on, and the loser gets its offset and byte relative to the winner. All summands on the winner's
+ * path to the top lost to it, so their offsets are always relative to the last winner. A word that equals the last winner has
+ * the byte -1.
  */
 export class SumOfWords implements SortedWords {
   word: Text = allocateText(256);
   wordLength = 0;
   sharedLength = 0;
   count = 0;
-  /** An upper bound: a word of several summands is one word of the sum. */
+  /** An upper bound, because a word of several summands is one word of the sum. */
   readonly totals: CountsTotals;
-  /** losers[0] is the winner. Summand i is the leaf summands.length + i. -1 where no match was played yet. */
+  /** losers[0] is the winner. Summand i is the leaf summands.length + i. -1 if no match was played there yet. */
   private readonly losers: Int32Array;
   private readonly offsets: Int32Array;
   private readonly bytes: Int32Array;
@@ -150,7 +151,7 @@ export class SumOfWords implements SortedWords {
       do {
         const { words, times } = summands[winner]!;
         count += times * words.count;
-        this.goOn(winner);
+        this.advance(winner);
         winner = losers[0]!;
       } while (bytes[winner] === equal);
       if (denominator > 1) count = quotient(count, denominator);
@@ -169,10 +170,10 @@ export class SumOfWords implements SortedWords {
     }
   }
 
-  /** Plays the first words, compared with an empty last winner. */
+  /** Plays the first round, relative to an empty last winner. */
   private start(): void {
     this.isStarted = true;
-    for (let i = this.summands.length - 1; i >= 0; i--) this.goOn(i);
+    for (let i = this.summands.length - 1; i >= 0; i--) this.advance(i);
   }
 
   /** Copies the winner's word, except the prefix that it shares with the last one. */
@@ -186,8 +187,8 @@ export class SumOfWords implements SortedWords {
     this.wordLength = wordLength;
   }
 
-  /** Moves a summand to its next word and plays from its leaf up. In the first round it waits at the first empty node. */
-  private goOn(summand: number): void {
+  /** Moves a summand to its next word and plays from its leaf up. In the first round it stops at the first empty node. */
+  private advance(summand: number): void {
     const { summands, losers, offsets, bytes } = this;
     const { words } = summands[summand]!;
     if (words.next()) {
@@ -205,7 +206,7 @@ export class SumOfWords implements SortedWords {
         return;
       }
       const order = offsets[winner]! - offsets[other]! || bytes[other]! - bytes[winner]!;
-      if (order < 0 || (order === 0 && !this.staysAhead(winner, other))) {
+      if (order < 0 || (order === 0 && !this.isAtMost(winner, other))) {
         losers[node] = winner;
         winner = other;
       }
@@ -213,11 +214,11 @@ export class SumOfWords implements SortedWords {
     losers[0] = winner;
   }
 
-  /** Whether the word of `a` is at most that of `b`, at equal offsets and bytes. Sets the loser's against the winner. */
-  private staysAhead(a: number, b: number): boolean {
+  /** Whether a's word is at most b's, for equal offsets and bytes. Sets the loser's offset and byte relative to the winner. */
+  private isAtMost(a: number, b: number): boolean {
     const { summands, offsets, bytes } = this;
     const offset = offsets[a]!;
-    // Both are at their ends, or both have the last winner's word.
+    // Both have ended, or both have the last winner's word.
     if (offset === ended || bytes[a] === equal) return true;
     const wordsA = summands[a]!.words;
     const wordsB = summands[b]!.words;
@@ -236,7 +237,7 @@ export class SumOfWords implements SortedWords {
   }
 }
 
-/** Rounded to the nearest integer, half up. */
+/** Divides and rounds to the nearest integer, half up. */
 function quotient(numerator: number, denominator: number): number {
   if (numerator > Number.MAX_SAFE_INTEGER) {
     throw tooOften(`a word's count times ${denominator} is`, "give weights of fewer digits");
@@ -250,7 +251,7 @@ const tooOften = (what: string, hint: string) =>
 
 /** In `losers`: no summand. */
 const nobody = -1;
-/** In `offsets`: the summand is at its end, and loses to all others. */
+/** In `offsets`: the summand has ended, and loses to all others. */
 const ended = -1;
 /** In `bytes`: the word equals the last winner's. */
 const equal = -1;
@@ -269,12 +270,12 @@ export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTot
   return { wordCount, byteCount, pretokenCount };
 }
 
-/** Whether so many words or bytes do not fit into one table. */
+/** Whether the words do not fit into one table. */
 export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
   byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
 
 /**
- * The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds.
+ * Reads a sum into a table, with words in the order of their bytes; yields between slices of some milliseconds.
  * @param totals upper bounds of the sum's totals
  */
 export function* wordTableOfSum(
@@ -282,7 +283,7 @@ export function* wordTableOfSum(
   totals: CountsTotals = words.totals,
 ): Generator<undefined, WordTable> {
   if (tableOverflows(totals))
-    throw tooManyWords("more than 4 GB or 536 million distinct words in all counts");
+    throw tooManyWordsError("more than 4 GB or 536 million distinct words in all counts");
   const table = newTable(totals);
   const { bytes, starts, counts } = table;
   let wordCount = 0;
@@ -305,8 +306,8 @@ export const emptyTable: WordTable = newTable({ wordCount: 0, byteCount: 0 });
 
 const wordsPerSlice = scaled(1 << 16, 2);
 
-/** Whether a table that was read is valid: words end to end, in ascending order, counts integers with an exact sum. */
-export function isSound(table: WordTable): boolean {
+/** Whether a table from outside is valid: contiguous words in ascending order, and integer counts with an exact sum. */
+export function isValidTable(table: WordTable): boolean {
   const { wordCount, bytes, starts, counts } = table;
   if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
   let total = 0;
@@ -319,7 +320,7 @@ export function isSound(table: WordTable): boolean {
   return total <= Number.MAX_SAFE_INTEGER;
 }
 
-/** The same words in ascending order of their bytes; yields between slices of work. */
+/** Sorts a table by the bytes of its words; yields between slices of work. */
 export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> {
   const { wordCount, bytes, starts, counts } = table;
   const order = yield* sortByBytesInSteps(table);
@@ -336,17 +337,17 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
   return sorted;
 }
 
-/** Thrown when a count falls below 0: what is taken off is no part of the table. */
+/** Thrown when a count falls below 0, because the subtracted table is not part of the other. */
 export class NegativeSumError extends Error {}
 
 /**
- * The sum of two tables in ascending order, of which the other one counts so many times: -1 takes it off. Words whose count is 0
- * are left out. Throws NegativeSumError where less was there than is taken off.
+ * Adds `other` to a table, or subtracts it (`times` is -1); both are in ascending order. Words whose count becomes 0 are left
+ * out. Throws NegativeSumError if a count would become negative.
  */
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;
   const byteCountMax = table.bytes.length + other.bytes.length;
-  if (byteCountMax >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
+  if (byteCountMax >= 2 ** 32) throw tooManyWordsError("more than 4 GB of distinct words");
   const sum = newTable({ wordCount: table.wordCount + other.wordCount, byteCount: byteCountMax });
   let wordCount = 0;
   let end = 0;
@@ -363,7 +364,7 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
   return filledTable(sum, wordCount);
 }
 
-/** Which word comes first: below 0 that of the table, above 0 the other one's. Behind the last word comes nothing. */
+/** Compares words: below 0 if the table's comes first, above 0 if the other's does. The end comes after all words. */
 function compareWords(table: WordTable, a: number, other: WordTable, b: number): number {
   if (a === table.wordCount) return 1;
   if (b === other.wordCount) return -1;
@@ -378,12 +379,12 @@ function compareWords(table: WordTable, a: number, other: WordTable, b: number):
   return length - otherLength;
 }
 
-/** How many distinct words were rarer than wanted, and how often they occur together. */
+/** The number of distinct words that were left out, and of their occurrences. */
 export type LeftOut = { wordCount: number; pretokenCount: number };
 
-export const nothingLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
+export const noWordsLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
 
-/** The words that occur at least `minCount` times, of sorted words. Those left out are added to `leftOut` one by one. */
+/** The sorted words that occur at least `minCount` times. The others are added to `leftOut`. */
 export class CommonWords implements SortedWords {
   sharedLength = 0;
 
@@ -405,14 +406,14 @@ export class CommonWords implements SortedWords {
     return this.words.count;
   }
 
-  /** An upper bound: words may be left out. */
+  /** An upper bound, because words may be left out. */
   get totals(): CountsTotals {
     return this.words.totals;
   }
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // The prefix that two sorted words share is shared by all words between them.
+    // All words between two sorted words share the common prefix of these.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);
@@ -425,7 +426,7 @@ export class CommonWords implements SortedWords {
   }
 }
 
-/** The same for a table, in place: its common words move to the front of its arrays. */
+/** Does the same for a table, in place: moves its common words to the front of its arrays. */
 export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
   const { bytes, starts, counts } = table;
   let wordCount = 0;
@@ -440,13 +441,13 @@ export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftO
     const start = starts[index]!;
     const stop = starts[index + 1]!;
     bytes.copyWithin(end, start, stop);
-    // Never overtakes the word that is read: no more is written than was read.
+    // Writing never overtakes reading.
     starts[wordCount] = end;
     counts[wordCount] = count;
     end += stop - start;
     wordCount++;
   }
-  // Overwrites no start that is still to be read.
+  // All starts were read, so none is overwritten too early.
   starts[wordCount] = end;
   return filledTable(table, wordCount);
 }

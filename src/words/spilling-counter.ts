@@ -8,44 +8,43 @@ import { type SortedWords, TableWords } from "./sorted-words.ts";
 import { type PackedCounts, WordCounter } from "./word-counter.ts";
 import { type CountsTotals, tableBytes, totalsOf, type WordTable } from "./word-table.ts";
 
-/** Text that is counted between two looks at the memory: a window of the reader. */
+/** The text that is counted between two checks of the memory: a window of the reader. */
 const textBytesBetween = scaled(1 << 20, 64);
-/** Sorted runs whose words are in memory too are left unwritten up to this size: the result need not wait for them. */
+/** Sorted runs whose words are also in memory stay unwritten up to this size, so that the result need not wait for them. */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
-/** The options alone limit the memory for words, but at small scale. */
+/** An additional limit of the memory for words, at small scale only. */
 const wordBytesMax = scaled(Number.POSITIVE_INFINITY, 6000);
 
 export type SpillingOptions = {
-  /** Where sorted runs go, and when. Left out: all words stay in memory. */
+  /** The directory for sorted runs, and the memory limit. Left out: all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
-  /** Upper bound of the text that all threads together count, if it is known. */
+  /** Upper bound of the text that all threads together count, if known. */
   readonly textBytesMax?: number | undefined;
-  /** How many memories for words all threads have at a time. */
+  /** The number of memories for words that all threads have at a time. */
   readonly memoryCount?: number;
 };
 
 /**
- * Counts the words of one thread: in memory, and in sorted runs where memory has no room for more. The words of an input
- * that are counted per input go to sorted runs of their own, and into memory too if there is room. Generators yield
- * between slices of work.
+ * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input, those of
+ * an input go to a sorted run of their own, and also into memory if there is room. Generators yield between slices of work.
  */
 export class SpillingCounter {
-  /** The words counted now go here. */
+  /** The counter for new words. */
   readonly words: WordCounter;
   readonly runs: SortedRun[] = [];
   private readonly options: SortedRunOptions | undefined;
-  /** The input that `words` is of, if that is counted per input. */
+  /** The input of `words`, if it is counted per input. */
   private inputIndex: number | null = null;
-  /** Words counted before, as far as memory has room for them. */
+  /** Words of earlier inputs, as far as memory has room for them. */
   private readonly inMemory: WordCounter;
   private nameCount = 0;
-  /** Size of the tables in `runs`, which are not written yet. */
+  /** The size of the tables in `runs` that are not written yet. */
   private unwrittenBytes = 0;
 
   /**
    * @param name unique among those that write sorted runs to one directory
-   * @param room memory for words that texts have claimed
+   * @param room memory for words that texts have claimed instead
    */
   constructor(
     { runOptions, textBytesMax, memoryCount }: SpillingOptions,
@@ -64,14 +63,14 @@ export class SpillingCounter {
     return Math.max(this.words.distinctWordCount, this.inMemory.distinctWordCount);
   }
 
-  /** To be called before words of another task come. `inputIndex` is its input, if that is counted per input. */
+  /** Call it before counting the words of a task. `inputIndex` is its input, if that is counted per input. */
   *startTask(inputIndex: number | null): Generator<undefined, void> {
-    if (inputIndex !== this.inputIndex) yield* this.setAside();
+    if (inputIndex !== this.inputIndex) yield* this.emptyWords();
     this.inputIndex = inputIndex;
     yield* this.makeRoom();
   }
 
-  /** To be called before a window of text is counted. */
+  /** Call it before counting a window of text. */
   *makeRoom(): Generator<undefined, void> {
     const { options, words, inMemory, runs } = this;
     if (options === undefined || this.hasRoom()) return;
@@ -80,7 +79,7 @@ export class SpillingCounter {
     runs.push(yield* this.moveToRun(words, this.inputIndex));
   }
 
-  /** Takes over the words of another thread. */
+  /** Adds the words of another thread. */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
     const { options, words, runs } = this;
     const hasRoom = options === undefined || words.memoryBytesWithPacked(packed) <= options.wordBytesMax;
@@ -89,15 +88,15 @@ export class SpillingCounter {
   }
 
   /**
-   * To be called when no more words come. All words end in `words` if memory had room for them, else in sorted runs. They
-   * also go to sorted runs if another thread needs this memory (`leavesMemory`).
+   * Call it after the last word. All words end up in `words` if memory had room for them, else in sorted runs. They also go to
+   * sorted runs if another thread needs this memory (`leavesMemory`).
    *
-   * @param otherRuns those of other threads
+   * @param otherRuns the sorted runs of other threads
    */
   *finish(otherRuns: readonly SortedRun[] = [], leavesMemory = false): Generator<undefined, void> {
     const { words, inMemory, runs } = this;
     if (this.inputIndex !== null || inMemory.distinctWordCount > 0) {
-      yield* this.setAside();
+      yield* this.emptyWords();
       this.inputIndex = null;
       yield* inMemory.moveInto(words);
     }
@@ -113,11 +112,11 @@ export class SpillingCounter {
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
-  /** Empties `words`: those of an input that is counted per input become a sorted run, and stay in memory if there is room. */
-  private *setAside(): Generator<undefined, void> {
+  /** Empties `words`: those of an input that is counted per input become a sorted run, and also stay in memory if they fit. */
+  private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;
     if (options === undefined || words.distinctWordCount === 0) return;
-    // A table that takes in another one at most doubles.
+    // Adding a table at most doubles another one.
     const staysInMemory =
       2 * (words.memoryBytes + inMemory.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
     if (!staysInMemory) {
@@ -138,7 +137,10 @@ export class SpillingCounter {
     return run;
   }
 
-  /** Copies all words of a counter into a sorted run. The first runs are not written, and writing may fail: the words are in memory. */
+  /**
+   * Copies all words of a counter into a sorted run. The first runs stay unwritten, and writing may fail, because the words are
+   * also in memory.
+   */
   private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     const name = this.nextName();
@@ -164,32 +166,32 @@ export class SpillingCounter {
 }
 
 /**
- * A sorted run: words of a part of the corpus in a counts file of their own, in the order of their bytes. It has words for
- * which memory has no room (`inputIndex` is null), or the words of one input, where those are wanted per input.
+ * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. It has words for which memory
+ * has no room (`inputIndex` is null), or the words of one input, if words are counted per input.
  */
 export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
-  /** The words of an input may also be in the thread's memory, with those of all others. */
+  /** The words of an input may also be in the thread's memory, together with those of all other inputs. */
   readonly isInMemoryToo: boolean;
-  /** Why the file was not written. That is no error, because the words are in memory too. */
+  /** The reason why the file was not written. That is no error, because the words are also in memory. */
   readonly failure: string | null;
-  /** The words of an input, not sorted, while they are so few that the file is not written yet. */
+  /** The words of an input, unsorted, if they are so few that the file is not written yet. */
   readonly table: WordTable | null;
 };
 
-/** Where sorted runs go. */
+/** The directory for sorted runs. */
 export type RunDirectory = {
   readonly directory: string;
-  /** Why the directory cannot be written; an error only when a run has to be written. */
+  /** The reason why the directory cannot be written; an error only when a run must be written. */
   readonly problem?: { readonly message: string; readonly hint: string } | null;
 };
 
 export type SortedRunOptions = RunDirectory & {
-  /** What the words are made with. */
+  /** The options that the words are made with. */
   readonly countsOptions: CountsOptions;
-  /** The memory that the words of each thread may take, and sorting them. */
+  /** The memory of each thread for its words, and for sorting them. */
   readonly wordBytesMax: number;
 };
 
@@ -221,7 +223,7 @@ export function* writeSortedRun(
   }
 }
 
-/** Writes words behind the head of a counts file. `write` takes a chunk, which is valid during the call only. */
+/** Writes words after the head of a counts file. `write` gets chunks, each of which is valid only during the call. */
 export function* writeWords(
   words: SortedWords,
   write: (chunk: Uint8Array) => void,
@@ -236,7 +238,7 @@ export function* writeWords(
 
 const wordsPerSlice = scaled(1 << 15, 2);
 
-/** Removes a run whose words are in another one. What cannot be removed goes with its directory. */
+/** Removes a run whose words are in another one. If that fails, its directory is removed later. */
 export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });
 }

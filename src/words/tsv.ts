@@ -23,8 +23,8 @@ import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. No line of
- * a word looks like it: behind the tab such a line has a digit, so the word `#bpe-counts` may stand first.
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. A word's line is
+ * always different, because it has a digit after the tab. So the first word may be `#bpe-counts`.
  */
 const mark = "#bpe-counts";
 const version = 1;
@@ -38,17 +38,17 @@ export function tsvHead(options: CountsOptions): Uint8Array {
   return new TextEncoder().encode(`${mark}\t${JSON.stringify(header)}\n`);
 }
 
-/** Whether a line that begins so is a header. */
+/** Whether a line with this beginning is a header. */
 export const isTsvHead = (lineStart: string) => lineStart.startsWith(start);
 
 export type TsvHead = {
-  /** What the words were made with, or null: there is no such line. */
+  /** The options that the words were made with; null if there is no header. */
   readonly options: CountsOptions | null;
-  /** What was read and is not of that line. */
+  /** The bytes that were read after the header. */
   readonly rest: Uint8Array;
 };
 
-/** Reads the first line if it is a header, and the start of the words. A UserError for a header that does not fit. */
+/** Reads the first line if it is a header, and the start of the words. Throws a UserError for an invalid header. */
 export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
   let bytes = new Uint8Array(firstReadBytes);
   let filled = 0;
@@ -80,10 +80,10 @@ function optionsOf(path: string, json: Uint8Array): CountsOptions {
 
 const digitZero = 48;
 
-/** How much of a wrong count an error shows. */
+/** The number of bytes of a wrong count that an error shows. */
 const shownBytesMax = 40;
 
-/** Lines of so many bytes are read at once: some milliseconds. */
+/** The bytes of lines that are read at once: some milliseconds of work. */
 const firstCapacityBytes = scaled(1 << 18, 16);
 
 /**
@@ -91,17 +91,17 @@ const firstCapacityBytes = scaled(1 << 18, 16);
  * newline.
  */
 export class TsvReader {
-  /** What was read of the file and is not added yet: the start of a line, in its first bytes. */
+  /** The buffer for reading the file. Its first `filled` bytes are the start of a line that is not complete. */
   private lines = new Uint8Array(firstCapacityBytes);
   private filled = 0;
-  /** Of the line that is read. */
+  /** The word of the current line. */
   private word = allocateText(firstCapacityBytes);
   /** The sum of all counts so far. */
   private total = 0;
 
   /**
-   * @param path the file's, for messages
-   * @param lineNumber the first line's
+   * @param path the file's path, for messages
+   * @param lineNumber the number of the first line
    */
   constructor(
     private readonly path: string,
@@ -120,7 +120,7 @@ export class TsvReader {
     }
   }
 
-  /** The same with bytes that `readBytes` gives. Returns how many there were, 0 at the end of the file. */
+  /** Reads the next bytes by `readBytes`. Returns their number, 0 at the end of the file. */
   readNext(readBytes: ReadBytes): number {
     if (this.filled === this.lines.length) this.lengthen();
     const { lines, filled } = this;
@@ -139,12 +139,12 @@ export class TsvReader {
     return size;
   }
 
-  /** The file ends here. */
+  /** Call it at the end of the file: adds a last line without a newline. */
   finish(): void {
     if (this.filled > 0) this.read(Uint8Array.of(lineFeed));
   }
 
-  /** Adds the line at bytes [start, end), or says what is wrong with it. */
+  /** Adds the line at bytes [start, end), or throws a UserError that describes what is wrong with it. */
   private addLine(lines: Uint8Array, start: number, end: number): void {
     const { word } = this;
     let length = 0;
@@ -195,14 +195,14 @@ export class TsvReader {
   }
 }
 
-/** The byte that a character of two bytes in UTF-8 stands for; -1 where they make none. */
+/** The byte that a two-byte character in UTF-8 represents; -1 if the bytes are no such character. */
 function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
   return codePoint < 0x80 ? -1 : byteOfCodePoint(codePoint);
 }
 
-/** The number that the digits at bytes [start, end) make, or NaN if they are none or it is not exact. */
+/** Parses the digits at bytes [start, end); NaN if they are not a number, or it is not exact. */
 function parseCount(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length === 0 || length >= shownBytesMax) return Number.NaN;
@@ -215,15 +215,15 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
   return count <= Number.MAX_SAFE_INTEGER ? count : Number.NaN;
 }
 
-// Word counts as text. The first line says what the words were made with (tsv.ts). Then comes a line a word:
-// `word<TAB>count`, the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
+// Word counts as text. The first line is a header with the options of the words. Then there is one line per word:
+// `word<TAB>count`, with the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
 // is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
 
 const chunkSizeBytes = scaled(1 << 18, 64);
 /** A tab, the count, a line feed. */
 const countSizeBytesMax = decimalDigitsMax + 2;
 
-/** For each byte: the first byte of its character in UTF-8, and the second, or 0 if there is none. */
+/** For each byte, the first byte of its character in UTF-8, and the second, or 0 if there is none. */
 const utf8First = new Uint8Array(256);
 const utf8Second = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++) {
@@ -232,7 +232,7 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
 
-/** The file of a table, the highest count first. Chunks are empty while the words are sorted: slices of work. */
+/** The file of a table, highest count first. While the words are sorted in slices, chunks are empty. */
 export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield tsvHead(options);
   const steps = sortByCountInSteps(table);
@@ -269,7 +269,7 @@ export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint
   if (chunkEnd > 0) yield chunk.subarray(0, chunkEnd);
 }
 
-/** Writes bytes [pos, stop) in byte-to-character form; returns where they end. */
+/** Writes bytes [pos, stop) in byte-to-character form; returns their end. */
 function writeCharacters(
   bytes: Uint8Array,
   pos: number,
@@ -282,15 +282,15 @@ function writeCharacters(
     const second = utf8Second[byte]!;
     chunk[chunkEnd] = utf8First[byte]!;
     chunk[chunkEnd + 1] = second;
-    // A second byte has its top bit set, and takes one place more.
+    // If there is a second byte, its top bit is set, and it takes one more position.
     chunkEnd += 1 + (second >> 7);
   }
   return chunkEnd;
 }
 
 /**
- * Words with the highest count first; those of equal count in ascending order of their bytes. Yields between slices of some 50 ms,
- * of which the last may be longer.
+ * Sorts words by descending count; words of equal count by ascending bytes. Yields between slices of some 50 ms, of which the
+ * last may be longer.
  */
 export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
   const order = yield* sortByBytesInSteps(table);
@@ -300,11 +300,11 @@ export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint
 
 const digitSize = 65536;
 
-/** Sorts by counts; equal counts keep the order given. 16 bits at a time, the lowest first: most counts have no more. */
+/** Stable radix sort by descending counts, 16 bits at a time, the lowest first: most counts have no more. */
 function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32Array {
   const wordCount = order.length;
   let words = order;
-  // Gathered once, because words in the order of their bytes are at random places in `counts`.
+  // Gathered once, because words in the order of their bytes are at random positions in `counts`.
   let keys = new Float64Array(wordCount);
   let keyMax = 0;
   for (let i = 0; i < wordCount; i++) {
@@ -332,7 +332,7 @@ function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32A
   return words;
 }
 
-/** The 16 bits of `count` from `unit` on, a power of two: exact for whole numbers below 2^53. */
+/** The 16 bits of `count` from `unit` on, which is a power of two: exact for whole numbers below 2^53. */
 function digitOf(count: number, unit: number): number {
   return Math.floor(count / unit) % digitSize;
 }

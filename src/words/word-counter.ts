@@ -9,29 +9,32 @@ import {
   scaled,
   UserError,
 } from "#runtime";
-import { newTable, tooManyWords, type WordTable } from "./word-table.ts";
+import { newTable, tooManyWordsError, type WordTable } from "./word-table.ts";
 
 /**
- * RecordWords: `TokenWords` in the memory of the kernel that counted them, where they stand as records, end to end
- * (src/kernel/words/word-records.ts). What lies below `freeEnd` from `freeStart` on is all zeros, and nobody else's.
+ * RecordWords: `TokenWords` in the memory of the kernel that counted them, as contiguous records
+ * (src/kernel/words/word-records.ts). The memory in [freeStart, freeEnd) is zero and unused.
  */
 export type RecordWords = {
   readonly kernel: Kernel;
   readonly wordCount: number;
-  /** Bytes of a token. */
+  /** The size of a token in bytes. */
   readonly positionBytes: 2 | 4;
-  /** A byte for each token that there is. */
+  /** The address of a byte for each token that occurs. */
   readonly flagsStart: number;
   readonly freeStart: number;
   readonly freeEnd: number;
-  /** Forgets them. Their memory goes back to the system. */
+  /** Discards the words and returns their memory to the system. */
   readonly discard: () => void;
 };
 
-/** Words in the memory of a kernel. It is shared: posted to another thread, nothing is copied. */
+/** Words in the memory of a kernel. The memory is shared, so posting it to another thread copies nothing. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };
 
-/** Where words stand in a memory: plain data. Any thread may read there once nobody counts. Addresses and sizes in bytes. */
+/**
+ * The locations of words in a memory, as plain data; addresses and sizes are in bytes. Any thread may read them once
+ * counting has stopped.
+ */
 export type PackedTables = {
   readonly buffer: ArrayBufferLike;
   readonly distinctWordCount: number;
@@ -41,21 +44,21 @@ export type PackedTables = {
   readonly records: Place;
   /** Distinct words of each kind. */
   readonly keyCounts: readonly [short: number, middle: number, long: number];
-  /** Slots of all kinds, and records. */
+  /** The size of the slots of all kinds, and of the records. */
   readonly tableBytes: number;
-  /** Upper bound of a word table of these words. */
+  /** Upper bound of the size of a word table of these words. */
   readonly wordTableBytes: number;
-  /** What was written of the text's region. */
+  /** The written part of the text's region. */
   readonly text: Place;
 };
 
 type Place = { readonly address: number; readonly byteCount: number };
 
-/** One of `count` equal parts of all hashes of words. */
+/** One of `count` equal ranges of hashes of words. */
 export type Slice = { readonly index: number; readonly count: number };
 const wholeSlice: Slice = { index: 0, count: 1 };
 
-/** First sizes of the tables, as powers of two. Tests choose others. */
+/** Initial sizes of the tables, as powers of two. Tests choose others. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
 /** 64 + 12 + 2 KB. A corpus of 130 KB grows them a few times. */
@@ -67,13 +70,13 @@ type Kind = (typeof kinds)[keyof typeof kinds];
 type SlotKind = Exclude<Kind, typeof kinds.long>;
 
 /**
- * Counts words, exactly. It is the JavaScript side of a kernel's tables (src/kernel/words/), and of the text and the ends in
- * the kernel's memory. The memory is allocated when it is first needed.
+ * Counts words exactly. It is the JavaScript side of a kernel's tables (src/kernel/words/), and of the text and the ends in
+ * the kernel's memory. The memory is allocated on first use.
  */
 export class WordCounter {
-  private opened: Kernel | undefined;
-  private openedWindow: FileWindow | undefined;
-  /** Bytes of the largest text so far. */
+  private ownKernel: Kernel | undefined;
+  private ownWindow: FileWindow | undefined;
+  /** The size of the largest text so far. */
   private textBytes = 0;
   /** The text to which `add` copies words. */
   private word: Uint8Array = new Uint8Array(0);
@@ -81,7 +84,7 @@ export class WordCounter {
 
   /**
    * @param textBytesMax upper bound of the text whose words will be counted here or absorbed
-   * @param memoryCount how many counters, of all threads, have a memory at a time
+   * @param memoryCount the number of counters of all threads that have a memory at a time
    */
   constructor(
     private readonly textBytesMax = Number.POSITIVE_INFINITY,
@@ -91,47 +94,49 @@ export class WordCounter {
 
   /** The kernel that counts. */
   get kernel(): Kernel {
-    if (this.opened === undefined) {
+    if (this.ownKernel === undefined) {
       const wantedBytes = memoryBytesPerTextByte * this.textBytesMax;
       this.open(openKernel(createWholeMemory(wantedBytes, this.memoryCount)));
       this.begin();
     }
-    return this.opened!;
+    return this.ownKernel!;
   }
 
   private open(kernel: Kernel | undefined): void {
-    this.openedWindow?.clear();
-    this.openedWindow = undefined;
-    this.opened = kernel;
+    this.ownWindow?.clear();
+    this.ownWindow = undefined;
+    this.ownKernel = kernel;
     this.word = new Uint8Array(0);
     this.textBytes = 0;
   }
 
   /** Occurrences of all words. */
   get pretokenCount(): number {
-    return this.opened?.exports.pretokenCount() ?? 0;
+    return this.ownKernel?.exports.pretokenCount() ?? 0;
   }
 
   get distinctWordCount(): number {
-    return this.opened?.exports.distinctWordCount() ?? 0;
+    return this.ownKernel?.exports.distinctWordCount() ?? 0;
   }
 
   /** Bytes of the tables and their records. */
   get memoryBytes(): number {
-    return this.opened === undefined ? 0 : tableBytesOf(this.opened) + this.opened.exports.recordsBytes();
+    return this.ownKernel === undefined
+      ? 0
+      : tableBytesOf(this.ownKernel) + this.ownKernel.exports.recordsBytes();
   }
 
-  /** The region of the text, to map files to it. `text` makes it plain memory again. */
+  /** The region of the text, for mapping files to it. `text` makes it plain memory again. */
   get window(): FileWindow {
     const { exports, memory } = this.kernel;
-    this.openedWindow ??= new FileWindow(memory, exports.textAddress() >>> 0, exports.textCapacity());
-    return this.openedWindow;
+    this.ownWindow ??= new FileWindow(memory, exports.textAddress() >>> 0, exports.textCapacity());
+    return this.ownWindow;
   }
 
-  /** A text of so many bytes in the kernel's memory, always at the same address. Its content stays. */
+  /** The text in the kernel's memory, with room for `capacityBytes`, always at the same address. Its content is preserved. */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
-    this.openedWindow?.clear();
+    this.ownWindow?.clear();
     const byteCount = capacityBytes + paddingBytes;
     if (byteCount > exports.textCapacity()) {
       const [needed, most] = [byteCount, exports.textCapacity()].map(
@@ -161,17 +166,17 @@ export class WordCounter {
       const some = Math.min(endCountMax, endCount - first);
       const kernelEnds = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, some);
       kernelEnds.set(ends.subarray(first, first + some));
-      if (exports.countPretokens(some - 1) === 0) throw noRoomForWords();
+      if (exports.countPretokens(some - 1) === 0) throw noRoomForWordsError();
     }
   }
 
-  /** To be called when the kernel itself has counted pretokens of its text; a UserError above 2^53 - 1, and if it had no room. */
+  /** Call it after the kernel itself has counted pretokens. Throws a UserError if the total exceeds 2^53 - 1 or it had no room. */
   kernelTook(done: number): void {
-    if (done < 0) throw noRoomForWords();
+    if (done < 0) throw noRoomForWordsError();
     sumOfCounts(this.pretokenCount, 0);
   }
 
-  /** Adds `count` occurrences of the word at bytes [start, end) of a text. It is copied to the kernel's text. */
+  /** Adds `count` occurrences of the word at bytes [start, end) of a text, which is copied to the kernel's text. */
   add({ bytes }: Text, start: number, end: number, count: number): void {
     const { exports } = this.kernel;
     sumOfCounts(exports.pretokenCount(), count);
@@ -180,17 +185,17 @@ export class WordCounter {
     const { word } = this;
     if (length > 64) word.set(bytes.subarray(start, end));
     else for (let i = 0; i < length; i++) word[i] = bytes[start + i]!;
-    if (exports.addWord(length, count) === 0) throw noRoomForWords();
+    if (exports.addWord(length, count) === 0) throw noRoomForWordsError();
   }
 
-  /** Upper bound of the memory for counting a text of so many bytes, and then sorting all words into a table. */
+  /** Upper bound of the memory for counting a text of `textBytes`, and then sorting all words into a table. */
   memoryBytesWith(textBytes: number): number {
     const { keyCounts, recordBytes } = mostWords(textBytes);
     const newBytes = this.slotsBytesWith(keyCounts) + recordBytes + tableWordBytes * keyCounts[kinds.short]!;
     return newBytes + this.kernel.exports.recordsBytes() + wordTableBytesOf(this.kernel);
   }
 
-  /** Whether the words of any text of so many bytes fit into the kernel's memory. */
+  /** Whether the words of any text of `textBytes` fit into the kernel's memory. */
   hasRoomFor(textBytes: number): boolean {
     const { keyCounts, recordBytes } = mostWords(textBytes);
     return this.hasRoom(keyCounts, recordBytes);
@@ -206,39 +211,39 @@ export class WordCounter {
     return this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + newBytes;
   }
 
-  /** Bytes of the slots with so many keys more, of each kind. */
+  /** The size of the slots after adding `keyCounts` keys of each kind. */
   private slotsBytesWith(keyCounts: readonly number[]): number {
     const { exports } = this.kernel;
     return keyCounts.reduce((sum, count, kind) => sum + exports.slotsBytesWith(kind, count), 0);
   }
 
-  /** Whether there is room for so many keys more of each kind, and for their records. */
+  /** Whether there is room for `keyCounts` more keys of each kind, and for their records. */
   private hasRoom(keyCounts: readonly number[], recordBytes: number): boolean {
     const { exports } = this.kernel;
     const haveSlots = keyCounts.every((count, kind) => exports.hasSlots(kind, count) !== 0);
     return haveSlots && exports.hasRecords(recordBytes) !== 0;
   }
 
-  /** Forgets all words and gives their memory back to the system. */
+  /** Discards all words and returns their memory to the system. */
   clear(): void {
-    if (this.opened === undefined) return;
-    for (const written of writtenParts(this.opened)) releasePages(written);
+    if (this.ownKernel === undefined) return;
+    for (const written of writtenParts(this.ownKernel)) releasePages(written);
     this.begin();
   }
 
-  /** Adds all words to another counter and begins anew, in its own memory. Yields as `absorb`. */
+  /** Moves all words to another counter. Yields like `absorb`. */
   *moveInto(other: WordCounter): Generator<undefined, void> {
-    if (this.opened === undefined) return;
-    yield* other.addWordsOf(tablesOf(this.opened));
-    for (const written of writtenParts(this.opened)) written.fill(0);
+    if (this.ownKernel === undefined) return;
+    yield* other.addWordsOf(tablesOf(this.ownKernel));
+    for (const written of writtenParts(this.ownKernel)) written.fill(0);
     this.begin();
   }
 
-  /** Gives the words away, to be absorbed by another counter, and begins anew. */
+  /** Releases the words, with their memory, to be absorbed by another counter. This one is empty afterwards. */
   pack(): PackedCounts {
     const { memory } = this.kernel;
-    // Nobody may write where a file is mapped.
-    this.openedWindow?.clear();
+    // Mapped pages must not be written.
+    this.ownWindow?.clear();
     if (this.textBytes > worthGivingBackBytes) {
       releasePages(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
       this.textBytes = 0;
@@ -249,8 +254,8 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words that another counter packed, and uses these up: a counter without words takes over their memory. Yields
-   * between slices of some milliseconds.
+   * Adds the words that another counter packed, and consumes them; an empty counter takes over their memory. Yields between
+   * slices of some milliseconds.
    */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
     const other = openKernel(packed.memory);
@@ -269,15 +274,15 @@ export class WordCounter {
     return runToEnd(this.listWords());
   }
 
-  /** A copy of the words and counts so far. Yields between slices of some milliseconds. */
+  /** Copies the words and counts so far to a table. Yields between slices of some milliseconds. */
   *listWords(): Generator<undefined, WordTable> {
-    if (this.opened === undefined) return newTable({ wordCount: 0, byteCount: 0 });
-    const { exports } = this.opened;
+    if (this.ownKernel === undefined) return newTable({ wordCount: 0, byteCount: 0 });
+    const { exports } = this.ownKernel;
     const byteCount = exports.wordBytes();
     checkWordBytes(byteCount);
     const table = newTable({ wordCount: exports.distinctWordCount(), byteCount });
     const { bytes, starts, counts } = table;
-    const { buffer } = this.opened.memory;
+    const { buffer } = this.ownKernel.memory;
     const listedStarts = new Uint32Array(buffer, exports.listedStartsAddress() >>> 0);
     const listedCounts = new Float64Array(buffer, exports.listedCountsAddress() >>> 0);
     exports.beginList();
@@ -299,10 +304,10 @@ export class WordCounter {
   }
 
   /**
-   * Makes all words records, which stand end to end. From then on no word may be added; they can still be listed. Undefined
-   * where there is no room for that. Yields as `listWords`.
+   * Converts all words to contiguous records. Afterwards no word may be added, but words can still be listed. Returns undefined
+   * if there is no room for that. Yields like `listWords`.
    */
-  *standAsRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
+  *convertToRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
     const { kernel } = this;
     const { exports } = kernel;
     const flagsStart = exports.reserveFixed(idLimit) >>> 0;
@@ -328,7 +333,7 @@ export class WordCounter {
 
   private begin(): void {
     const { short, middle, long } = this.slotBits;
-    this.opened!.exports.beginTables(short, middle, long);
+    this.ownKernel!.exports.beginTables(short, middle, long);
   }
 
   private *addWordsOf(from: PackedTables): Generator<undefined, void> {
@@ -343,13 +348,13 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of another table, those of this counter's slice: a run of its slots, in 2^6 portions or fewer. Each is
-   * copied to the text's region.
+   * Adds the words of another table in this counter's slice: a run of its slots, in at most 2^6 portions. Each is copied to the
+   * text's region.
    *
-   * Tables of one corpus share most keys, so room for all keys of both is seldom needed, and growing costs more than
-   * adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same
-   * everywhere: the first portion is looked up to learn it. Subtle: this comes before anything is added. Keys come in the
-   * order of their hashes, and in a table that is too small they would crowd into the front.
+   * Tables of one corpus share most keys, so room for all keys of both is rarely needed, and growing costs more than adding.
+   * Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same everywhere:
+   * looking up the first portion estimates it. Subtle: this must happen before anything is added. Keys arrive in the order of
+   * their hashes, and would cluster at the front of a table that is too small.
    */
   private *addSlotsOf(from: PackedTables, kind: SlotKind): Generator<undefined, void> {
     const { exports } = this.kernel;
@@ -366,7 +371,7 @@ export class WordCounter {
       const someBytes = some * slotBytes[kind];
       portion.set(slots.subarray(at * slotBytes[kind], at * slotBytes[kind] + someBytes));
       const missing = isFirst ? exports.missingKeys(kind, someBytes) * ((end - first) / some) : 0;
-      if (exports.reserveSlots(kind, Math.max(missing, some)) === 0) throw noRoomForWords();
+      if (exports.reserveSlots(kind, Math.max(missing, some)) === 0) throw noRoomForWordsError();
       return exports.addSlots(kind, someBytes, stops) !== 0;
     };
     let addedSlots = 0;
@@ -377,8 +382,8 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // Keys without room in the run follow it, up to the next free slot, or to the run itself if all free slots are in it. The
-    // first slot follows the last.
+    // Keys without room in the run are after it, up to the next free slot, or up to the run itself if all free slots are in it.
+    // The slots are circular.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);
@@ -396,15 +401,15 @@ export class WordCounter {
       const someBytes = Math.min(portionBytes, byteCount - done);
       this.text(someBytes).bytes.set(new Uint8Array(buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
-      if (addedBytes < 0) throw noRoomForWords();
-      // The record is longer than the portion.
+      if (addedBytes < 0) throw noRoomForWordsError();
+      // A record is longer than the portion.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
       yield;
     }
   }
 
-  /** A counter for the words in a slice, in the text's region of `own`, whose words stay where they are. */
+  /** Creates a counter for the words of a slice in the text's region of a packed counter, whose words are not moved. */
   static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
     releasePages(partOf({ memory }, tables.text));
     const kernel = createRegionKernel(memory);
@@ -418,7 +423,7 @@ export class WordCounter {
     return counter;
   }
 
-  /** Whether the slice's words of all tables fit here. Its share of short and middle words may be twice the mean. */
+  /** Whether the slice's words of all tables fit here. The slice may have twice the mean share of short and middle words. */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
     const keyCounts = Object.values(kinds).map(
       (kind) =>
@@ -430,7 +435,7 @@ export class WordCounter {
     );
   }
 
-  /** Adds the words of one kind (`sliceRounds`) that are in the slice. Yields as `absorb`. */
+  /** Adds the words of one kind (see `sliceRounds`) in the slice. Yields like `absorb`. */
   *addSliceOf(all: readonly PackedTables[], round: number): Generator<undefined, void> {
     for (const tables of all) {
       if (round === 0) {
@@ -444,13 +449,13 @@ export class WordCounter {
 }
 
 /**
- * Slices are added up kind by kind. What one kind takes in the slices is less than its tables give back when all threads have
- * added it, so memory hardly grows. The kind with the fewest words comes first.
+ * Slices are added up kind by kind. A kind takes less memory in the slices than its tables release after all threads have added
+ * it, so memory hardly grows. The kind with the fewest words comes first.
  */
 const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
 export const sliceRounds = kindsInRounds.length;
 
-/** Gives back the memory of the words that all threads have added in a round. */
+/** Releases the memory of the words that all threads have added in a round. */
 export function discardRound({ memory, tables }: PackedCounts, round: number): void {
   const kind = kindsInRounds[round]!;
   releasePages(partOf({ memory }, kind === kinds.long ? tables.records : tables.slots[kind]));
@@ -460,9 +465,9 @@ const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => numbe
   all.reduce((sum, tables) => sum + of(tables), 0);
 
 const portionCount = scaled(64, 3);
-/** Each portion leaves some objects to the garbage collector, so it is not made smaller than this. */
+/** The minimum size of a portion: each leaves some objects to the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
-/** Slots that are read at once behind a run, where the next free one is near. */
+/** Slots that are read at once after a run, where the next free one is near. */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
 /** Slots added, and calls of `listWords`, between two yields. */
@@ -470,17 +475,17 @@ const slotsAtOnce = scaled(1 << 16, 8);
 const listCallsAtOnce = scaled(16, 1);
 const slotBytes = [16, 24] as const;
 const recordHeadBytes = 16;
-/** Of the record of a short or middle word, with what is written behind it. */
+/** The maximum size of the record of a short or middle word, including bytes that are written past its end. */
 const recordBytesOfSlot = 40;
 /** The first unit of the records is not used. */
 const firstRecordByte = 8;
 
-/** The first call to the system takes 2 ms: small tables are left to the garbage collector. */
+/** Smaller tables are left to the garbage collector, because the first system call takes 2 ms. */
 const worthGivingBackBytes = scaled(16e6, 1);
 
-/** Among distinct words of 1 to 7 bytes, as short as can be: 256 of one byte, 65,536 of two, the others of three. */
+/** The minimum mean length of many distinct words: 256 have one byte, 65,536 two, the others three or more. */
 const leastShortBytes = 2.8;
-/** What a word takes beside its bytes: a start and a count, and an index and a key while it is sorted. */
+/** The memory of a word in addition to its bytes: a start and a count, and an index and a key while it is sorted. */
 const tableWordBytes = 24;
 
 /** Upper bounds of a text's distinct words of each kind, and of the bytes of their records: 40 for 17 bytes of text. */
@@ -490,16 +495,16 @@ const mostWords = (textBytes: number) => ({
 });
 
 /**
- * In a memory of so many times the text's size any words fit. Short words need most: one of 2.8 bytes takes 16 bytes in a
- * table that is 3/8 full, and that table has an eighth of the memory.
+ * The words of any text fit into a memory of this many times its size. Short words need most: one of 2.8 bytes takes 16 bytes
+ * in a table that is 3/8 full, and that table has an eighth of the memory.
  */
 const memoryBytesPerTextByte = 128;
 
-/** The text of a memory with so much room for what is set up once, which has a sixteenth of it (src/kernel/regions.ts). */
+/** The text size whose memory has `tableBytes` for fixed tables, which get a sixteenth of it (src/kernel/regions.ts). */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
 
-/** A kernel over the tables that stand in a memory. */
+/** Creates a kernel for the tables that are in a memory. */
 function openKernel(memory: WebAssembly.Memory): Kernel {
   const kernel = createRegionKernel(memory);
   kernel.exports.openTables();
@@ -510,7 +515,7 @@ function tableBytesOf({ exports }: Kernel): number {
   return Object.values(kinds).reduce<number>((sum, kind) => sum + exports.slotsBytes(kind), 0);
 }
 
-/** Where the words of a kernel stand, of whose text so many bytes were written. */
+/** The locations of a kernel's words. `textBytes` of its text were written. */
 function tablesOf(kernel: Kernel, textBytes = 0): PackedTables {
   const { exports, memory } = kernel;
   return {
@@ -545,14 +550,14 @@ const textOf = ({ exports }: Kernel, byteCount: number): Place => ({
   byteCount,
 });
 
-/** Upper bound of a word table of all words: short ones have up to 7 bytes, middle ones 15. */
+/** Upper bound of the size of a word table of all words: short ones have up to 7 bytes, middle ones 15. */
 function wordTableBytesOf({ exports }: Kernel): number {
   const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
   const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;
   return wordBytes + tableWordBytes * exports.distinctWordCount();
 }
 
-/** The memory that the tables have written to. */
+/** The parts of the memory that the tables have written. */
 const writtenParts = (kernel: Kernel): Int32Array[] =>
   [...Object.values(kinds).map((kind) => slotsOf(kernel, kind)), recordsOf(kernel)].map((place) =>
     partOf(kernel, place),
@@ -561,7 +566,7 @@ const writtenParts = (kernel: Kernel): Int32Array[] =>
 const partOf = ({ memory }: Pick<Kernel, "memory">, { address, byteCount }: Place) =>
   new Int32Array(memory.buffer, address, Math.ceil(byteCount / 4));
 
-/** The words of tables that have none in common. */
+/** Concatenates tables that have no words in common. */
 export function joinTables(tables: readonly WordTable[]): WordTable {
   const byteCount = tables.reduce((sum, { bytes }) => sum + bytes.length, 0);
   checkWordBytes(byteCount);
@@ -581,19 +586,19 @@ export function joinTables(tables: readonly WordTable[]): WordTable {
 }
 
 function checkWordBytes(byteCount: number): void {
-  if (byteCount > wordBytesMax) throw tooManyWords("more than 4 GB of distinct words");
+  if (byteCount > wordBytesMax) throw tooManyWordsError("more than 4 GB of distinct words");
 }
 
 /** Starts are 32-bit numbers. */
 const wordBytesMax = 2 ** 32 - 1;
 
-export function noRoomForWords(): UserError {
+export function noRoomForWordsError(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {
     hint: "use more workers (-w), train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
   });
 }
 
-/** The new total. It bounds every count: as long as it is exact, all are. A UserError above 2^53 - 1. */
+/** Adds to the total, which bounds every count: while it is exact, all are. Throws a UserError above 2^53 - 1. */
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {

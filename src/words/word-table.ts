@@ -4,7 +4,7 @@ import { UserError } from "#runtime";
  * WordTable: every distinct word of the corpus, once. Built by counting; read by the merge engine; frozen between.
  *
  *   ARRAY    TYPE           LENGTH          MEANING
- *   bytes    Uint8Array     byteCount       words end to end, no separator
+ *   bytes    Uint8Array     byteCount       concatenated words, no separator
  *   starts   Uint32Array    wordCount + 1   offset into bytes; word w is bytes[starts[w] .. starts[w + 1])
  *   counts   Float64Array   wordCount       occurrences in the corpus: integers, exact to 2^53
  *
@@ -27,7 +27,7 @@ export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
   byteCount: bytes.length,
 });
 
-/** A table to be filled, of at most so many words and bytes. */
+/** Allocates a table for at most `wordCount` words and `byteCount` bytes. */
 export const newTable = ({ wordCount, byteCount }: TableSize) => ({
   wordCount,
   bytes: new Uint8Array(byteCount),
@@ -35,7 +35,7 @@ export const newTable = ({ wordCount, byteCount }: TableSize) => ({
   counts: new Float64Array(wordCount),
 });
 
-/** What is filled of it. */
+/** The first `wordCount` words of a table. */
 export function filledTable({ bytes, starts, counts }: WordTable, wordCount: number): WordTable {
   return {
     wordCount,
@@ -51,24 +51,24 @@ export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 1
 export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
-/** The error for more words than a table can have. */
-export function tooManyWords(what: string): UserError {
+/** The error for more words than a table can hold. */
+export function tooManyWordsError(what: string): UserError {
   return new UserError(`the corpus has ${what}, more than can be counted`, {
     hint: "train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
   });
 }
 
 /**
- * TokenWords: distinct words as sequences of start tokens, with their counts: what the merge engine learns from.
+ * TokenWords: distinct words as sequences of start tokens, with their counts: the input of the merge engine.
  *
  *   ARRAY    TYPE                         LENGTH          MEANING
- *   tokens   Uint8Array, 16 or 32 bits    positionCount   ids of start tokens, words end to end, no separator
+ *   tokens   Uint8Array, 16 or 32 bits    positionCount   ids of start tokens of concatenated words, no separator
  *   starts   Uint32Array                  wordCount + 1   offset into tokens; word w is tokens[starts[w] .. starts[w + 1])
  *   counts   Float64Array                 wordCount       occurrences in the corpus: integers, exact to 2^53
  *
- * Two words that the tokens 300, 301 and 7 spell give tokens = [300, 7, 301, 300], starts = [0, 2, 4], counts = [1, 5].
+ * The words (300, 7) and (301, 300) with counts 1 and 5 give tokens = [300, 7, 301, 300], starts = [0, 2, 4], counts = [1, 5].
  *
- * Nothing may depend on the order of the words. Equal words may stand there twice; their counts add up.
+ * Nothing may depend on the order of the words. Equal words may occur twice; their counts add up.
  */
 export type TokenWords = {
   readonly wordCount: number;
@@ -77,7 +77,7 @@ export type TokenWords = {
   readonly counts: Float64Array;
 };
 
-/** How many words there are, and how many tokens in all of them; or upper bounds of both. */
+/** The number of words, and the number of tokens in all of them; or upper bounds of both. */
 export type TokenWordsSize = { readonly wordCount: number; readonly positionCount: number };
 
 export const sizeOfWords = ({ wordCount, tokens }: TokenWords): TokenWordsSize => ({
@@ -91,12 +91,12 @@ export const byteWordsSize = ({ wordCount, byteCount }: TableSize): TokenWordsSi
   positionCount: byteCount,
 });
 
-/** Words of bytes: a byte is a start token. Nothing is copied. */
+/** Views a word table as words of start tokens, each of which is a byte. Copies nothing. */
 export function byteWords({ wordCount, bytes, starts, counts }: WordTable): TokenWords {
   return { wordCount, tokens: bytes, starts, counts };
 }
 
-/** How many distinct words there are, how many bytes these have, and how often they occur in all. */
+/** The number of distinct words, their bytes, and all their occurrences. */
 export type CountsTotals = {
   readonly wordCount: number;
   readonly byteCount: number;

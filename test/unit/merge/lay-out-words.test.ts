@@ -75,7 +75,7 @@ test("merges learned where words were counted are those of a table of the words,
     const threadCount = 1 + random(4);
     const tuning: MergeTuning = { ...makeTuning(random), sharedCellCount: 0, startsHelpers: false };
     const { table, idTable, counter, startCounts } = allFormsOf(words, idBytes);
-    const records = runToEnd(counter.standAsRecords(idLimit, idBytes))!;
+    const records = runToEnd(counter.convertToRecords(idLimit, idBytes))!;
     const positionCount = table.tokens.length;
     const numbered = { ...records, positionCount, numbers, startCounts };
     const context = { seed, trial, words, idBytes, threadCount, tuning };
@@ -94,7 +94,7 @@ test("where the memory has no room for merging the words stay, unless it shows i
   for (let freeBytes = 1 << 16; ends.at(-1) !== "merged"; freeBytes += 1 << 18) {
     const { table, counter, startCounts } = allFormsOf(words, 2);
     const before = entriesOf(counter.toWordTable());
-    const records = runToEnd(counter.standAsRecords(idLimit, 2))!;
+    const records = runToEnd(counter.convertToRecords(idLimit, 2))!;
     const freeEnd = records.freeStart + freeBytes;
     const numbered = { ...records, freeEnd, positionCount: table.tokens.length, numbers, startCounts };
     const work = trainInPlace(numbered, options(1));

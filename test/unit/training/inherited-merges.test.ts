@@ -61,7 +61,7 @@ function recordsOf({ wordCount, tokens, starts, counts }: TokenWords, tokenCount
     const bytes = new Uint8Array(tokens.slice(starts[w], starts[w + 1]).buffer);
     counter.add({ bytes, view: new DataView(bytes.buffer) }, 0, bytes.length, counts[w]!);
   }
-  return runToEnd(counter.standAsRecords(tokenCount, 2))!;
+  return runToEnd(counter.convertToRecords(tokenCount, 2))!;
 }
 
 test("the merges that stay are those that a replay in order finds, whatever order they come in", () => {

@@ -9,7 +9,7 @@ import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { countCorpus } from "../../../src/training/count-corpus.ts";
-import { addUp, narrowed, sourcesOfSortedRuns } from "../../../src/words/add-up.ts";
+import { addUp, reduceSources, sourcesOfSortedRuns } from "../../../src/words/add-up.ts";
 import { CountsFileReader, type CountsSource } from "../../../src/words/counts-files.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../../src/words/counts-format.ts";
@@ -125,7 +125,7 @@ test("more sources than can be open are added up in rounds, and nothing is added
     const { runs, directory } = await count(1, 0);
     const scratch = { open: () => ({ directory, problem: null }) } as ScratchDirectory;
     const all = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
-    const few = runToEnd(narrowed(all, { scratch, countsOptions }, sourceCountMax));
+    const few = runToEnd(reduceSources(all, { scratch, countsOptions }, sourceCountMax));
     expect(few.length).toBe(Math.min(sourceCountMax, all.length));
     // What was added up and is in the way is removed; what the user named is not.
     expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
@@ -143,7 +143,7 @@ test("two countings of one run may both have more sources than can be open", () 
     const sources = [1, 2, 3, 4].map((count) =>
       save(`${word}-${count}.counts`, wordTableOf([[word, count]])),
     );
-    return runToEnd(narrowed(sources, { scratch, countsOptions }, 2));
+    return runToEnd(reduceSources(sources, { scratch, countsOptions }, 2));
   });
   expect(sums.map((sources) => entriesOf(runToEnd(addUp({ counter, sources }))))).toEqual([
     [["one", 10]],

@@ -4,10 +4,10 @@ import { unicodeVersion } from "../../../src/pattern/unicode-data.ts";
 import { xxHash64 } from "../../../src/runtime/host.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
-  agreedOptions,
   type CountsOptions,
   CountsReader,
   checkOptions,
+  commonOptions,
   countsFileChunks,
   countsFileHead,
   frameHeadBytes,
@@ -341,9 +341,9 @@ test("what differs is named, a pattern by its names where it has any", () => {
 });
 
 test("files have to agree with the first of them", () => {
-  expect(agreedOptions([])).toBeNull();
+  expect(commonOptions([])).toBeNull();
   const some = { name: "a", options: stated };
-  expect(agreedOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
+  expect(commonOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
   const other = { name: "c", options: { ...stated, isLinewise: true } };
-  expect(errorOf(() => agreedOptions([some, some, other])).message).toStartWith("c was made with");
+  expect(errorOf(() => commonOptions([some, some, other])).message).toStartWith("c was made with");
 });

@@ -6,9 +6,9 @@ import {
   commonWordsOf,
   emptyTable,
   inByteOrder,
-  isSound,
+  isValidTable,
   NegativeSumError,
-  nothingLeftOut,
+  noWordsLeftOut,
   type SortedWords,
   SumOfWords,
   TableWords,
@@ -94,10 +94,10 @@ test("a table whose words overlap, are empty, out of order or double, or whose c
   const changed = (change: (table: WordTable) => void) => {
     const table = wordTableOf(words);
     change(table);
-    return isSound(table);
+    return isValidTable(table);
   };
   expect(changed(() => {})).toBe(true);
-  expect(isSound(emptyTable)).toBe(true);
+  expect(isValidTable(emptyTable)).toBe(true);
   for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52])
     expect([count, changed(({ counts }) => counts.set([count], 2))]).toEqual([count, false]);
   for (const [place, start] of [
@@ -117,7 +117,7 @@ test("a table whose words overlap, are empty, out of order or double, or whose c
   for (const text of ["bacc", "aaba", "babb", "cabb"])
     expect([text, changed(({ bytes }) => bytes.set(Buffer.from(text)))]).toEqual([text, false]);
   const twice: [string, number] = ["ab", 1];
-  expect(isSound(wordTableOf([twice, twice]))).toBe(false);
+  expect(isValidTable(wordTableOf([twice, twice]))).toBe(false);
 });
 
 type Entry = readonly [word: string, count: number];
@@ -157,12 +157,12 @@ test("words that occur fewer times are left out and told of, in a table and in s
         wordCount: rare.length,
         pretokenCount: rare.reduce((sum, [, count]) => sum + count, 0),
       };
-      const ofTable = nothingLeftOut();
+      const ofTable = noWordsLeftOut();
       expect({ seed, words: entriesOfTable(commonWordsOf(table(), minCount, ofTable)) }).toEqual({
         seed,
         words: common,
       });
-      const ofSorted = nothingLeftOut();
+      const ofSorted = noWordsLeftOut();
       const sorted = entriesOfSorted(new CommonWords(runToEnd(TableWords.sort(table())), minCount, ofSorted));
       expect({ seed, words: sorted }).toEqual({ seed, words: byWord(common) });
       expect([ofTable, ofSorted]).toEqual([expectedLeftOut, expectedLeftOut]);
