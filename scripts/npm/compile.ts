@@ -1,7 +1,8 @@
 // Compiles the library for those who import it: for Bun, for Node, and for browsers.
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import { transformSync } from "esbuild";
 import { buildKernel } from "../build-kernel.ts";
 import { doorless, withoutDoors } from "../without-doors.ts";
 
@@ -10,7 +11,7 @@ const sources = join(root, "src");
 
 type Library = {
   /** Files of the library are in a folder of this name. */
-  readonly target: "bun" | "node" | "browser";
+  readonly target: "bun" | "node" | "browser" | "workers";
   readonly entries: readonly string[];
 };
 
@@ -18,6 +19,8 @@ const libraries: readonly Library[] = [
   { target: "bun", entries: ["index.ts", "main/worker.ts"] },
   { target: "node", entries: ["index.ts", "main/node-worker.ts"] },
   { target: "browser", entries: ["browser.ts"] },
+  // For engines that compile no bytes: the kernel's modules are files.
+  { target: "workers", entries: ["browser.ts"] },
 ];
 
 /** Makes one script of what a browser needs: files become text, and what Node calls Buffer is a class of ours. */
@@ -43,6 +46,14 @@ const forBrowsers: BunPlugin = {
         loader: "ts",
       };
     });
+  },
+};
+
+/** Leaves the kernel's modules to the program that loads the script, as files next to it. */
+const wasmFiles: BunPlugin = {
+  name: "wasm files",
+  setup(build) {
+    build.onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path: `./${basename(path)}`, external: true }));
   },
 };
 
@@ -93,6 +104,14 @@ export async function compileLibraries(directory: string, commit: string): Promi
   for (const { target } of libraries) await compileLibrary(target, directory, commit);
 }
 
+/** Adds the minified script, which pages load; bundlers take the one with annotations (`withPureTables`). */
+function minifyForPages(directory: string): void {
+  const script = readFileSync(join(directory, "browser.js"), "utf8");
+  writeFileSync(join(directory, "library.js"), script);
+  const { code } = transformSync(script, { minify: true, format: "esm", target: "es2022" });
+  writeFileSync(join(directory, "browser.js"), code);
+}
+
 /** Compiles one library, for tests also at small scale (src/runtime/scale.ts); the kernel has been built. */
 export async function compileLibrary(
   target: Library["target"],
@@ -101,25 +120,36 @@ export async function compileLibrary(
   isSmallScale = false,
 ): Promise<void> {
   const { entries } = libraries.find((library) => library.target === target)!;
+  const isForBrowsers = target === "browser" || target === "workers";
   const result = await Bun.build({
     entrypoints: entries.map((path) => join(sources, path)),
     outdir: join(directory, target),
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
-    target,
+    target: isForBrowsers ? "browser" : target,
     format: "esm",
     // A browser loads one script.
-    splitting: target !== "browser",
-    // People may want to read it.
+    splitting: !isForBrowsers,
+    // People may want to read it, and bundlers need its annotations.
     minify: { syntax: true },
     define: {
       BPE_COMMIT: JSON.stringify(commit),
       BPE_SMALL_SCALE: String(isSmallScale),
-      ...(target === "browser" && { "process.platform": '"browser"' }),
+      ...(isForBrowsers && { "process.platform": '"browser"' }),
     },
     // Their twins are in package.json, `imports`; the target has a condition of its own name.
-    conditions: ["library"],
-    plugins: [...(isSmallScale ? [smallKernels] : []), target === "browser" ? forBrowsers : doorless],
+    conditions: target === "workers" ? ["wasm-files", "library"] : ["library"],
+    plugins: [
+      ...(target === "workers" ? [wasmFiles] : []),
+      ...(isSmallScale ? [smallKernels] : []),
+      isForBrowsers ? forBrowsers : doorless,
+    ],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`the library for ${target} does not compile`);
+  if (target === "browser") minifyForPages(join(directory, target));
+  if (target !== "workers") return;
+  for (const name of ["kernel", "kernel-text"]) {
+    const source = join(root, "dist/kernel", `${name}${isSmallScale ? "-small" : ""}.wasm`);
+    copyFileSync(source, join(directory, target, `${name}.wasm`));
+  }
 }

@@ -57,11 +57,13 @@ export function libraryPackage(root: string, built: string, notice: string): Npm
     types: "./types/index.d.ts",
     exports: {
       ".": {
-        browser: { types: "./types/browser.d.ts", default: "./lib/browser/browser.js" },
+        workerd: { types: "./types/browser.d.ts", default: "./lib/workers/browser.js" },
+        browser: { types: "./types/browser.d.ts", default: "./lib/browser/library.js" },
         bun: { types: "./types/index.d.ts", default: "./lib/bun/index.js" },
         default: { types: "./types/index.d.ts", default: "./lib/node/index.js" },
       },
-      "./browser": { types: "./types/browser.d.ts", default: "./lib/browser/browser.js" },
+      "./browser": { types: "./types/browser.d.ts", default: "./lib/browser/library.js" },
+      "./workers": { types: "./types/browser.d.ts", default: "./lib/workers/browser.js" },
       "./package.json": "./package.json",
     },
     files: ["bin", "lib", "types", "NOTICE", "CHANGELOG.md"],

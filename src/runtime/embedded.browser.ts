@@ -8,15 +8,14 @@ import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
 import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };
 import { UserError } from "./errors.ts";
 
-export const availableParallelism = (): number => 1;
-export const totalmem = (): number => 2 ** 32;
-
-/** One thread merges. */
-export { noSystem as startWorker } from "./no-system.browser.ts";
-
-export const embeddedDirectory = "";
-
-export const hasKernelAsserts = false;
+export {
+  availableParallelism,
+  embeddedDirectory,
+  hasKernelAsserts,
+  isEmbedded,
+  startWorker,
+  totalmem,
+} from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
   // The build replaces these paths by the files' content in base64 (of the small-scale modules at small scale).
@@ -26,6 +25,3 @@ export function readKernel(name: string): Uint8Array<ArrayBuffer> {
     hint: "use a browser of 2023 or later",
   });
 }
-
-/** Whether this is the executable. */
-export const isEmbedded = false;

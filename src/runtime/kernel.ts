@@ -30,9 +30,13 @@ const simdProbe = Uint8Array.of(
 
 let compiled: WebAssembly.Module | undefined;
 
+/** A build for engines that compile no bytes has compiled modules instead (embedded.wasm-files.ts). */
+const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
+  code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
+
 /** The kernel's code, loaded once per process and posted to workers, so that all threads share its compiled code. */
 export function kernelModule(): WebAssembly.Module {
-  compiled ??= new WebAssembly.Module(readModule());
+  compiled ??= moduleOf(readModule());
   return compiled;
 }
 
@@ -66,7 +70,7 @@ export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory, poll() {} } });
+  const { exports } = new WebAssembly.Instance(moduleOf(code), { env: { memory, poll() {} } });
   return { exports: exports as KernelExports, memory };
 }
 
@@ -79,7 +83,7 @@ let compiledText: WebAssembly.Module | undefined;
 
 /** @param countIds what src/kernel/env.ts says; only for texts that are cut into parts */
 export function createTextKernel(countIds: CountIds = () => 0): TextKernel {
-  compiledText ??= new WebAssembly.Module(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
+  compiledText ??= moduleOf(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {}, countIds } });
   return { exports: exports as TextKernelExports, memory };

@@ -49,6 +49,36 @@ test("the page of npm/README runs", async () => {
   expect(shown).toBe(TextTokenizer.from(json).encode("some text").join(" "));
 });
 
+test("the script for Workers takes its WebAssembly from files, compiled, and compiles no bytes", async () => {
+  const built = join(directory, "for-workers");
+  await compileLibrary("workers", built, "", isSmallScale);
+  const script = readFileSync(join(built, "workers/browser.js"), "utf8");
+  const imported = [...script.matchAll(/^import (\w+) from "\.\/(.*)";$/gm)];
+  expect(imported.map(([, , name]) => name).sort()).toEqual(["kernel-text.wasm", "kernel.wasm"]);
+  // Bun imports a module as a path.
+  const modules = imported.map(
+    ([, name, file]) =>
+      `const ${name} = new Module(fs.readFileSync(${JSON.stringify(join(built, "workers", file!))}));`,
+  );
+  const rest = script.replaceAll(/^import .*;$/gm, "");
+  const path = join(built, "run.mjs");
+  const head = `import * as fs from "node:fs";\nconst { Module } = WebAssembly;\n${modules.join("\n")}
+    WebAssembly.Module = class { constructor() { throw new Error("bytes were compiled"); }
+      static [Symbol.hasInstance](value) { return value instanceof Module; } };`;
+  writeFileSync(path, `${head}\n${rest}`);
+  const { Module } = WebAssembly;
+  try {
+    const { trainTokenizer } = await import(path);
+    const trained = await trainTokenizer({ texts: ["low lower lowest ".repeat(50)], vocabSize: 280 });
+    const browser = await library();
+    const other = browser.Tokenizer.from(trained.files().get("tokenizer.json")!);
+    expect([...trained.encode("low lower")]).toEqual([...other.encode("low lower")]);
+    expect(trained.decode(trained.encode("low lower"))).toBe("low lower");
+  } finally {
+    WebAssembly.Module = Module;
+  }
+});
+
 test("a tokenizer.json is loaded in a browser as it is elsewhere, or refused with the same reason", async () => {
   const browser = await library();
   const seed = 20261124;

@@ -39,7 +39,7 @@ const trimming = (addPrefixSpace: boolean) => ({
 
 test("offsets are those of the naive finder, in bytes and as a string counts", () => {
   let checked = 0;
-  for (let trial = 0; trial < rounds(120); trial++) {
+  for (let trial = 0; trial < rounds(60); trial++) {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
     const post_processor = [null, trimming(true), trimming(false)][trial % 3];
     let tokenizer: TextTokenizer;
@@ -62,7 +62,7 @@ test("offsets are those of the naive finder, in bytes and as a string counts", (
       expect({ about, ...inBytes }).toEqual({ about, ...naiveOffsets(tokenizer, text, "bytes") });
     }
   }
-  expect(checked).toBeGreaterThan(rounds(100));
+  expect(checked).toBeGreaterThan(rounds(50));
 });
 
 test("parts of a long text are its tokens, and ids around it are at its start", () => {

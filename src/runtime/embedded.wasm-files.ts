@@ -1,0 +1,20 @@
+/*
+ * Replaces embedded.browser.ts where the engine compiles no bytes, as in Cloudflare's Workers: modules of the kernel are files
+ * next to the script, which it imports as compiled modules.
+ */
+
+import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
+import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };
+
+export {
+  availableParallelism,
+  embeddedDirectory,
+  hasKernelAsserts,
+  isEmbedded,
+  startWorker,
+  totalmem,
+} from "./without-files.browser.ts";
+
+/** The build leaves these imports to whoever loads the script; types know them as paths. */
+export const readKernel = (name: string): WebAssembly.Module =>
+  (name.startsWith("kernel-text") ? textKernel : kernel) as unknown as WebAssembly.Module;
