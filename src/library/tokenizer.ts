@@ -18,7 +18,7 @@ import { loadTokenizerParts, readRecordedReading } from "#formats";
 import { checkIdFileName, idTypeFor } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
-import { allowedCores, engineRefusal, UserError, usageError } from "#runtime";
+import { allowedCores, engineRefusal, usageError } from "#runtime";
 import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
 import { type SpecialTokenOption, specialTokenId } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
