@@ -4,10 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
 import { decisiveFileNames } from "../src/formats/load-tokenizer.ts";
-import { callOptions, respelled, spellInLibrary } from "../src/library/library.ts";
+import { callOptions, spellInLibrary } from "../src/library/library.ts";
 import { sentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
+import { asOption, type Spelling, spell } from "../src/runtime/message.ts";
+import { pythonName } from "../src/terminal/caller.ts";
 import { probeParts, probeVersion } from "../src/tokenizer/fingerprint.ts";
 import { optionsPage } from "./options-page.ts";
 
@@ -28,13 +30,15 @@ function lines(text: string, first: string, rest = first): string[] {
   return [...made, line];
 }
 
-/** What code says of an option; `spell` names the others. */
-function said(option: Option, spell: (name: string) => string): string {
+/** What code says of an option; `spelling` names the others. */
+function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
-  const about = inCode ?? sentences(description, details);
+  const named: Spelling = ({ option, value }) =>
+    `${spelling(option)}${value === undefined ? "" : ` ${value}`}`;
+  const about = inCode === undefined ? sentences(description, details, named) : spell(inCode, named);
   const least = kind.least && kind.value !== "SIZE" ? ` At least ${kind.least}.` : "";
-  const fallback = option.default === undefined ? "" : ` Default: ${option.default}.`;
-  return respelled(`${about}${least}${fallback}`, spell).replaceAll("*/", "*\\/");
+  const fallback = option.default === undefined ? "" : ` Default: ${spell(option.default, named)}.`;
+  return `${about}${least}${fallback}`.replaceAll("*/", "*\\/");
 }
 
 // The library.
@@ -72,7 +76,7 @@ function fieldsOf(node: Node, indent: string): string[] {
         `${indent}  | undefined;`,
       ];
     const comment = lines(
-      said(field, (option) => `\`${spellInLibrary(option)}\``),
+      said(field, (option) => `\`${spellInLibrary(asOption(option))}\``),
       `${indent} * `,
     );
     return [
@@ -101,10 +105,10 @@ ${fieldsOf(treeOf(), "  ").join("\n")}
 
 // Python.
 
-const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const parameters = Object.entries<Option>(trainingOptions).flatMap(([key, option]) =>
-  option.python === null ? [] : [{ ...option, python: option.python ?? snakeCase(key) }],
-);
+const parameters = Object.entries<Option>(trainingOptions).flatMap(([key, option]) => {
+  const python = pythonName(key, option);
+  return python === null ? [] : [{ ...option, python }];
+});
 const spellInPython = (option: string) =>
   `\`\`${parameters.find(({ name }) => name === option)?.python ?? option}\`\``;
 /** These two are positional, or have a place of their own. */
@@ -208,7 +212,7 @@ export function trainingSchema(): unknown {
       const isAlways = required.includes(name);
       properties[name] = {
         ...(recorded === true ? kind.schema : recorded),
-        ...(!isAlways && { description: `only if asked for: ${description}` }),
+        ...(!isAlways && { description: `only if asked for: ${spell(description)}` }),
       };
     }
   }

@@ -4,6 +4,7 @@ import { list, paragraph } from "../bench/markdown.ts";
 import { commands } from "../src/main/command-table.ts";
 import { sentences } from "../src/main/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
+import { spell } from "../src/runtime/message.ts";
 import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
@@ -95,7 +96,7 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
       // That a size is 1 byte at least only refuses 0.
       least && !(least === 1 && bytes) && `At least ${least.toLocaleString("en")}${bytes}.`,
       needs && `Needs --${needs.other}.`,
-      option.default && `Default: ${option.default}.`,
+      option.default && `Default: ${spell(option.default)}.`,
     ].filter((sentence) => typeof sentence === "string"),
   };
 }
@@ -150,7 +151,7 @@ function exclusions(): string {
   return list(
     [...Map.groupBy(all, ({ other }) => other)].map(([other, those]) => {
       const byReason = Map.groupBy(those, ({ why, hint, unless }) =>
-        [why, hint, unless && `but for ${unless}`].filter(Boolean).join("; "),
+        [why, hint && spell(hint), unless && `but for ${unless}`].filter(Boolean).join("; "),
       );
       const parts = [...byReason].map(([reason, these]) => {
         const names = [...new Set(these.map(({ name }) => option(name)))].join(", ");

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { commands } from "../src/main/command-table.ts";
 
 // The modules, as ARCHITECTURE.md lists them. That they are used through their doors, and in no cycles, is for the linter (biome.json).
 
@@ -70,6 +71,23 @@ test("a module imports only modules that are listed before it, and none imports 
     linesOf(path).some((line) => /(from|import\() *"[^"]*\/kernel\/(?!.*\.wasm)/.test(line)),
   );
   expect([...upward, ...kernel]).toEqual([]);
+});
+
+/** Command lines, and what only the command line says. */
+const isAboutCommands = (path: string) =>
+  ["main", "kernel", "pages", "playground"].includes(moduleOf(path)) || /-(commands|options)\.ts$/.test(path);
+
+test("messages name options as data, so that each caller can spell them", () => {
+  const names = new Set(commands.flatMap(({ options }) => options.map(({ name }) => name)));
+  const spelled = sources.flatMap((path) =>
+    linesOf(path)
+      .filter(
+        (line) => !isAboutCommands(path) && !/^\s*(\/\/|\/?\*)/.test(line) && !/bpe |hf download/.test(line),
+      )
+      .filter((line) => [...line.matchAll(/["`][^"`]*?--([a-z-]+)/g)].some(([, name]) => names.has(name!)))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(spelled.filter((found) => !/shellLine|NAME has each text/.test(found))).toEqual([]);
 });
 
 test("modules of the runtime that take milliseconds to load are loaded where they are needed", () => {

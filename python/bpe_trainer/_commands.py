@@ -10,9 +10,8 @@ import os
 from contextlib import ExitStack
 from typing import Any, Iterator, Union
 
-from ._executable import BpeError
 from ._tokenizer import Tokenizer
-from ._training import respelled, run_bpe, shown_warnings
+from ._training import run_bpe, shown_warnings
 from ._types import Progress
 
 #: What the answer of a command is; otherwise it is the result that the command tells.
@@ -50,11 +49,7 @@ class Command:
                         raise TypeError(f"bpe.{self.__name__} takes no tokenizer whose files do not hold all of it")
                     arguments += each._source.options
             files = [text for path in paths for text in _texts("a path", path, places)]
-            try:
-                run = run_bpe([*arguments, "--", *files], progress, answers=self.__name__ in _JSON)
-            except BpeError as error:
-                raise BpeError(respelled(str(error))) from None
-        warned, answer, result = run
+            warned, answer, result = run_bpe([*arguments, "--", *files], progress, answers=self.__name__ in _JSON)
         shown_warnings(warned)
         found: dict[str, Any] = json.loads(answer) if self.__name__ in _JSON else result
         return {name: value for name, value in found.items() if name not in ("event", "success")}

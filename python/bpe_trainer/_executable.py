@@ -307,6 +307,11 @@ def _too_long(command: Sequence[str]) -> BpeError:
     )
 
 
+def _environment() -> dict[str, str]:
+    """Messages of the executable name parameters of this package instead of options (src/terminal/caller.ts)."""
+    return {**os.environ, "BPE_CALLER": "python"}
+
+
 class Run:
     """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
 
@@ -370,7 +375,7 @@ class Run:
             import re
 
             message = message.replace(f"{self._lists.name}{os.sep}", "")
-            message = re.sub(r'(--(special|seed)-token)s \\?"\2-tokens\.json\\?"', r"\1", message)
+            message = re.sub(r'(special|seed)_tokens(?:_file)?=\\?"\1-tokens\.json\\?"', r"\1_tokens", message)
         return message
 
     def _popen(self) -> None:
@@ -381,6 +386,7 @@ class Run:
             stdin=subprocess.PIPE if self._takes_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE if self._answers else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            env=_environment(),
             bufsize=0,
         )
         self._exit_code = None
@@ -418,7 +424,7 @@ class Run:
                 # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
                 group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
                 program = self._command[0]
-                self._pid = os.posix_spawn(program, self._command, os.environ, file_actions=actions, **group)
+                self._pid = os.posix_spawn(program, self._command, _environment(), file_actions=actions, **group)
                 self._exit_code = None
             except BaseException as error:
                 self.close_pipes()

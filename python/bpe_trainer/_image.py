@@ -196,12 +196,7 @@ def _made_image(path: str, options: Sequence[str]) -> Image:
 
 def _run_image(arguments: Sequence[str]) -> bytes:
     """What `bpe image` writes to stdout."""
-    try:
-        return Run(["image", "--quiet", *arguments], answers=True).finish()
-    except BpeError as error:
-        from ._training import respelled
-
-        raise BpeError(respelled(str(error))) from None
+    return Run(["image", "--quiet", *arguments], answers=True).finish()
 
 
 class Vocabulary:

@@ -14,7 +14,7 @@ from ._arguments import is_iterable, items_of, refuse, refuse_text, whole_number
 from ._characters import character_of
 from ._executable import BpeError, Home
 from ._options import train
-from ._training import refuse_no_texts, respelled, run_training, shown_warnings
+from ._training import refuse_no_texts, run_training, shown_warnings
 from ._types import Progress, Texts
 
 T = TypeVar("T")
@@ -217,7 +217,7 @@ def _without_others(model: Mapping[str, Any], special: Sequence[str], alphabet: 
 
 def _without_path(message: str, path: str) -> str:
     """Nobody knows the file that a tokenizer was written to for this."""
-    return respelled(message.replace(json.dumps(path), "the tokenizer").replace("--like: ", ""))
+    return message.replace(json.dumps(path), "the tokenizer").replace("like: ", "")
 
 
 def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any:

@@ -1234,9 +1234,7 @@ def _refuse_no_ids(ids: object, name: str = "ids", wanted: str = "a list of ids"
 
 def _without_command(message: str, paths: Sequence[str]) -> str:
     """A message of `bpe encode` without hints that are command lines: nobody has typed one."""
-    from ._training import respelled
-
     lines = [line for line in message.split("\n") if not (line.startswith("hint: ") and "bpe " in line)]
     if not all(map(os.path.lexists, paths)):
         lines.append("hint: a string is the path of a file here; encode(text) encodes a text")
-    return respelled("\n".join(lines))
+    return "\n".join(lines)

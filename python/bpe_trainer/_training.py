@@ -64,14 +64,14 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     if texts is None:
         arguments += ["--", *paths]
     try:
-        shown_warnings(run_training(arguments, texts, progress), options)
+        shown_warnings(run_training(arguments, texts, progress))
     except BaseException as error:
         if kept is not None:
             kept.cleanup()
         if not isinstance(error, BpeError):
             raise
         hint = "\nhint: give texts as texts=[...]; strings in files are paths" if any(map(_may_be_text, paths)) else ""
-        raise BpeError(respelled(str(error), options) + hint) from None
+        raise BpeError(f"{error}{hint}") from None
     from ._source import Source, look_at
     from ._tokenizer import Tokenizer
 
@@ -108,8 +108,8 @@ def run_bpe(
         raise
 
 
-def shown_warnings(messages: t.Sequence[str], options: t.Sequence[tuple[str, str, str]] = ()) -> None:
-    """Warns, in the name of the line that called this package and with the names of its parameters."""
+def shown_warnings(messages: t.Sequence[str]) -> None:
+    """Warns, in the name of the line that called this package."""
     if not messages:
         return
     import warnings
@@ -118,7 +118,7 @@ def shown_warnings(messages: t.Sequence[str], options: t.Sequence[tuple[str, str
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
         frame, level = frame.f_back, level + 1
     for message in messages:
-        warnings.warn(respelled(message, options), stacklevel=level)
+        warnings.warn(message, stacklevel=level)
 
 
 #: Texts are sent to the executable by so much at a time.
@@ -397,29 +397,6 @@ def _reason(said: t.Sequence[str]) -> t.Union[str, None]:
 def _shown(message: str) -> str:
     """A message whose names cannot move a terminal's cursor, or begin a line of their own."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in message)
-
-
-#: An option in a message, not in quotes, and its value: a number, a quoted one, or one at the end.
-_OPTION = r"""(?<![\w"'-])--(no-)?([a-z][a-z-]*)(?:[ =](\d[\w.]*|'[^'\n]*'|"[^"\n]*"|(?!needs|and|or|with)[\w./=]+(?=$| --|`)))?"""
-
-
-def respelled(message: str, options: t.Sequence[tuple[str, str, str]] = ()) -> str:
-    """A message that names parameters in the place of options; command lines in it stay."""
-    import re
-
-    known = {option: (name, kind) for name, option, kind in options}
-
-    def spell(found: "re.Match[str]") -> str:
-        no, option, value = found.groups()
-        name, kind = known.get(option, (option.replace("-", "_"), ""))
-        if no or value is None:
-            return f"{name}=False" if no else name
-        if value[0] not in "\"'0123456789":
-            value = '{"' + value.replace("=", '": "') + '"}' if kind == "languages" else f'"{value}"'
-        return f"{name}=[{value}]" if kind == "texts" else f"{name}={value}"
-
-    lines = message.split("\n")
-    return "\n".join(line if re.search("bpe [a-z]+ ", line) else re.sub(_OPTION, spell, line) for line in lines)
 
 
 def _progress_of(progress: t.Any) -> t.Union[bool, t.Progress]:

@@ -1,4 +1,4 @@
-import { faultOf, nameOf, shellQuoted, UserError } from "#runtime";
+import { asOption, faultOf, type Message, nameOf, phrase, shellQuoted, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
 
 /** The kind of an input's content, by its first bytes, decompressed if necessary. */
@@ -7,7 +7,7 @@ export type Content = "text" | "parquet" | NotText;
 export type NotText = {
   /** Follows "is" in a message. */
   readonly what: string;
-  readonly hint: string;
+  readonly hint: Message;
 };
 
 /** The number of bytes that decide. A zero byte among them means that the input is not text; a later one is part of a text. */
@@ -56,12 +56,12 @@ const predicateOf = (signature: Signature) =>
     ? `${signature.what}, not text`
     : `compressed by ${signature.packer}, which bpe does not read`;
 
-function hintOf(signature: Signature, path: string): string {
-  if (signature.remedy !== undefined) return `${signature.remedy(path)}; ${insist}`;
+function hintOf(signature: Signature, path: string): Message {
+  if (signature.remedy !== undefined) return phrase`${signature.remedy(path)}; ${insist}`;
   return "packer" in signature ? `unpack it: ${signature.packer} -dc ${shellQuoted(path)} | bpe … -` : insist;
 }
 
-const insist = "--binary text reads its bytes as they are";
+const insist = phrase`${asOption("binary", "text")} reads its bytes as they are`;
 
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${nameOf(path)} is ${what}`, { hint });
@@ -99,7 +99,7 @@ type Signature = {
   readonly next?: readonly [offset: number, bytes: string];
   readonly also?: (head: Uint8Array) => boolean;
   /** A command that converts it to text, if there is one. */
-  readonly remedy?: (path: string) => string;
+  readonly remedy?: (path: string) => Message;
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
@@ -125,7 +125,7 @@ const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 const piped = (command: string) => (path: string) =>
   `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
 const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. with pyarrow or pandas";
-const addedUp = (path: string) => `--counts ${path} adds them up`;
+const addedUp = (path: string) => phrase`${asOption("counts", path)} adds them up`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip = "PK\x03\x04";

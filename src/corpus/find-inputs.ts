@@ -2,14 +2,19 @@ import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { groupBy } from "#bytes";
 import {
+  asOption,
   exitCode,
   globMatcher,
   hasReplacement,
   isDirectory,
   isFile,
   isMissing,
+  joined,
+  type Message,
   pathsMatching,
+  phrase,
   refusal,
+  spell,
   statOf,
   UserError,
   undecodableNameError,
@@ -35,10 +40,13 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   checkNames(names, options);
   const include = options.include ?? [];
   if (include.length > 0 && !names.some(isDirectory)) {
-    throw new UserError("--include selects files of a directory, and no directory is named", {
-      hint: "name a directory, or the files themselves",
-      exitCode: exitCode.usage,
-    });
+    throw new UserError(
+      phrase`${asOption("include")} selects files of a directory, and no directory is named`,
+      {
+        hint: "name a directory, or the files themselves",
+        exitCode: exitCode.usage,
+      },
+    );
   }
   const found = names.map((name) => findNamed(name, options));
   const inputs = found.flatMap((some) => some.inputs);
@@ -95,7 +103,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
   for (const path of paths) if (!isAbout(path)) look(path);
   const hasRecords = inputs.some(({ format }) => format !== "text");
   for (const path of paths.filter(isAbout)) {
-    if (hasRecords) skipped.push({ path, reason: "about the records beside it (--include takes it in)" });
+    if (hasRecords) skipped.push({ path, reason: spell(aboutRecords) });
     else look(path);
   }
   if (inputs.length === 0) throw emptyDirectoryError(directory, include, skipped);
@@ -105,6 +113,12 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
     skipped: skipped.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))),
   };
 }
+
+const aboutRecords = phrase`about the records beside it (${asOption("include")} takes it in)`;
+
+/** The reason as a message. Records have it as text. */
+export const reasonSkipped = ({ reason }: Skipped): Message =>
+  reason === spell(aboutRecords) ? aboutRecords : reason;
 
 /** Names of files in data sets that describe the data. */
 const aboutData = new RegExp(
@@ -126,13 +140,18 @@ function emptyDirectoryError(
 ): UserError {
   const [first] = skipped;
   if (first !== undefined) {
-    return new UserError(`there is no text below "${directory}": "${first.path}" is ${first.reason}`, {
-      hint: `skipped in all: ${skipped.length}; --binary text also reads files that are not text`,
+    return new UserError(phrase`there is no text below "${directory}": "${first.path}" is ${first.reason}`, {
+      hint: phrase`skipped in all: ${skipped.length}; ${asOption("binary", "text")} also reads files that are not text`,
     });
   }
   const what =
-    include.length === 0 ? "no file" : `no file that --include ${include.join(", --include ")} describes`;
-  return new UserError(`there is ${what} below "${directory}"`, { hint: "hidden files are not read" });
+    include.length === 0
+      ? "no file"
+      : phrase`no file that ${joined(
+          include.map((glob) => asOption("include", glob)),
+          ", ",
+        )} describes`;
+  return new UserError(phrase`there is ${what} below "${directory}"`, { hint: "hidden files are not read" });
 }
 
 /**
@@ -252,7 +271,7 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
     if (!isMissing(error)) throw listErrorOf(path, error);
     if (!isWanted()) return "other";
     throw new UserError(`"${path}" is a broken link`, {
-      hint: "remove it, or select other files with --include",
+      hint: phrase`remove it, or select other files with ${asOption("include")}`,
     });
   }
 }

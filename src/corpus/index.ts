@@ -9,6 +9,7 @@ export {
   findCorpus,
   findInputs,
   includeFilter,
+  reasonSkipped,
   type Skipped,
 } from "./find-inputs.ts";
 export { inputOfTexts, type Texts } from "./given-texts.ts";

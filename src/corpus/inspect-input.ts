@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
-import { exitCode, nameOf, readErrorOf, tryRead, UserError } from "#runtime";
+import { asOption, exitCode, nameOf, phrase, readErrorOf, tryRead, UserError } from "#runtime";
 import {
   type Codec,
   compressionOf,
@@ -161,7 +161,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
     const { inputFormat: format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") {
-        const hint = "leave --input-format out; --binary text reads its bytes as they are";
+        const hint = phrase`leave ${asOption("input-format")} out; ${asOption("binary", "text")} reads its bytes as they are`;
         return { what: `Parquet, not ${format}`, hint };
       }
       const formatFrom =
@@ -241,7 +241,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
   throw new UserError(
     `${nameOf(path)} holds JSON records, but only the first stream is checked for records`,
     {
-      hint: `--input-format ${records} reads their field "${textField}"; --input-format text reads everything as text`,
+      hint: phrase`${asOption("input-format", records)} reads their field "${textField}"; ${asOption("input-format", "text")} reads everything as text`,
     },
   );
 }

@@ -12,7 +12,16 @@ import {
   wholeNumber,
 } from "#bytes";
 import type { CompiledPattern } from "#pattern";
-import { exitCode, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
+import {
+  asOption,
+  exitCode,
+  type Message,
+  phrase,
+  tryRead,
+  UserError,
+  xxHash64,
+  yieldToEventLoop,
+} from "#runtime";
 import type { Normalization } from "#text";
 import { cutIntoRanges } from "./cut-into-ranges.ts";
 import {
@@ -206,8 +215,8 @@ export function readPlan(
 
   for (const [i, json] of text.split("\n").entries()) {
     if (json.trim() === "") continue;
-    const fail = (what: string, hint?: string): never => {
-      throw new UserError(`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
+    const fail = (what: Message, hint?: Message): never => {
+      throw new UserError(phrase`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
     };
     const line = parseLine(json, fail);
     checkOptions(line, wanted, fail);
@@ -244,8 +253,8 @@ export function readPlan(
 /** The lines of a whole plan, in their order. Does not access the files that they name. */
 export function readPlanLines(text: string, source: string): PlanLine[] {
   const lines = text.split("\n").flatMap((json, i) => {
-    const fail = (what: string, hint?: string): never => {
-      throw new UserError(`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
+    const fail = (what: Message, hint?: Message): never => {
+      throw new UserError(phrase`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
     };
     return json.trim() === "" ? [] : [parseLine(json, fail)];
   });
@@ -297,10 +306,9 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 export const followHint =
   "a part has lines that follow each other, in their order: slices by split --number=l/N";
 
-const wholeHint =
-  "its prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves texts whole";
+const wholeHint = phrase`its prefix space or added tokens reach across cuts: plan with ${asOption("tokenizer")}, which leaves texts whole`;
 
-type Fail = (what: string, hint?: string) => never;
+type Fail = (what: Message, hint?: Message) => never;
 
 function parseLine(json: string, fail: Fail): PlanLine {
   let parsed: unknown;
@@ -330,11 +338,14 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
     fail("it was planned for other special tokens", hint);
   }
   if (line.isLinewise !== wanted.isLinewise) {
-    fail(`it was planned ${line.isLinewise ? "with" : "without"} --compat huggingface`, hint);
+    fail(
+      phrase`it was planned ${line.isLinewise ? "with" : "without"} ${asOption("compat", "huggingface")}`,
+      hint,
+    );
   }
   if (line.normalization !== wanted.normalization) {
     fail(
-      `it was planned ${line.normalization === undefined ? "without" : "with"} --normalize ${line.normalization ?? wanted.normalization}`,
+      phrase`it was planned ${line.normalization === undefined ? "without" : "with"} ${asOption("normalize", line.normalization ?? wanted.normalization)}`,
       hint,
     );
   }
@@ -347,8 +358,8 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
   }
   if (asked !== undefined && input.format !== "text" && field !== asked) {
     fail(
-      `it was planned for the field "${field}", and --text-field is "${asked}"`,
-      "leave out --text-field, because the plan has the field; or make a new plan",
+      phrase`it was planned for the field "${field}", and ${asOption("text-field")} is "${asked}"`,
+      phrase`leave out ${asOption("text-field")}, because the plan has the field; or make a new plan`,
     );
   }
 }
@@ -358,7 +369,7 @@ function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail)
     // The content was checked when the plan was made, and the file is the same.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
-    if (error instanceof UserError) return fail(error.message, error.hint);
+    if (error instanceof UserError) return fail(error.parts.message, error.parts.hint);
     throw error;
   }
 }

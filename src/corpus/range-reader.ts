@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "#bytes";
-import { type FileWindow, limitText, scaled, tryRead, UserError } from "#runtime";
+import { asOption, type FileWindow, limitText, phrase, scaled, tryRead, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 
 /**
@@ -22,7 +22,7 @@ export class TextMemory {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
-        hint: "raise --memory-limit, use fewer workers (-w 1), or split its texts into smaller pieces",
+        hint: phrase`raise ${asOption("memory-limit")}, use fewer workers (${asOption("workers", 1, "w")}), or split its texts into smaller pieces`,
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;
@@ -313,6 +313,6 @@ export class RangeReader {
 
 function longPretokenError(keptBytes: number, place: string): UserError {
   return new UserError(`no pretoken ends within ${keptBytes} bytes ${place}`, {
-    hint: "check that it is text; a --pattern that cuts it, or a special token in it (-s), helps",
+    hint: phrase`check that it is text; a ${asOption("pattern")} that cuts it, or a special token in it (${asOption("special-token", undefined, "s")}), helps`,
   });
 }

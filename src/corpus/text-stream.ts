@@ -12,7 +12,7 @@ import {
   quote,
   space,
 } from "#bytes";
-import { readErrorOf, scaled, UserError } from "#runtime";
+import { asOption, phrase, readErrorOf, scaled, UserError } from "#runtime";
 import {
   type Codec,
   compressionOf,
@@ -431,7 +431,7 @@ export class JsonLinesStream implements ByteStream {
     const isNext = now === state.start || now === state.first || now === state.before;
     const record = this.recordCount + (isNext ? 1 : 0);
     return new UserError(`"${this.path}" record ${record} ${what}`, {
-      hint: "json is one array of objects, or objects separated by white space; for plain text, use --input-format text",
+      hint: phrase`json is one array of objects, or objects separated by white space; for plain text, use ${asOption("input-format", "text")}`,
     });
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "#formats";
 import { startJob } from "#jobs";
 import { exportForm } from "#pattern";
-import { UserError } from "#runtime";
+import { asOption, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
@@ -69,7 +69,7 @@ function checkSame(
 ): void {
   const refuse = (what: string): never => {
     throw new UserError(`"${before.description.path}" cannot be converted to ${format}: ${what}`, {
-      hint: "name other formats: --format",
+      hint: phrase`name other formats: ${asOption("format")}`,
     });
   };
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);

@@ -3,7 +3,7 @@ import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { checkNames } from "#corpus";
 import { readRecordedReading } from "#formats";
 import { readTyped, tokenizerSupplements } from "#options";
-import { shellLine, usageError } from "#runtime";
+import { asOption, phrase, shellLine, usageError } from "#runtime";
 import {
   besideOf,
   corpusNoteLines,
@@ -65,12 +65,16 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   const { options } = invocation;
   const asked = readOptions("truncate", invocation, startMs);
   const sizes = readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
-    if (isMore) throw usageError(`--vocab-size +${count} is more tokens`, "give how many stay: -n 32k");
+    if (isMore)
+      throw usageError(
+        phrase`${asOption("vocab-size", `+${count}`)} is more tokens`,
+        phrase`give how many stay: ${asOption("vocab-size", "32k", "n")}`,
+      );
     return count;
   });
   sizes.sort((a, b) => a - b);
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(`--vocab-size ${twice} is given twice`);
+  if (twice !== undefined) throw usageError(phrase`${asOption("vocab-size", twice)} is given twice`);
   await lockDirectory(output, asked.output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
   const { removedCounts: _, ...truncated } = await pruneTokenizer({

@@ -9,7 +9,7 @@ import {
   tokenizersAt,
 } from "#formats";
 import { startJob, type Tell } from "#jobs";
-import { isDirectory, UserError } from "#runtime";
+import { asOption, isDirectory, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
@@ -156,7 +156,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const large = sizes.find((size) => size >= sizeBefore);
   if (large !== undefined) {
     throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${large} removes none`, {
-      hint: "give a smaller --vocab-size",
+      hint: phrase`give a smaller ${asOption("vocab-size")}`,
     });
   }
   const pieces = new Map<string, Uint8Array[]>();
@@ -220,5 +220,5 @@ export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts):
 
 const tooSmallError = (path: string, size: number, smallestSize: number) =>
   new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
-    hint: `give a --vocab-size of ${smallestSize} or more`,
+    hint: phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`,
   });

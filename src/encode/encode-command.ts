@@ -17,7 +17,7 @@ import { readRecordedReading } from "#formats";
 import { baseOf, type IdFormat, type IdType, idFormatOf, idTypeFor } from "#ids";
 import { invalidBytes } from "#jobs";
 import { type Option, type Requested, readTyped } from "#options";
-import { MemoryBudget, peakMemoryBytes, shellQuoted, usageError } from "#runtime";
+import { asOption, MemoryBudget, peakMemoryBytes, phrase, shellQuoted, usageError } from "#runtime";
 import { placeOfFile } from "#store";
 import {
   checkFiles,
@@ -47,7 +47,10 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const tokenizer = tokenizerOf(asked);
   const files = idFilesOf(asked);
   if (files !== undefined && isPart(files.format) && plan === undefined)
-    throw usageError("--ids-format part is for ranges of a plan", "give them: --ranges FILE, by bpe plan");
+    throw usageError(
+      phrase`${asOption("ids-format", "part")} is for ranges of a plan`,
+      phrase`give them: ${asOption("ranges", "FILE")}, by bpe plan`,
+    );
   checkFiles(invocation.files, asked);
 
   // 2. Lock the output, and list the inputs as they are now.
@@ -174,17 +177,17 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const format = idFormatOf(idsFormat, output);
   if (format === undefined) {
     throw usageError(
-      `--output "${output}" ends in neither .npy nor .bin`,
-      "end the name in .npy, .bin, .parquet or .ds, name an --ids-format, or leave out -o for decimal ids on stdout",
+      phrase`${asOption("output", `"${output}"`)} ends in neither .npy nor .bin`,
+      phrase`end the name in .npy, .bin, .parquet or .ds, name an ${asOption("ids-format")}, or leave out ${asOption("output", undefined, "o")} for decimal ids on stdout`,
     );
   }
   if (/(^|\/)$/.test(output))
     throw usageError(
-      `--output "${output}" is a directory`,
+      phrase`${asOption("output", `"${output}"`)} is a directory`,
       `name files in it: -o ${shellQuoted(`${output}ids`)}`,
     );
   if (format.name === "parquet" && asked.idType !== undefined)
-    throw usageError("--dtype is not for parquet: its ids are int32");
+    throw usageError(phrase`${asOption("dtype")} is not for parquet: its ids are int32`);
   if (keptFields !== undefined) checkKept(keptFields, format);
   const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
@@ -194,7 +197,10 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
 
 function checkKept(fields: readonly KeptField[], { name, keepsFields }: IdFormat): void {
   if (!keepsFields)
-    throw usageError(`--keep-field is for parquet, and these files are ${name}`, "give --ids-format parquet");
+    throw usageError(
+      phrase`${asOption("keep-field")} is for parquet, and these files are ${name}`,
+      phrase`give ${asOption("ids-format", "parquet")}`,
+    );
   const twice = fields.find((field, i) => fields.findIndex(({ name }) => name === field.name) < i);
-  if (twice !== undefined) throw usageError(`--keep-field names "${twice.name}" twice`);
+  if (twice !== undefined) throw usageError(phrase`${asOption("keep-field")} names "${twice.name}" twice`);
 }

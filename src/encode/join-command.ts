@@ -2,7 +2,7 @@ import { countNoun, formatSeconds } from "#bytes";
 import { filesMatching } from "#corpus";
 import { isPart, joinParts, pathsToLock } from "#encoding";
 import { readTyped } from "#options";
-import { statOf, UserError, usageError } from "#runtime";
+import { asOption, phrase, statOf, UserError, usageError } from "#runtime";
 import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
 import { joinIdsOptions } from "./encode-options.ts";
@@ -14,7 +14,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   const files = idFilesOf(asked);
   if (files === undefined || isPart(files.format))
     throw usageError(
-      `--output "${asked.output}" is not what parts are joined to`,
+      phrase`${asOption("output", `"${asked.output}"`)} is not what parts are joined to`,
       "name a file: -o corpus.npy",
     );
   await lockFiles(output, ...pathsToLock(files));

@@ -15,7 +15,7 @@ import {
   readSequences,
 } from "#ids";
 import { readTyped } from "#options";
-import { UserError, usageError, yieldToEventLoop } from "#runtime";
+import { asOption, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { RunInput } from "#store";
 import {
   besideOf,
@@ -121,8 +121,8 @@ function outputOf(
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
-        ? `--ids-format: "${file}" has bare ids, without documents`
-        : "--ids-format is for files of ids",
+        ? phrase`${asOption("ids-format")}: "${file}" has bare ids, without documents`
+        : phrase`${asOption("ids-format")} is for files of ids`,
       "leave it out, or name files: -o NAME",
     );
   }
@@ -131,14 +131,14 @@ function outputOf(
   const format = named === undefined && isOwn ? own : idFormatOf(named, path);
   if (format === undefined || (named === undefined && own.hasDocuments && !format.hasDocuments))
     throw usageError(
-      `--output "${path}" does not say whose files to write, and "${file}" has documents`,
-      `give --ids-format: ${own.name} keeps them, bin or npy leaves them out`,
+      phrase`${asOption("output", `"${path}"`)} does not say whose files to write, and "${file}" has documents`,
+      phrase`give ${asOption("ids-format")}: ${own.name} keeps them, bin or npy leaves them out`,
     );
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)
     throw usageError(
       `${format.name} cannot hold the fields that "${file}" keeps`,
-      "give --ids-format parquet",
+      phrase`give ${asOption("ids-format", "parquet")}`,
     );
   return {
     path,
@@ -214,5 +214,5 @@ function cutIds(
 
 const noPiece = (id: number, position: number) =>
   new UserError(`the id ${id} at position ${position} is one that no text gives`, {
-    hint: "these are ids of another tokenizer than that of --from",
+    hint: phrase`these are ids of another tokenizer than that of ${asOption("from")}`,
   });

@@ -29,9 +29,11 @@ import {
 import { type NamedPattern, patterns } from "#pattern";
 import {
   adoptKernelModule,
+  asOption,
   type ByteSink,
   kernelModule,
   MemoryBudget,
+  phrase,
   scaled,
   UserError,
   workerBytes,
@@ -183,7 +185,11 @@ async function encodeTasks(
   const mergeCount = parts.model.merges.left.length;
   const threads = workerCount === 1 ? "encoding" : `encoding with ${workerCount} workers`;
   const otherBytes = (workerCount - 1) * (workerBytes + mergeBytesOfThread * mergeCount);
-  budget.check(threads, mergeBytesOfMain * mergeCount + otherBytes, "use fewer workers (-w 1)");
+  budget.check(
+    threads,
+    mergeBytesOfMain * mergeCount + otherBytes,
+    phrase`use fewer workers (${asOption("workers", 1, "w")})`,
+  );
   const textBytesMax = budget.shareBytes(workerCount);
   const bytesTotal = totalBytesOf(inputs, ranges);
   const cutting = { ...cuttingOf(options), textBytesMax };

@@ -20,7 +20,7 @@ import {
   idFormats,
   idTypeFor,
 } from "#ids";
-import { assert, statOf, UserError } from "#runtime";
+import { asOption, assert, phrase, statOf, UserError } from "#runtime";
 import {
   ChecksummedFile,
   checkOutputFile,
@@ -93,7 +93,9 @@ export async function encodeIntoFiles(
   if (format.hasDocuments && !isPart(format)) refuseParts(inputs, ranges, format);
   const plain = keptFields && inputs.find((input) => !hasFields(input.format));
   if (plain !== undefined)
-    throw new UserError(`"${plain.path}": --keep-field is for records, and plain text has no fields`);
+    throw new UserError(
+      phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
+    );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEnd = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
   const documentEndId =
@@ -139,7 +141,7 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
   if (part === undefined) return;
   throw new UserError(
     `a range of "${inputs[part.inputIndex]!.path}" may end within a document, and ${name} keeps documents`,
-    { hint: "encode it to a part, for bpe ids join: --ids-format part" },
+    { hint: phrase`encode it to a part, for bpe ids join: ${asOption("ids-format", "part")}` },
   );
 }
 
@@ -492,7 +494,7 @@ class OpenShard {
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;
     if (this.idCount <= idCountMax) return;
     throw new UserError(`a file of the format ${name} may have ${groupDigits(idCountMax)} ids`, {
-      hint: "write several: --shard-size 100M",
+      hint: phrase`write several: ${asOption("shard-size", "100M")}`,
     });
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Checked, checkOr, countNoun, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "#bytes";
 import { followHint, type PlanLine, readPlanLines } from "#corpus";
 import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
-import { UserError, usageError, withRegularFile, yieldToEventLoop } from "#runtime";
+import { asOption, phrase, UserError, usageError, withRegularFile, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import {
   type AskedFiles,
@@ -67,7 +67,9 @@ export async function joinParts(
   } = parts[0]!.manifest.request as Record<string, unknown>;
   const keptFields = same.keptFields as AskedFiles["keptFields"];
   if (keptFields !== undefined && !asked.format.keepsFields)
-    throw usageError(`--keep-field of the parts is for parquet, and these files are ${asked.format.name}`);
+    throw usageError(
+      phrase`${asOption("keep-field")} of the parts is for parquet, and these files are ${asked.format.name}`,
+    );
   const request = () => ({
     ...same,
     ...{ format: asked.format.name, type, shardSize: asked.shardSize },

@@ -12,7 +12,7 @@ import {
 import { piecesTsv, readRecordedReading } from "#formats";
 import { readNamed, readTyped } from "#options";
 import { takeReportPlace, writtenLine } from "#reports";
-import { MemoryBudget, shellLine, usageError, workersFor } from "#runtime";
+import { asOption, MemoryBudget, phrase, shellLine, usageError, workersFor } from "#runtime";
 import { ScratchDirectory } from "#store";
 import {
   type Invocation,
@@ -39,7 +39,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const { options } = invocation;
   const asked = readTyped(diffOptions, options);
   const { texts: typed = [], json, pieces, workers, memoryLimit } = asked;
-  const files = typed.map((typed) => readNamed("--text", typed).path);
+  const files = typed.map((typed) => readNamed(asOption("text"), typed).path);
   const [first] = files;
   const typedTexts =
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
@@ -101,7 +101,10 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
 /** Returns the file of `--pieces`. Standard output is taken by the difference. */
 function piecesPathOf(path: string | undefined): string | undefined {
   if (path !== "" && path !== "-") return path;
-  throw usageError(`--pieces "${path}" names no file`, "name one, e.g. --pieces pieces.tsv");
+  throw usageError(
+    phrase`${asOption("pieces", `"${path}"`)} names no file`,
+    phrase`name one, e.g. ${asOption("pieces", "pieces.tsv")}`,
+  );
 }
 
 /** The number of entries shown for each list. */

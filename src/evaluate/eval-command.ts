@@ -20,7 +20,17 @@ import { readRecordedInputs, readRecordedReading } from "#formats";
 import { invalidBytes } from "#jobs";
 import { type Requested, readTextFile, readTyped } from "#options";
 import { takeReportPlace, writtenLine } from "#reports";
-import { exitCode, MemoryBudget, shellLine, UserError, usageError, workersFor } from "#runtime";
+import {
+  asOption,
+  exitCode,
+  MemoryBudget,
+  type Message,
+  phrase,
+  shellLine,
+  UserError,
+  usageError,
+  workersFor,
+} from "#runtime";
 import { ScratchDirectory } from "#store";
 import {
   corpusNoteLines,
@@ -143,37 +153,44 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const measures = new Set<string>(asked.measures ?? usual);
   const ofModel = modelTables.find((name) => measures.has(name));
   if (ofModel !== undefined && !hasModel)
-    throw usageError(`--measure ${ofModel} needs --model`, "e.g. --model d=4096,layers=32");
+    throw usageError(
+      phrase`${asOption("measure", ofModel)} needs ${asOption("model")}`,
+      phrase`e.g. ${asOption("model", "d=4096,layers=32")}`,
+    );
   if (measures.has("parity") && textCount < 2)
-    throw usageError("--measure parity compares texts, and there is only one");
+    throw usageError(phrase`${asOption("measure", "parity")} compares texts, and there is only one`);
   const { wordCount = 0 } = asked;
   if (wordCount > costliestMax)
-    throw usageError(`--words: ${wordCount} is too large, the most is ${costliestMax}`);
+    throw usageError(phrase`${asOption("words")}: ${wordCount} is too large, the most is ${costliestMax}`);
   return { measures: [...measures], wordCount };
 }
 
 /** A term is encoded twice by each tokenizer, and printed, so it must be short. */
 const termBytesMax = 1024;
 
-function checkTerm(place: string, term: string, exitCode: number): void {
+function checkTerm(place: Message, term: string, exitCode: number): void {
   const byteCount = Buffer.byteLength(term);
   if (byteCount <= termBytesMax) return;
   throw new UserError(
-    `${place}: the term has ${groupDigits(byteCount)} bytes; the limit is ${groupDigits(termBytesMax)}`,
-    { hint: "a term is a word or a phrase; --text measures longer texts", exitCode },
+    phrase`${place}: the term has ${groupDigits(byteCount)} bytes; the limit is ${groupDigits(termBytesMax)}`,
+    { hint: phrase`a term is a word or a phrase; ${asOption("text")} measures longer texts`, exitCode },
   );
 }
 
 /** Returns the values of `--term`, and the lines of `--terms`, without duplicates. */
 function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
-  const lines = file === undefined ? [] : readTextFile("--terms", file).split(/\r?\n/);
-  if (typed.includes("")) throw usageError("--term is empty", "give it a text, e.g. --term glucose");
-  for (const term of typed) checkTerm("--term", term, exitCode.usage);
+  const lines = file === undefined ? [] : readTextFile(asOption("terms"), file).split(/\r?\n/);
+  if (typed.includes(""))
+    throw usageError(
+      phrase`${asOption("term")} is empty`,
+      phrase`give it a text, e.g. ${asOption("term", "glucose")}`,
+    );
+  for (const term of typed) checkTerm(asOption("term"), term, exitCode.usage);
   for (const [i, line] of lines.entries())
-    checkTerm(`--terms "${file}", line ${i + 1}`, line, exitCode.failed);
+    checkTerm(phrase`${asOption("terms", `"${file}"`)}, line ${i + 1}`, line, exitCode.failed);
   const terms = new Set([...typed, ...lines.filter((line) => line !== "")]);
   if (file !== undefined && terms.size === 0)
-    throw new UserError(`--terms "${file}" has no term`, { hint: "a term is a line" });
+    throw new UserError(phrase`${asOption("terms", `"${file}"`)} has no term`, { hint: "a term is a line" });
   return [...terms];
 }
 

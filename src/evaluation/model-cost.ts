@@ -1,5 +1,5 @@
 import { describeValue, groupDigits } from "#bytes";
-import { nearest, UserError, usageError } from "#runtime";
+import { asOption, type Message, nearest, phrase, UserError, usageError, withValue } from "#runtime";
 
 // The cost of a vocabulary for a model: the shape of its layers, from options or a config.json, and the
 // formulas of docs/evaluate.md.
@@ -119,31 +119,30 @@ const largest = 10_000_000;
  */
 export function readModelShape(
   values: readonly string[],
-  option: string,
+  option: Message,
   readFile: (value: string) => string | undefined,
 ): ModelShape {
   const given: Given = {};
-  let refuse: Refuse = (what, hint) => usageError(`${option}: ${what}`, hint);
+  let refuse: Refuse = (what, hint) => usageError(phrase`${option}: ${what}`, hint);
   for (const value of values) {
-    if (value === "") throw usageError(`${option} is empty`, example);
+    if (value === "") throw usageError(phrase`${option} is empty`, example);
     const json = readFile(value);
     if (json === undefined) {
       for (const pair of value.split(",")) readPair(pair, refuse, given);
       continue;
     }
     refuse = (what, hint) =>
-      new UserError(`${option} "${value}": ${what}`, hint === undefined ? {} : { hint });
+      new UserError(phrase`${withValue(option, `"${value}"`)}: ${what}`, hint === undefined ? {} : { hint });
     Object.assign(given, shapeOfConfig(json, refuse));
   }
   return settle(given, refuse);
 }
 
 /** Makes an error about the option, or about the file that it names. */
-type Refuse = (what: string, hint?: string) => UserError;
+type Refuse = (what: string, hint?: Message) => UserError;
 
-const example = "e.g. --model d=4096,layers=32,ffn=14336,heads=32,kv_heads=8, or the path of a config.json";
-const giveNumbers =
-  "give its numbers instead, e.g. --model d=4096,layers=32; bpe help docs/evaluate.md has the names";
+const example = phrase`e.g. ${asOption("model", "d=4096,layers=32,ffn=14336,heads=32,kv_heads=8")}, or the path of a config.json`;
+const giveNumbers = phrase`give its numbers instead, e.g. ${asOption("model", "d=4096,layers=32")}; bpe help docs/evaluate.md has the names`;
 
 function readPair(pair: string, refuse: Refuse, given: Given): void {
   const [, typed = "", text = ""] = /^\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$/s.exec(pair) ?? [];

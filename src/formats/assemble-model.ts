@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { byteOfCodePoint, byteToCharacter, decodeCharacters, escapeBytes, isAscii, showValue } from "#bytes";
-import { assert, disableFtl, exitCode, UserError } from "#runtime";
+import { asOption, assert, disableFtl, exitCode, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   buildModel,
@@ -219,8 +219,8 @@ export function checkOwnIds(
 /** Refuses options for formats that store their pattern and their special tokens. */
 export function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
-  const given = pattern !== undefined ? "--pattern" : "--special-token";
-  throw new UserError(`${given} is stored in ${name}, so it cannot be given as an option`, {
+  const given = asOption(pattern !== undefined ? "pattern" : "special-token");
+  throw new UserError(phrase`${given} is stored in ${name}, so it cannot be given as an option`, {
     hint: "leave it out, or name the vocab.json or the file of ranks",
     exitCode: exitCode.usage,
   });

@@ -1,6 +1,6 @@
 import { showValue } from "#bytes";
 import { type NamedPattern, patterns } from "#pattern";
-import { statOf, UserError, usageError } from "#runtime";
+import { asOption, phrase, statOf, UserError, usageError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
@@ -145,7 +145,7 @@ async function publishedLike(path: string): Promise<Like | undefined> {
   const named = Object.entries<NamedPattern>(patterns);
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
-    `--like ${path}: this is the name of a pattern, not of a known tokenizer`,
+    phrase`${asOption("like", path)}: this is the name of a pattern, not of a known tokenizer`,
     `-p ${path} sets the pattern; known tokenizers are ${publishedTokenizers.map(({ names }) => names[0]).join(", ")}; or give a path`,
   );
 }

@@ -1,5 +1,5 @@
 import { decimalDigitsMax, grow, putDecimal } from "#bytes";
-import { createSha256, scaled } from "#runtime";
+import { createSha256, type Message, scaled } from "#runtime";
 import type {
   Extension,
   FinishedTokenizer,
@@ -42,7 +42,7 @@ export type TokenizerFormat = {
   /** Writes a trained tokenizer; absent if the format cannot. */
   readonly writing?: {
     /** Why a tokenizer cannot be written in this format, or null. */
-    readonly obstacle: (tokenizer: FinishedTokenizer) => string | null;
+    readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;

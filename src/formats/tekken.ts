@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { decodeText, objectAt, parseJson, showValue } from "#bytes";
 import { type PatternExport, patterns } from "#pattern";
-import { toBase64, UserError } from "#runtime";
+import { asOption, type Message, phrase, toBase64, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
@@ -185,21 +185,21 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-const wayOut = "train with --special-tokens-first and without --pad-to, or use tokenizer.json instead";
+const wayOut = phrase`train with ${asOption("special-tokens-first")} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
 
 /**
  * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common delegates
  * merging to tiktoken.
  */
-function obstacle(tokenizer: FinishedTokenizer): string | null {
+function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
   const patternCount = sourcesOf(tokenizer.exportForm).length;
   if (patternCount !== 1) return `it has one regular expression, and this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return `its special tokens have the first ids, and here other tokens have some of these; ${wayOut}`;
+    return phrase`its special tokens have the first ids, and here other tokens have some of these; ${wayOut}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return `its 256 bytes have the next ids after the special tokens, in order, and here they have others; ${wayOut}`;
+    return phrase`its 256 bytes have the next ids after the special tokens, in order, and here they have others; ${wayOut}`;
   if (
     entries.some((entry) => isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined)
   )

@@ -1,6 +1,6 @@
 import { carriageReturn, escapeBytes, lineFeed, space, zero } from "#bytes";
 import { type PatternName, patterns, type ResolvedPattern } from "#pattern";
-import { assert, createSha256, exitCode, toBase64, UserError } from "#runtime";
+import { asOption, assert, createSha256, exitCode, phrase, toBase64, UserError } from "#runtime";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
   allAddedTokens,
@@ -247,7 +247,7 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
     throw new UserError(
       `"${path}": a file of ranks does not hold its pattern, and these ranks are not known`,
       {
-        hint: "name it, e.g. --pattern cl100k, and each special token: --special-token '<|endoftext|>=100257'",
+        hint: phrase`name it, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
         exitCode: exitCode.usage,
       },
     );

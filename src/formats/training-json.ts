@@ -16,7 +16,7 @@ import {
 } from "#bytes";
 import { inputFormats, type Reading } from "#corpus";
 import type { Compat, Parity, TokenLimits } from "#merge";
-import { isFile, readText, UserError } from "#runtime";
+import { asOption, isFile, phrase, readText, UserError } from "#runtime";
 import { type Normalization, normalizationCheck } from "#text";
 import type { ModelSettings, Roles, TokenCountFacts } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
@@ -301,7 +301,7 @@ export function readTrainingRecord(path: string): RecordedTraining | null {
   if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
   const { files, options } = checkOr(recordFields, root, (what) => {
     throw new UserError(`"${recordPath}" is not a training record: ${what}`, {
-      hint: "train again, or move it away and give --pattern and --special-token",
+      hint: phrase`train again, or move it away and give ${asOption("pattern")} and ${asOption("special-token")}`,
     });
   });
   if (!files.includes(basename(path))) return null;

@@ -1,7 +1,16 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
 import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
 import { type KeptColumns, type KeptField, zlib } from "#corpus";
-import { type ByteSink, openRegularFile, scaled, statOf, UserError, withRegularFile } from "#runtime";
+import {
+  asOption,
+  type ByteSink,
+  openRegularFile,
+  phrase,
+  scaled,
+  statOf,
+  UserError,
+  withRegularFile,
+} from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import {
   BinaryWriter,
@@ -192,7 +201,9 @@ function lengthOf(idCount: number): number {
   if (idCount <= int32Max) return idCount;
   throw new UserError(
     `a document of ${groupDigits(idCount)} ids does not fit this format: it may have ${groupDigits(int32Max)}`,
-    { hint: "cut it into records, or name the special token that ends documents: --document-end" },
+    {
+      hint: phrase`cut it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+    },
   );
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { escapeBytes, lineFeed, zero } from "#bytes";
 import { checkUnchanged, inspectInput, type KeptValue, openTextStream } from "#corpus";
-import { nameOf, openRegularFile, scaled, tryRead, UserError } from "#runtime";
+import { asOption, nameOf, openRegularFile, phrase, scaled, tryRead, UserError } from "#runtime";
 import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 
 const windowBytes = scaled(1 << 20, 64);
@@ -92,7 +92,7 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   const { size } = fstatSync(fd);
   if (size % idBytes(type) !== 0) {
     throw new UserError(`"${path}" is damaged: its ${size} bytes are not a whole number of ${type} ids`, {
-      hint: "give the type with which it was written: --dtype uint16 or --dtype uint32",
+      hint: phrase`give the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
     });
   }
   let isFirst = asked === undefined && type === "uint16" && size % 4 === 0;
@@ -132,7 +132,7 @@ function refuseHalves(ids: ReadIds, path: string): void {
   if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
   const small = upperMax === 0 ? "0" : "below 16";
   throw new UserError(`"${path}": every second of its uint16 ids is ${small}`, {
-    hint: "this looks like ids of 32 bits: give --dtype uint32, or --dtype uint16 if they are correct",
+    hint: phrase`this looks like ids of 32 bits: give ${asOption("dtype", "uint32")}, or ${asOption("dtype", "uint16")} if they are correct`,
   });
 }
 

@@ -1,6 +1,6 @@
 import { bytesOf, lineFeed, putDecimal, space } from "#bytes";
 import type { KeptValue, Task } from "#corpus";
-import { type ByteSink, scaled, UserError, usageError } from "#runtime";
+import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
 /**
  * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
@@ -64,8 +64,8 @@ export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
 /** Refuses any other name for an output. `shown` is its name in the message. */
-export function checkIdFileName(path: string, shown: string, hint?: string): void {
-  if (!isIdFileName(path)) throw usageError(`${shown} ends in neither .npy nor .bin`, hint);
+export function checkIdFileName(path: string, shown: Message, hint?: Message): void {
+  if (!isIdFileName(path)) throw usageError(phrase`${shown} ends in neither .npy nor .bin`, hint);
 }
 
 /** Returns the writer for the path's suffix: .npy, .bin, or decimal numbers for anything else and for stdout. */
@@ -112,7 +112,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   for (let i = 0; i < ids.length; i++) {
     if (ids[i]! > 0xffff) {
       throw new UserError(`id ${ids[i]} at position ${idsBefore + i} does not fit uint16`, {
-        hint: "leave out --dtype, or give --dtype uint32",
+        hint: phrase`leave out ${asOption("dtype")}, or give ${asOption("dtype", "uint32")}`,
       });
     }
   }

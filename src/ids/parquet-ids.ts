@@ -4,7 +4,7 @@ import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
 import { grow } from "#bytes";
 import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus";
-import { type ByteSink, scaled, UserError } from "#runtime";
+import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
 /** A row group ends after the document that reaches this many ids, or 4 MB of fields. */
@@ -109,7 +109,7 @@ export class ParquetIds implements IdWriter {
     const count = this.count + ids.length;
     if (count > pageIdsMax) {
       throw new UserError(`a document of more than ${pageIdsMax} ids does not fit a row of Parquet`, {
-        hint: "cut it into records, or name the special token that ends documents: --document-end",
+        hint: phrase`cut it into records, or name the special token that ends documents: ${asOption("document-end")}`,
       });
     }
     if (count > this.ids.length) this.ids = grow(this.ids, count);

@@ -1,6 +1,7 @@
 import {
-  exitCode,
+  asOption,
   type JobName,
+  phrase,
   runToEnd,
   startWorker,
   UserError,
@@ -99,7 +100,11 @@ export class JobThread<Job, News = never> {
     };
     worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));
     worker.addEventListener("close", () =>
-      this.fail(new UserError(`${name} ended early`, { hint: "try fewer workers: -w 1" })),
+      this.fail(
+        new UserError(`${name} ended early`, {
+          hint: phrase`try fewer workers: ${asOption("workers", 1, "w")}`,
+        }),
+      ),
     );
   }
 
@@ -163,23 +168,20 @@ export const startJob = <Job, News = never>(name: JobName, hear?: (news: News) =
   startJobs<Job, News>(name, 1, hear)[0]!;
 
 /** An error in the form that crosses threads. */
-export type Failure = {
-  readonly isUserError: boolean;
-  readonly message: string;
-  readonly hint: string | undefined;
-  readonly exitCode: number;
-};
+export type Failure =
+  | (UserError["parts"] & { readonly isUserError: true; readonly exitCode: number })
+  | { readonly isUserError: false; readonly message: string };
 
 /** @param place where the error was thrown, for bugs; a user's error names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
   const known = userErrorOf(error);
-  if (known !== undefined)
-    return { isUserError: true, message: known.message, hint: known.hint, exitCode: known.exitCode };
+  if (known !== undefined) return { isUserError: true, ...known.parts, exitCode: known.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
-  return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };
+  return { isUserError: false, message: `${reason}${place}` };
 }
 
-export function reviveFailure({ isUserError, message, hint, exitCode }: Failure): Error {
-  if (!isUserError) return new Error(message);
-  return new UserError(message, hint === undefined ? { exitCode } : { hint, exitCode });
+export function reviveFailure(failure: Failure): Error {
+  if (!failure.isUserError) return new Error(failure.message);
+  const { message, hint, exitCode } = failure;
+  return new UserError(message, { hint, exitCode });
 }

@@ -1,6 +1,7 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
 import type { CountsRecord, LanguageRecord } from "#formats";
+import { asOption, type Message, phrase } from "#runtime";
 import type { ModelSettings } from "#tokenizer";
 
 // Warnings: the result is what was requested, but may not be what was intended. They are data; each caller
@@ -48,17 +49,17 @@ export type Warning =
   /** With HF's rule: documents end at special tokens, whose text HF's trainer learns. */
   | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
-  | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
+  | { readonly kind: "skipped file"; readonly path: string; readonly reason: Message }
   /** A note of a tokenizer's files, the cache or the inputs of languages, as a sentence. */
-  | { readonly kind: "note"; readonly message: string };
+  | { readonly kind: "note"; readonly message: Message };
 
 /** Formats a warning as a sentence. */
-export function formatWarning(warning: Warning): string {
+export function formatWarning(warning: Warning): Message {
   switch (warning.kind) {
     case "invalid bytes":
       return formatInvalidBytes(warning);
     case "class of a model":
-      return `--class ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
+      return phrase`${asOption("class", warning.name)}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
     case "early stop": {
       const counts = `${groupDigits(warning.madeCount)} of ${groupDigits(warning.wantedCount)}`;
       return `stopped early: the corpus gives no more than ${counts} ${warning.noun}`;
@@ -68,25 +69,25 @@ export function formatWarning(warning: Warning): string {
       return `"${before}" and "${path}" hold the same word counts: both are added`;
     }
     case "stream beside a cache":
-      return `--cache keeps nothing of streams: "${warning.path}" is counted anew in each run`;
+      return phrase`${asOption("cache")} keeps nothing of streams: "${warning.path}" is counted anew in each run`;
     case "uneven languages":
       return formatUnevenLanguages(warning);
     case "normalizer":
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
     case "no pad":
-      return `no special token is pad, so transformers cannot put texts of different lengths into a batch: add --special-token "<|pad|>"`;
+      return phrase`no special token is pad, so transformers cannot put texts of different lengths into a batch: add ${asOption("special-token", '"<|pad|>"')}`;
     case "seed tokens in any case":
       return warning.ofBase
         ? `seed tokens that the base has already: ${warning.shown}`
         : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
     case "seed tokens without a space":
-      return `seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add --seed-token ${JSON.stringify(` ${warning.first}`)}`;
+      return phrase`seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
-      return `documents end at special tokens in "${warning.path}", which HF's trainer reads as text: --special-tokens-as-text does so, too`;
+      return phrase`documents end at special tokens in "${warning.path}", which HF's trainer reads as text: ${asOption("special-tokens-as-text")} does so, too`;
     case "files in the old result":
       return `files that were written into the old result during the run are in "${warning.path}"`;
     case "skipped file":
-      return `"${warning.path}" is not read: ${warning.reason}`;
+      return phrase`"${warning.path}" is not read: ${warning.reason}`;
     case "note":
       return warning.message;
   }
@@ -99,11 +100,14 @@ function formatInvalidBytes({ count, text, path, offset, became }: InvalidBytes)
   return `${countNoun(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
 }
 
-function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven languages" }>): string {
+function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven languages" }>): Message {
   const [text, better] = most.isDev
     ? ["dev text", "text that says the same compares"]
-    : ["text", `--language-ratio, or --language-dev with text that says the same, compares`];
-  return `"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
+    : [
+        "text",
+        phrase`${asOption("language-ratio")}, or ${asOption("language-dev")} with text that says the same, compares`,
+      ];
+  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
 }
 
 export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>

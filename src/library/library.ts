@@ -9,7 +9,7 @@ import {
   trainingOptions,
   wrongKind,
 } from "#options";
-import { engineRefusal, UserError, usageError } from "#runtime";
+import { asTyped, engineRefusal, type Spelling, UserError, usageError } from "#runtime";
 
 // The options of a library call: those of a training, and those that no command line has.
 
@@ -88,18 +88,13 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = Requested<typeof callOptions>;
 
-/** Returns the library's name of an option: `pad-to` -> `padTo`. */
-export function spellInLibrary(option: string): string | undefined {
+/** Names options as the library does: `padTo 8` for `--pad-to 8`. */
+export const spellInLibrary: Spelling = (named) => {
+  const { option, value } = named;
   const found = Object.entries(callOptions).find(([, { name }]) => name === option);
-  return found && (nameInLibrary(...found) ?? option);
-}
-
-/** Replaces the options in a message by the caller's names. Quoted text may be anything. */
-export const respelled = (message: string, spell: (option: string) => string | undefined = spellInLibrary) =>
-  message.replaceAll(
-    /"[^"]*"|`[^`]*`|(?<![\w-])--([a-z][a-z-]*)/g,
-    (found, option?: string) => (option && spell(option)) ?? found,
-  );
+  if (found === undefined) return asTyped(named);
+  return `${nameInLibrary(...found) ?? option}${value === undefined ? "" : ` ${value}`}`;
+};
 
 /** Runs a call of the library; errors name options as the library does. */
 export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
@@ -108,8 +103,7 @@ export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     const told = engineRefusal(error) ?? error;
     if (!(told instanceof UserError)) throw told;
-    const { message, hint } = told;
-    throw Object.assign(told, { message: respelled(message), hint: hint && respelled(hint) });
+    throw Object.assign(told, told.spelled(spellInLibrary));
   }
 }
 

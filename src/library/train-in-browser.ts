@@ -22,7 +22,7 @@ import {
   type Warning,
 } from "#jobs";
 import { nameInLibrary } from "#options";
-import { runSliced, UserError, usageError } from "#runtime";
+import { runSliced, spell, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
 import { baseSize, buildVocabulary, makeTokenCounts, notesOfShared } from "#tokenizer";
 import {
@@ -44,7 +44,7 @@ import {
   trainingStatistics,
 } from "#training";
 import { byteWords, WordCounter, type WordTable } from "#words";
-import { callOptions, inLibrary, readCall, respelled } from "./library.ts";
+import { callOptions, inLibrary, readCall, spellInLibrary } from "./library.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
@@ -115,7 +115,8 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
       onProgress?.(progress);
     },
   );
-  for (const warning of warningsOf(training, trained)) onWarning?.(respelled(formatWarning(warning)));
+  for (const warning of warningsOf(training, trained))
+    onWarning?.(spell(formatWarning(warning), spellInLibrary));
   return new TrainedTokenizer(training, trained, await loadFormats());
 }
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { checkArgument, pathArgument } from "#bytes";
-import { findCorpus } from "#corpus";
+import { findCorpus, reasonSkipped } from "#corpus";
 import { loadTokenizerParts, pathsReadAt } from "#formats";
 import { formatWarning, type Warning } from "#jobs";
 import { nameInLibrary, type RequestedTraining, trainingOptions } from "#options";
-import { usageError } from "#runtime";
+import { spell, usageError } from "#runtime";
 import {
   checkOutputDirectory,
   type Lock,
@@ -34,7 +34,7 @@ import {
   trainingStatistics,
   writeProduct,
 } from "#training";
-import { inLibrary, readCall, respelled } from "./library.ts";
+import { inLibrary, readCall, spellInLibrary } from "./library.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
@@ -78,7 +78,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 /** How the library reads, locks, writes and reports. */
 function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
-  const warn = (warning: Warning) => onWarning?.(respelled(formatWarning(warning)));
+  const warn = (warning: Warning) => onWarning?.(spell(formatWarning(warning), spellInLibrary));
   return {
     warn,
     report(progress) {
@@ -102,7 +102,8 @@ function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): Traini
     find(names, reading) {
       const found = findCorpus(names, reading);
       written.refuseOverlap(found.inputs);
-      for (const { path, reason } of found.skipped) warn({ kind: "skipped file", path, reason });
+      for (const file of found.skipped)
+        warn({ kind: "skipped file", path: file.path, reason: reasonSkipped(file) });
       return found;
     },
     writeFile: (path, chunks) =>

@@ -2,7 +2,17 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, lstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "#bytes";
 import type { Option } from "#options";
-import { codeOf, nearest, shellLine, UserError, usageError } from "#runtime";
+import {
+  asOption,
+  codeOf,
+  joined,
+  type Message,
+  nearest,
+  phrase,
+  shellLine,
+  UserError,
+  usageError,
+} from "#runtime";
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 import { commands, firstWords, wordsOf } from "./command-table.ts";
 
@@ -34,14 +44,15 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
     open = undefined;
     for (const { option, shown, attached } of readOption(command, argument)) {
       if (option.kind.value === undefined) {
-        if (attached !== undefined) mistake ??= usageError(`${shown} takes no value`);
+        if (attached !== undefined) mistake ??= usageError(phrase`${named(shown)} takes no value`);
         options.set(option.name, []);
         continue;
       }
       const value = attached ?? typed[i + 1];
       if (value === undefined || (attached === undefined && looksLikeOption(value))) {
-        const hint = value === undefined ? undefined : `a value that begins with a dash: ${shown}=${value}`;
-        mistake ??= usageError(`${shown} needs a value (${option.kind.value})`, hint);
+        const hint =
+          value === undefined ? undefined : phrase`a value that begins with a dash: ${named(shown)}=${value}`;
+        mistake ??= usageError(phrase`${named(shown)} needs a value (${option.kind.value})`, hint);
         continue;
       }
       if (attached === undefined) {
@@ -49,7 +60,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
         if (option.kind.many) open = option;
       }
       if (options.has(option.name) && !option.kind.repeatable)
-        mistake ??= usageError(`${shown} is given twice`);
+        mistake ??= usageError(phrase`${named(shown)} is given twice`);
       options.add(option.name, value);
     }
   }
@@ -79,17 +90,18 @@ const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: T
 /** Refuses an invocation that lacks required arguments, all in one error, or has too many. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
-  const missing = needsNoFile(command, options)
+  const missing: Message[] = needsNoFile(command, options)
     ? []
     : taken.slice(files.length).filter((file) => file.startsWith("<"));
   for (const { name, required, optionalWith } of command.options) {
     const isOptional = !required || (optionalWith !== undefined && options.has(optionalWith));
-    if (!isOptional && !options.has(name)) missing.push(`--${name}`);
+    if (!isOptional && !options.has(name)) missing.push(asOption(name));
   }
   const usage = `usage: ${usageLine(command)}`;
   if (missing.length > 0) {
-    const list = missing.join(", ").replace(/, (?=[^,]*$)/, " and ");
-    throw usageError(`${list} ${missing.length === 1 ? "is" : "are"} missing`, usage);
+    const [last, others] = [missing.at(-1)!, missing.slice(0, -1)];
+    const list = others.length === 0 ? last : phrase`${joined(others, ", ")} and ${last}`;
+    throw usageError(phrase`${list} ${missing.length === 1 ? "is" : "are"} missing`, usage);
   }
   const isEndless = taken.at(-1)?.endsWith("...");
   if (files.length > taken.length && !isEndless) {
@@ -184,7 +196,10 @@ export function peekOption(typed: readonly string[], name: string): string | und
  */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
-  return usageError(`unknown option ${shown}`, isLong ? meant([`-${argument}`]) : optionHint(command, shown));
+  return usageError(
+    phrase`unknown option ${named(shown)}`,
+    isLong ? meant([`-${argument}`]) : optionHint(command, shown),
+  );
 }
 
 /** Names in other programs. */
@@ -201,12 +216,12 @@ const synonyms: Readonly<Record<string, string>> = {
   "--unk-token": "unk",
 };
 
-function optionHint(command: CommandSpec, shown: string): string {
+function optionHint(command: CommandSpec, shown: string): Message {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
   if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
   // Only some commands print the result as JSON; all report it to a watching program.
-  if (typed === "--json" && known("progress")) return meant(["--progress json"]);
+  if (typed === "--json" && known("progress")) return phrase`did you mean ${asOption("progress", "json")}?`;
   // Among equally near options, the more common one.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
@@ -232,7 +247,10 @@ const longName = (shown: string) =>
     .replaceAll("_", "-")
     .toLowerCase()}`;
 
-const meant = (names: readonly string[]) => `did you mean ${names.join(" or ")}?`;
+const meant = (names: readonly string[]) => phrase`did you mean ${joined(names.map(named), " or ")}?`;
+
+/** An option as typed, for a message: other callers know long names only. */
+const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
 /** Refuses a text, or ids, given instead of a file: these commands read short text from a pipe. */
 export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {

@@ -1,5 +1,6 @@
 import { type Option, oneOf } from "#options";
 import { patterns } from "#pattern";
+import { spell } from "#runtime";
 import { type CommandSpec, type Invocation, type Output, writeStdout } from "#terminal";
 import { chatTemplates } from "#tokenizer";
 import { commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
@@ -234,14 +235,14 @@ function zshOption(option: Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;
   if (name === "help")
-    return `'(-h --help)'{-h,--help}'[${zshBracketed(description)}]:topic:(${topicWords(command)})'`;
+    return `'(-h --help)'{-h,--help}'[${zshBracketed(spell(description))}]:topic:(${topicWords(command)})'`;
   const [before, behind] = value === undefined ? ["", ""] : ["+", "="];
   const long = `--${name}${behind}`;
   const names = short === undefined ? long : `{-${short}${before},${long}}`;
   const others = short === undefined ? `--${name}` : `-${short} --${name}`;
   const excluded = repeatable ? "'*'" : `'(${others})'`;
   const taken = value === undefined ? "" : `:${value.replaceAll(":", "\\:")}:${zshAction(completed(option))}`;
-  return `${excluded}${names}'[${zshBracketed(description)}]${taken}'`;
+  return `${excluded}${names}'[${zshBracketed(spell(description))}]${taken}'`;
 }
 
 function zshAction({ words, isList, path }: Completed): string {
@@ -299,7 +300,7 @@ function fishLines(command: CommandSpec): string {
 function optionFlags(option: Option): string {
   const { name, short, description } = option;
   const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
-  return `${names} -d ${fishQuoted(description)}${option.kind.value === undefined ? "" : valueFlags(completed(option), true)}`;
+  return `${names} -d ${fishQuoted(spell(description))}${option.kind.value === undefined ? "" : valueFlags(completed(option), true)}`;
 }
 
 /** -x: a value that is not a file; -r -F: a file; -a: the allowed words. */

@@ -1,6 +1,6 @@
 import { type Option, type Topic, topics } from "#options";
 import { describeAliases, type NamedPattern } from "#pattern";
-import { nearest, usageError } from "#runtime";
+import { type Message, nearest, type Spelling, spell, usageError } from "#runtime";
 import {
   type CommandSpec,
   type Example,
@@ -107,7 +107,7 @@ export function commandHelp(command: CommandSpec, page: Page): string {
 
 const row = (option: Option): Row => ({
   label: label(option),
-  text: `${option.description}${option.default === undefined ? "" : ` (default: ${option.default})`}`,
+  text: `${spell(option.description)}${option.default === undefined ? "" : ` (default: ${spell(option.default)})`}`,
 });
 
 /** Describes the command's arguments. */
@@ -211,8 +211,10 @@ const label = ({ short, name, kind }: Option) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
 /** Makes sentences of a phrase and its details. */
-export const sentences = (phrase: string, details = ""): string =>
-  `${phrase[0]!.toUpperCase()}${phrase.slice(1)}. ${details}`.trim();
+export function sentences(description: Message, details: Message = "", spelling?: Spelling): string {
+  const first = spell(description, spelling);
+  return `${first[0]!.toUpperCase()}${first.slice(1)}. ${spell(details, spelling)}`.trim();
+}
 
 /** Returns all sentences about an option. */
 export function described(option: Option): string {
@@ -224,7 +226,7 @@ export function described(option: Option): string {
     words.length > 0 && `${which} ${words.join(", ")}.`,
     repeatable && "May be given several times.",
     required && "Required.",
-    option.default && `Default: ${option.default}.`,
+    option.default && `Default: ${spell(option.default)}.`,
   ]
     .filter((sentence) => sentence)
     .join(" ");

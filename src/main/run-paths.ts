@@ -2,12 +2,20 @@ import { relative } from "node:path";
 import { filesMatching, includeFilter } from "#corpus";
 import { findTokenizer, pathsReadAt } from "#formats";
 import type { PathRead } from "#options";
-import { globMatcher, isDirectory, statOf, withForwardSlashes } from "#runtime";
+import {
+  asOption,
+  globMatcher,
+  isDirectory,
+  type Message,
+  phrase,
+  statOf,
+  withForwardSlashes,
+} from "#runtime";
 import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
 /** A typed path, how it is read, and its name in messages. */
-type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: string };
+type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: Message };
 
 /** Returns all paths that a command line reads, from the table of options. */
 function typedReads({ reads, options: known }: CommandSpec, invocation: Invocation): TypedRead[] {
@@ -15,7 +23,7 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
   const add = (typed: string, reads: PathRead | undefined, value: string, option?: string) => {
     const path = typedPath(value, typed);
     if (reads === undefined || path === undefined || path === "") return;
-    found.push({ path, reads, name: `${option === undefined ? "" : `--${option} `}"${path}"` });
+    found.push({ path, reads, name: option === undefined ? `"${path}"` : asOption(option, `"${path}"`) });
   };
   for (const typed of invocation.files) add(typed, reads, reads === "tokenizer" ? "[NAME=]PATH" : "FILE");
   for (const { name, reads, kind } of known)
@@ -29,7 +37,7 @@ function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[]
     const path = options.text(name);
     const isFile =
       kind !== undefined && path !== undefined && path !== "" && !(name === "output" && path === "-");
-    return isFile ? [{ name: `--${name} "${path}"`, path, kind }] : [];
+    return isFile ? [{ name: asOption(name, `"${path}"`), path, kind }] : [];
   });
   const writesStdout = !replacesDirectory(command) && [undefined, "-"].includes(options.text("output"));
   return writesStdout ? [...written, standardOutput] : written;
@@ -70,7 +78,11 @@ function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }
     const isFound = isFolder(path)
       ? kind === "corpus" && isBelow(real, realPathOf(path), include)
       : isAbsent(path) && isMatched(real, path);
-    if (isFound) throw new MisplacedOutput(`--log-file "${log}" would be written into ${name}`, true);
+    if (isFound)
+      throw new MisplacedOutput(
+        phrase`${asOption("log-file", `"${log}"`)} would be written into ${name}`,
+        true,
+      );
   }
 }
 
@@ -100,7 +112,7 @@ export function maySpoil(path: string, typed: readonly string[]): boolean {
   const real = realPathOf(path);
   if (paths.some((other) => isMatched(real, other) || (isFolder(other) && isWithin(real, realPathOf(other)))))
     return true;
-  const written = new WrittenPlaces([{ name: "--log-file", path, kind: "log" }, standardOutput]);
+  const written = new WrittenPlaces([{ name: asOption("log-file"), path, kind: "log" }, standardOutput]);
   try {
     written.refuseNesting();
     written.refuseOverlap(

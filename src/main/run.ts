@@ -1,8 +1,18 @@
 import { checkCombinations, topics } from "#options";
-import { exitCode, isVersionRequest, prepareKernel, shellLine, usageError, versionLine } from "#runtime";
+import {
+  asOption,
+  exitCode,
+  isVersionRequest,
+  phrase,
+  prepareKernel,
+  shellLine,
+  usageError,
+  versionLine,
+} from "#runtime";
 import { MisplacedOutput } from "#store";
 import {
   type CommandSpec,
+  callerSpelling,
   type Invocation,
   LogFile,
   Output,
@@ -56,7 +66,8 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (asksForHelp(args)) return await showHelp(command, topicAsked(command, args));
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
-    const outputOptions = { ...readOutputOptions(invocation, typed), written };
+    const spelling = callerSpelling(command.name);
+    const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
     // A refused log is not created to hold this error.
     output = new Output({ ...guessed, log: undefined });
     outputOptions.log?.open();
@@ -108,7 +119,7 @@ async function takeListedTokens(
   const { takeSpecialTokens } = await import("#train/token-lists");
   const { kind } = command.options.find(({ name }) => name === "special-token")!;
   const takesIds = kind.value!.includes("=ID") || options.has("tokenizer");
-  takeSpecialTokens(options, takesIds, (message) => output.warn(message));
+  takeSpecialTokens(options, takesIds, (warning) => output.warn(warning));
 }
 
 function findCommand(typed: readonly string[]) {
@@ -164,7 +175,11 @@ async function showPage(typed: string): Promise<number> {
 
 function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {
   const logPath = options.text("log-file");
-  if (logPath === "") throw usageError("--log-file is empty", "name a file, e.g. --log-file bpe.log");
+  if (logPath === "")
+    throw usageError(
+      phrase`${asOption("log-file")} is empty`,
+      phrase`name a file, e.g. ${asOption("log-file", "bpe.log")}`,
+    );
   return {
     quiet: options.has("quiet"),
     waits: options.has("wait"),
@@ -179,11 +194,13 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
  * form and log.
  */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
-  const isTaken = commandAt(typed)?.command.options.some(({ name }) => name === "log-file");
+  const command = commandAt(typed)?.command;
+  const isTaken = command?.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
   const logPath = asked === undefined || (await codeForPaths()).maySpoil(asked, typed) ? undefined : asked;
   return {
     quiet: false,
+    spelling: callerSpelling(command?.name ?? ""),
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
     command: shellLine(["bpe", ...typed]),
     log: logPath === undefined ? undefined : new LogFile(logPath),

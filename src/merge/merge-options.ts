@@ -1,5 +1,5 @@
 import { byteToCharacter } from "#bytes";
-import { scaled, UserError } from "#runtime";
+import { asOption, phrase, scaled, UserError } from "#runtime";
 import type { TokenWordsSize } from "#words";
 import type { Compat } from "./merges.ts";
 
@@ -98,7 +98,9 @@ export function checkCellCount(cellCount: number): void {
   if (cellCount <= cellCountMax) return;
   throw new UserError(
     `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
-    { hint: "use a --pattern that cuts the text into shorter words, or train on a part of the input" },
+    {
+      hint: phrase`use a ${asOption("pattern")} that cuts the text into shorter words, or train on a part of the input`,
+    },
   );
 }
 

@@ -1,4 +1,4 @@
-import { releasePages, UserError } from "#runtime";
+import { asOption, phrase, releasePages, UserError } from "#runtime";
 import { byteWords, sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "#words";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
@@ -86,7 +86,7 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
   new UserError(
     `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
     {
-      hint: "use a smaller --vocab-size, a --pattern that cuts the text into shorter words, or a part of the input",
+      hint: phrase`use a smaller ${asOption("vocab-size")}, a ${asOption("pattern")} that cuts the text into shorter words, or a part of the input`,
     },
   );
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describeValue, groupDigits, isPlainObject } from "#bytes";
 import { type KeptField, keptKinds } from "#corpus";
 import type { InputWeight } from "#formats";
-import { nearest, UserError, usageError, withRegularFile } from "#runtime";
+import { type Message, nearest, phrase, UserError, usageError, withRegularFile, withValue } from "#runtime";
 import { readNormalization } from "#text";
 import { chatTemplates, type SpecialTokenOption } from "#tokenizer";
 
@@ -14,17 +14,17 @@ export type JsonSchema = { readonly [name: string]: unknown };
 
 export type Kind<T> = Typed & {
   /**
-   * Parses the texts typed for an option, one for each occurrence; a flag has none. `name` is as typed:
-   * `--pad-to`.
+   * Parses the texts typed for an option, one for each occurrence; a flag has none. `name` is that of
+   * the option.
    */
-  readonly read: (typed: readonly string[], name: string) => T;
+  readonly read: (typed: readonly string[], name: Message) => T;
   /** What the library requires, as in "it must be a path". */
   readonly wanted: string;
   /**
    * Converts the library's value to the form that commands use; undefined if it has no effect, `wrong` if it
    * is not of this kind.
    */
-  readonly take: (value: unknown, place: string) => T | undefined | typeof wrongKind;
+  readonly take: (value: unknown, place: Message) => T | undefined | typeof wrongKind;
   /** The type of that value. */
   readonly type: string;
   /** Its schema in a record. */
@@ -55,10 +55,10 @@ export const wrongKind = Symbol("wrong");
  * Returns the library's value, or throws a usage error. `place` names it for the caller: `trainTokenizer:
  * padTo`.
  */
-export function takeValue<T>(kind: Kind<T>, value: unknown, place: string): T | undefined {
+export function takeValue<T>(kind: Kind<T>, value: unknown, place: Message): T | undefined {
   const found = kind.take(value, place);
   if (found !== wrongKind) return found as T | undefined;
-  throw usageError(`${place} is ${describeValue(value)}: it must be ${kind.wanted}`);
+  throw usageError(phrase`${place} is ${describeValue(value)}: it must be ${kind.wanted}`);
 }
 
 const union = (...types: readonly string[]) => `t.Union[${types.join(", ")}, None]`;
@@ -122,11 +122,11 @@ export const text = (value = "TEXT"): Kind<string> => ({
 });
 
 /** A path. The library accepts no empty one; nor does the command line if `hint`, the remedy, is given. */
-export const path = (value = "FILE", hint?: string): Kind<string> => ({
+export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   ...text(value),
   read([text], name) {
     if (text !== "" || hint === undefined) return text!;
-    throw usageError(`${name} is empty`, hint);
+    throw usageError(phrase`${name} is empty`, hint);
   },
   wanted: "a path: a string that is not empty",
   take: (value) => (isPath(value) ? (value as string) : wrongKind),
@@ -214,11 +214,12 @@ export const keptFields: Kind<readonly KeptField[]> = {
   python: inPython("t.Sequence[str]", "listed"),
 };
 
-function readKeptField(option: string, typed: string): KeptField {
+function readKeptField(option: Message, typed: string): KeptField {
   const kind = keptKinds.find((kind) => typed.endsWith(`:${kind}`));
   const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
-  if (name === "") throw usageError(`${option}: a name is missing`, "names with commas between: id,url");
-  if (name === "input_ids") throw usageError(`${option}: input_ids is the column of the ids`);
+  if (name === "")
+    throw usageError(phrase`${option}: a name is missing`, "names with commas between: id,url");
+  if (name === "input_ids") throw usageError(phrase`${option}: input_ids is the column of the ids`);
   return { name, kind };
 }
 
@@ -259,7 +260,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
 /** A single size. */
 export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSize(name, text!));
 
-function readSize(name: string, text: string): AskedSize {
+function readSize(name: Message, text: string): AskedSize {
   const isMore = text.startsWith("+");
   return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };
 }
@@ -279,7 +280,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   read: ([text], name) =>
     text!.split(separator).map((part) => {
       if (/^\d+(\.\d+)?$/.test(part)) return Number(part);
-      throw usageError(`${name} ${text}: "${part}" is not a number`);
+      throw usageError(phrase`${withValue(name, text!)}: "${part}" is not a number`);
     }),
   wanted: "an array of numbers",
   take: (value) =>
@@ -293,7 +294,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
 export function fields<const Name extends string>(
   value: string,
   names: readonly Name[],
-  example: string,
+  example: Message,
 ): Kind<{ readonly [N in Name]: number }> {
   const { read, python } = decimals(value, ":");
   const named = (numbers: readonly unknown[]) =>
@@ -303,7 +304,7 @@ export function fields<const Name extends string>(
     read(typed, name) {
       const numbers = read(typed, name);
       if (numbers.length === names.length) return named(numbers);
-      throw usageError(`${name} ${typed[0]} is not ${value}`, `e.g. ${example}`);
+      throw usageError(phrase`${withValue(name, typed[0]!)} is not ${value}`, phrase`e.g. ${example}`);
     },
     wanted: `an object of the numbers ${names.join(" and ")}`,
     take(value) {
@@ -338,11 +339,11 @@ export const weights: Kind<readonly InputWeight[]> = {
   python: inPython("t.Mapping[str, float]", "weights"),
 };
 
-function readWeight(option: string, typed: string): InputWeight {
+function readWeight(option: Message, typed: string): InputWeight {
   const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
   const hint = "GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is digits, with at most six behind a point";
   if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
-    throw usageError(`${option} "${typed}" does not end with a weight`, hint);
+    throw usageError(phrase`${withValue(option, `"${typed}"`)} does not end with a weight`, hint);
   }
   const { name, path } = readNamed(option, named);
   return { name, glob: path, weight: Number(text) };
@@ -356,10 +357,13 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
     const pairs = typed.map((one): [string, string] => {
       const [, before, after] = /^([^=]+)=(.+)$/s.exec(one) ?? [];
       if (before !== undefined) return [before, after!];
-      throw usageError(`${name} "${one}" is not OLD=NEW`, `e.g. ${name} '<|old|>=<|new|>'`);
+      throw usageError(
+        phrase`${withValue(name, `"${one}"`)} is not OLD=NEW`,
+        phrase`e.g. ${withValue(name, "'<|old|>=<|new|>'")}`,
+      );
     });
     const twice = pairs.find(([before], i) => pairs.findIndex(([other]) => other === before) < i);
-    if (twice !== undefined) throw usageError(`${name}: "${twice[0]}" is given twice`);
+    if (twice !== undefined) throw usageError(phrase`${name}: "${twice[0]}" is given twice`);
     return Object.fromEntries(pairs);
   },
   wanted: "a plain object of strings",
@@ -389,23 +393,27 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
       const { name: named, path: file } = readNamed(name, value);
       language = named ?? language;
       if (language !== null) return { language, file };
-      throw usageError(`${name} "${value}" names no language`, `NAME=FILE: ${name} en=${value}`);
+      throw usageError(
+        phrase`${withValue(name, `"${value}"`)} names no language`,
+        phrase`NAME=FILE: ${withValue(name, `en=${value}`)}`,
+      );
     });
   },
   wanted: "an array of languages",
   take(value, place) {
     if (!Array.isArray(value)) return wrongKind;
     const files = value.flatMap((one, i) => {
-      const at = `${place}[${i}]`;
+      const at = phrase`${place}[${i}]`;
       if (!isPlainObject(one))
-        throw usageError(`${at} is ${describeValue(one)}: it must be { name, files, dev }`);
+        throw usageError(phrase`${at} is ${describeValue(one)}: it must be { name, files, dev }`);
       const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
-      if (other !== undefined) throw usageError(`${at} has no option "${other}"`, "it has name, files, dev");
-      const language = takeValue(text(), one.name, `${at}: name`)!;
-      const named = takeValue(paths, one.files, `${at}: files`)!;
-      const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, `${at}: dev`)!;
+      if (other !== undefined)
+        throw usageError(phrase`${at} has no option "${other}"`, "it has name, files, dev");
+      const language = takeValue(text(), one.name, phrase`${at}: name`)!;
+      const named = takeValue(paths, one.files, phrase`${at}: files`)!;
+      const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, phrase`${at}: dev`)!;
       if (language === "" || named.length === 0)
-        throw usageError(`${at}: "${language}" needs a name, and a file`);
+        throw usageError(phrase`${at}: "${language}" needs a name, and a file`);
       return (key === "files" ? named : dev).map((file) => ({ language, file }));
     });
     return files.length === 0 && key === "dev" ? undefined : files;
@@ -424,14 +432,14 @@ export const chatTemplate: Kind<string> = {
     if (/[./]/.test(typed!)) return readTextFile(name, typed!);
     const near = nearest(typed!, names);
     const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
-    throw usageError(`${name}: unknown name "${typed}"`, hint);
+    throw usageError(phrase`${name}: unknown name "${typed}"`, hint);
   },
 };
 
 /** Reads a small text file that an option names. */
-export function readTextFile(option: string, path: string): string {
+export function readTextFile(option: Message, path: string): string {
   const bytes = withRegularFile(path, (fd) => readFileSync(fd));
-  if (!isUtf8(bytes)) throw new UserError(`${option} "${path}" is not valid UTF-8`);
+  if (!isUtf8(bytes)) throw new UserError(phrase`${withValue(option, `"${path}"`)} is not valid UTF-8`);
   return new TextDecoder().decode(bytes);
 }
 
@@ -447,11 +455,11 @@ export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
   (typed, name) => {
     const read = typed.map((one) => {
       const [, text, id] = /^(.*)=(\d+)$/s.exec(one) ?? [undefined, one, undefined];
-      if (text === "" || text === undefined) throw usageError(`${name}: a special token is empty`);
+      if (text === "" || text === undefined) throw usageError(phrase`${name}: a special token is empty`);
       return { text, id: id === undefined ? undefined : Number(id) };
     });
     const twice = read.find(({ text }, i) => read.findIndex((other) => other.text === text) < i);
-    if (twice !== undefined) throw usageError(`${name} "${twice.text}" is given twice`);
+    if (twice !== undefined) throw usageError(phrase`${withValue(name, `"${twice.text}"`)} is given twice`);
     return read;
   },
 );
@@ -460,11 +468,11 @@ export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
 export type Named = { readonly name: string | null; readonly path: string };
 
 /** Parses `[NAME=]PATH`. If the typed text exists as a path, it is a path; a NAME has no slash. */
-export function readNamed(what: string, typed: string): Named {
+export function readNamed(what: Message, typed: string): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
   if (name === "" || path === "") {
-    throw usageError(`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
+    throw usageError(phrase`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
   }
   return { name, path };
 }
@@ -484,27 +492,31 @@ const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
  * Parses a whole number of at least `least`: digits, optionally with `k` for 1,024 times and `m` for
  * 1,048,576 times, so `32k` is 32768. Case does not matter.
  */
-export function wholeNumber(option: string, text: string, least: number): number {
+export function wholeNumber(option: Message, text: string, least: number): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
   if (digits === undefined) {
     const hint = "digits only, or with k (1,024 times) or m (1,024 times 1,024): 32000, 32,000, 32k";
-    throw usageError(`${option}: "${text}" is not a whole number`, hint);
+    throw usageError(phrase`${option}: "${text}" is not a whole number`, hint);
   }
   const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
-  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
-  if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
+  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option}: ${text} is too large`);
+  if (value < least) throw usageError(phrase`${option}: ${text} is too small, the least is ${least}`);
   return value;
 }
 
 /** Returns the text if it is one of the words. */
-export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
+export function oneOf<const Word extends string>(
+  option: Message,
+  text: string,
+  words: readonly Word[],
+): Word {
   if ((words as readonly string[]).includes(text)) return text as Word;
   const near = nearest(text, words);
   const hint =
     near === undefined
       ? `one of: ${words.join(", ")}`
       : `did you mean ${near}? (one of: ${words.join(", ")})`;
-  throw usageError(`${option}: unknown value "${text}"`, hint);
+  throw usageError(phrase`${option}: unknown value "${text}"`, hint);
 }
 
 const prefixes = ["", "k", "m", "g", "t", "p"];
@@ -513,25 +525,28 @@ const prefixes = ["", "k", "m", "g", "t", "p"];
  * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
  * MiB, … powers of 1024; case does not matter. `64k` is ambiguous and refused: as a number it is 65,536.
  */
-export function sizeBytes(option: string, text: string, leastBytes: number): number {
+export function sizeBytes(option: Message, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
   if (digits === undefined) {
-    throw usageError(`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
+    throw usageError(phrase`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
   }
   const power = prefixes.indexOf(prefix?.toLowerCase() ?? "");
   const times = (base: number) => Math.floor(numberOf(digits) * base ** power);
   if (prefix !== undefined && !binary && !unit) {
     const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
     const hint = `${decimal} is ${groupDigits(times(1000))} bytes, ${other} ${groupDigits(times(1024))}`;
-    throw usageError(`${option}: "${text}" can mean two sizes`, hint);
+    throw usageError(phrase`${option}: "${text}" can mean two sizes`, hint);
   }
   const value = times(binary ? 1024 : 1000);
-  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option}: ${text} is too large`);
   // So small a limit is surely a mistake; 0 is a valid one.
   if (!unit && value > 0 && value < 1000)
-    throw usageError(`${option}: ${text} is ${value} bytes`, `did you mean ${digits}GB or ${digits}MB?`);
+    throw usageError(
+      phrase`${option}: ${text} is ${value} bytes`,
+      `did you mean ${digits}GB or ${digits}MB?`,
+    );
   if (value < leastBytes) {
-    throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
+    throw usageError(phrase`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
   }
   return value;
 }

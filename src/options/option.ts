@@ -1,5 +1,5 @@
 import { checkArgument, objectArgument } from "#bytes";
-import { nearest, usageError } from "#runtime";
+import { asOption, type Message, type NamedOption, nearest, phrase, usageError } from "#runtime";
 import type { RunOutput } from "#store";
 import { type JsonSchema, type Kind, takeValue } from "./kinds.ts";
 
@@ -42,10 +42,10 @@ export type Option<T = any> = {
   /** Rarely needed: the first page of help only names it. */
   readonly rare?: boolean;
   /** A short phrase, without what the other fields say. */
-  readonly description: string;
+  readonly description: Message;
   /** More sentences, for the page of its topic. */
-  readonly details?: string;
-  readonly default?: string;
+  readonly details?: Message;
+  readonly default?: Message;
   /** A value for examples; "" for a flag. */
   readonly sample?: string;
   /**
@@ -56,7 +56,7 @@ export type Option<T = any> = {
   /** The parameter in Python, likewise. */
   readonly python?: string | null;
   /** The description in the library and Python, if it differs. */
-  readonly inCode?: string;
+  readonly inCode?: Message;
   /** For a setting that a record has under the table's name: its schema there, if it differs from its kind's. */
   readonly recorded?: true | JsonSchema;
 };
@@ -65,7 +65,7 @@ export type Option<T = any> = {
 export type PathRead = "corpus" | "tokenizer" | "files";
 
 /** `other` is an option, or a setting of the library alone: `texts`. */
-export type Need = { readonly other: string; readonly hint?: string };
+export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {
   readonly why?: string;
@@ -105,13 +105,19 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
     for (const { other, why, hint, unless } of excludes) {
       const value = given.text(name);
       if (!isGiven(other) || (unless !== undefined && value === unless)) continue;
-      const shown = unless === undefined ? name : `${name} ${value}`;
+      const shown = asOption(name, unless === undefined ? undefined : value);
       const reason = why === undefined ? "" : `: ${why}`;
-      throw usageError(`--${shown} cannot be combined with --${other}${reason}`, hint);
+      throw usageError(phrase`${shown} cannot be combined with ${optionNamed(other)}${reason}`, hint);
     }
     if (needs !== undefined && !isGiven(needs.other))
-      throw usageError(`--${name} needs --${needs.other}`, needs.hint);
+      throw usageError(phrase`${asOption(name)} needs ${optionNamed(needs.other)}`, needs.hint);
   }
+}
+
+/** Names the option of an exclusion or a need, which may have a value: `compat huggingface`. */
+function optionNamed(other: string): NamedOption {
+  const [name, value] = other.split(" ");
+  return asOption(name!, value);
 }
 
 /** Parses what was typed for the options of a table. */
@@ -121,7 +127,7 @@ export function readTyped<Table extends Options>(
 ): Requested<Table> {
   const read = Object.entries(table).map(([key, { name, kind }]) => {
     const texts = typed.get(name);
-    return [key, texts === undefined ? undefined : kind.read(texts, `--${name}`)];
+    return [key, texts === undefined ? undefined : kind.read(texts, asOption(name))];
   });
   return Object.fromEntries(read) as Requested<Table>;
 }

@@ -1,3 +1,4 @@
+import { asOption, phrase } from "#runtime";
 import {
   flag,
   outputFile as outputPath,
@@ -60,8 +61,7 @@ export const sharedOptions = tableOf({
   memoryLimit: {
     ...memoryLimit,
     description: "memory that encoding may use",
-    details:
-      "A size such as 800MB, 2GB or 1.5GiB. It limits the default of --workers, and lines and pages that are read whole. A tokenizer that needs more is an error.",
+    details: phrase`A size such as 800MB, 2GB or 1.5GiB. It limits the default of ${asOption("workers")}, and lines and pages that are read whole. A tokenizer that needs more is an error.`,
   },
 });
 
@@ -88,7 +88,6 @@ export const tokenizerSupplements = tableOf({
   specialTokensFile: {
     ...specialTokensFile,
     topic: "input",
-    details:
-      "Each line counts as if given by --special-token, in the order typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.",
+    details: phrase`Each line counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
   },
 });

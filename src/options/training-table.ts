@@ -1,5 +1,6 @@
 import { inputFormats } from "#corpus";
 import { describeWritten, imageFormat, writtenFormats } from "#formats";
+import { asOption, phrase } from "#runtime";
 import { normalizationSteps } from "#text";
 import {
   chatTemplate,
@@ -34,14 +35,17 @@ const fixedByRanges: Exclusion = {
   other: "ranges",
   why: "the plan says which files are read, and how",
 };
-const languagesFirst = { other: "language", hint: "e.g. --language en=corpus/en --language hi=corpus/hi" };
-const needsCache: Need = { other: "cache", hint: "e.g. --cache cache" };
+const languagesFirst = {
+  other: "language",
+  hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language", "hi=corpus/hi")}`,
+};
+const needsCache: Need = { other: "cache", hint: phrase`e.g. ${asOption("cache", "cache")}` };
 const seedTokens = {
   topic: "tokens",
   rare: true,
   excludes: [{ other: "superwords-from" }],
 } as const;
-const needsExtend: Need = { other: "extend", hint: "e.g. --extend tokenizer" };
+const needsExtend: Need = { other: "extend", hint: phrase`e.g. ${asOption("extend", "tokenizer")}` };
 const forModel = { topic: "model", rare: true, excludes: [fixedByBase] } as const;
 const proposed = "An empty TEXT means none.";
 const byName = "by its name, e.g. <|endoftext|>";
@@ -86,8 +90,7 @@ export const trainingOptions = tableOf({
     optionalWith: "extend",
     topic: "tokens",
     description: "vocabulary size, e.g. 32000 or 32k (32 x 1,024)",
-    details:
-      "It includes 256 bytes, special tokens and merges. 32k is 32 x 1,024, and 1m is 1,024 x 1,024. Several sizes from one run, separated by commas: -n 16k,32k writes DIR/16384 and DIR/32768.",
+    details: phrase`It includes 256 bytes, special tokens and merges. 32k is 32 x 1,024, and 1m is 1,024 x 1,024. Several sizes from one run, separated by commas: ${asOption("vocab-size", "16k,32k", "n")} writes DIR/16384 and DIR/32768.`,
     inCode:
       '256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by one run: each is written into a directory of the output that is named by its size. To extend a tokenizer, also how many tokens it gets: "+8000".',
   },
@@ -111,8 +114,7 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [fixedByBase],
     description: "special tokens get the first ids",
-    details:
-      "The 256 bytes come after them, in order, then merges: as tekken.json has it. With --compat huggingface they are first already.",
+    details: phrase`The 256 bytes come after them, in order, then merges: as tekken.json has it. With ${asOption("compat", "huggingface")} they are first already.`,
   },
   specialTokensFile: {
     name: "special-tokens",
@@ -122,8 +124,7 @@ export const trainingOptions = tableOf({
     rare: true,
     library: null,
     description: "special tokens from a file: one a line, or JSON",
-    details:
-      "Each counts as if given by --special-token, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.",
+    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
   },
   pattern: {
     name: "pattern",
@@ -153,8 +154,7 @@ export const trainingOptions = tableOf({
     kind: word(["cs336", "huggingface", "rustbpe", "extension"], "RULE"),
     topic: "tokens",
     description: "which trainer to match",
-    details:
-      "Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents; huggingface learns from them with --special-tokens-as-text.",
+    details: phrase`Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents; huggingface learns from them with ${asOption("special-tokens-as-text")}.`,
     default: "cs336",
   },
   minFrequency: {
@@ -164,7 +164,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     description: "stop when the most frequent pair occurs fewer times",
-    default: "1; with --compat huggingface 0",
+    default: phrase`1; with ${asOption("compat", "huggingface")} 0`,
   },
   maxTokenLength: {
     name: "max-token-length",
@@ -173,7 +173,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     description: "longest token, in bytes",
-    details: "With --compat huggingface, that trainer's own rule applies.",
+    details: phrase`With ${asOption("compat", "huggingface")}, that trainer's own rule applies.`,
   },
   wholeCharacters: {
     name: "whole-characters",
@@ -191,10 +191,8 @@ export const trainingOptions = tableOf({
     recorded: { type: "array", items: { type: "string" }, minItems: 1 },
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
-    details:
-      "It is an ordinary token, found in text only where the pattern cuts text so. The merges of seed tokens come first, whatever their counts, and later merges build on them. With --extend they come behind the base's, and join its tokens. A token that the pattern would cut is an error.",
-    inCode:
-      "Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them. With --extend they come behind the base's, and join its tokens. One that the pattern would cut is an error.",
+    details: phrase`It is an ordinary token, found in text only where the pattern cuts text so. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come behind the base's, and join its tokens. A token that the pattern would cut is an error.`,
+    inCode: phrase`Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come behind the base's, and join its tokens. One that the pattern would cut is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,
@@ -203,7 +201,7 @@ export const trainingOptions = tableOf({
     kind: path("FILE"),
     library: null,
     description: "seed tokens from a file: one a line, or a JSON list",
-    details: "They come after those of --seed-token. A token with a line end needs the JSON list.",
+    details: phrase`They come after those of ${asOption("seed-token")}. A token with a line end needs the JSON list.`,
   },
   superwordsFrom: {
     name: "superwords-from",
@@ -229,7 +227,7 @@ export const trainingOptions = tableOf({
     kind: text("REGEX"),
     topic: "tokens",
     rare: true,
-    needs: { other: "superwords-from", hint: "e.g. --superwords-from 24000" },
+    needs: { other: "superwords-from", hint: phrase`e.g. ${asOption("superwords-from", 24000)}` },
     description: "how the tokenizer and its superwords cut text",
     default: "SuperBPE's: numbers and runs of punctuation apart",
   },
@@ -239,9 +237,8 @@ export const trainingOptions = tableOf({
     kind: path("PATH"),
     topic: "tokens",
     rare: true,
-    description: "add tokens to this tokenizer: -n +8k, or the new size",
-    details:
-      "Training goes on after its merges, on the new text. Its tokens keep their ids, new ones come behind, and its files are written again with them. Without -n and files it only gets what -s, --seed-token and --rename say. Several sizes from one run: -n +1k,+2k. The pattern stays. Documents end at the special tokens that its training.json names, and at those of -s. --compat decides ties; without it, the rule of its training; if that is not known, extension: the smaller pair of strings in byte-to-character form.",
+    description: phrase`add tokens to this tokenizer: ${asOption("vocab-size", "+8k", "n")}, or the new size`,
+    details: phrase`Training goes on after its merges, on the new text. Its tokens keep their ids, new ones come behind, and its files are written again with them. Without ${asOption("vocab-size", undefined, "n")} and files it only gets what ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} say. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. The pattern stays. Documents end at the special tokens that its training.json names, and at those of ${asOption("special-token", undefined, "s")}. ${asOption("compat")} decides ties; without it, the rule of its training; if that is not known, extension: the smaller pair of strings in byte-to-character form.`,
     inCode:
       "A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Without a size and a corpus it only gets the special tokens and seed tokens that are given, and new names. The pattern stays; documents also end at the special tokens that are given.",
   },
@@ -269,8 +266,7 @@ export const trainingOptions = tableOf({
     ],
     sample: "qwen3",
     description: "take everything but the merges from this tokenizer",
-    details:
-      "Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Options that you add win. Ties and ids follow --compat; without it, its training.json; without that, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.",
+    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Options that you add win. Ties and ids follow ${asOption("compat")}; without it, its training.json; without that, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
   },
   wholeTexts: {
     name: "whole-texts",
@@ -279,7 +275,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     excludes: [notWithExtend, { other: "superwords-from", hint: "superwords are learned line by line" }],
-    description: "with --compat huggingface: do not cut text at line ends",
+    description: phrase`with ${asOption("compat", "huggingface")}: do not cut text at line ends`,
     details:
       "That trainer reads files line by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
   },
@@ -288,8 +284,7 @@ export const trainingOptions = tableOf({
     recorded: true,
     topic: "tokens",
     description: "special tokens in the text are plain text",
-    details:
-      "With --compat huggingface, as that trainer reads them: it learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With --extend, the base's special tokens end no documents.",
+    details: phrase`With ${asOption("compat", "huggingface")}, as that trainer reads them: it learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end no documents.`,
   },
   padTo: {
     name: "pad-to",
@@ -364,7 +359,10 @@ export const trainingOptions = tableOf({
     topic: "input",
     rare: true,
     library: "languages: dev",
-    needs: { other: "language", hint: "e.g. --language en=corpus/en --language-dev en=dev/en" },
+    needs: {
+      other: "language",
+      hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language-dev", "en=dev/en")}`,
+    },
     description: "text on which the languages are compared",
     details: "Give it for all languages or for none. Nothing is learned from it.",
   },
@@ -409,7 +407,7 @@ export const trainingOptions = tableOf({
       {
         other: "save-counts",
         why: "saved counts are those of the text, without weights",
-        hint: "save them with bpe count; --weight also applies to files of --counts",
+        hint: phrase`save them with bpe count; ${asOption("weight")} also applies to files of ${asOption("counts")}`,
       },
       {
         other: "wordCounts",
@@ -418,8 +416,7 @@ export const trainingOptions = tableOf({
       },
     ],
     description: "weight of the words of some inputs, e.g. 'corpus/en:0.5'",
-    details:
-      "GLOB is the path of an input or of a file of --counts, as it is named or found, a folder above it, or a glob. Without a slash, it matches names at any depth. The last one that fits an input decides; without one, the weight is 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits after the point. The sum of counts times weights of a word is exact, then rounded once, half up; a word with 0 is left out. NAME is only shown.",
+    details: phrase`GLOB is the path of an input or of a file of ${asOption("counts")}, as it is named or found, a folder above it, or a glob. Without a slash, it matches names at any depth. The last one that fits an input decides; without one, the weight is 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits after the point. The sum of counts times weights of a word is exact, then rounded once, half up; a word with 0 is left out. NAME is only shown.`,
     inCode:
       'How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last one that fits an input decides; without one, the weight is 1. A weight is a number from 0 to 1,000,000 with at most six digits after the point.',
   },
@@ -427,7 +424,7 @@ export const trainingOptions = tableOf({
     name: "output",
     writes: "directory",
     short: "o",
-    kind: path("DIR", "name a directory, e.g. --output tokenizer"),
+    kind: path("DIR", phrase`name a directory, e.g. ${asOption("output", "tokenizer")}`),
     topic: "output",
     required: true,
     description: "tokenizer directory",
@@ -453,8 +450,7 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
-    details:
-      "It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written if it is below 1 MB and --format is not given.",
+    details: phrase`It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
   report: {
     name: "report",
@@ -502,7 +498,7 @@ export const trainingOptions = tableOf({
   cache: {
     name: "cache",
     writes: "cache",
-    kind: path("DIR", "name a directory, e.g. --cache cache"),
+    kind: path("DIR", phrase`name a directory, e.g. ${asOption("cache", "cache")}`),
     topic: "nightly",
     excludes: [{ other: "ranges", why: "it keeps the words of whole files" }],
     description: "keep word counts; count only what is new",
@@ -516,7 +512,7 @@ export const trainingOptions = tableOf({
     rare: true,
     library: "cacheLimitBytes",
     needs: needsCache,
-    description: "with --cache: how large it may be, e.g. 10GB",
+    description: phrase`with ${asOption("cache")}: how large it may be, e.g. 10GB`,
     details: "The entries that were used longest ago are removed first.",
     default: "no limit",
   },
@@ -527,7 +523,7 @@ export const trainingOptions = tableOf({
     needs: needsCache,
     excludes: [notWithExtend],
     rare: true,
-    description: "with --cache: do nothing if nothing changed",
+    description: phrase`with ${asOption("cache")}: do nothing if nothing changed`,
     details: "That is, if the tokenizer in the output was made from the same inputs with the same options.",
   },
   keep: {
@@ -617,7 +613,7 @@ export const trainingOptions = tableOf({
   logFile: {
     name: "log-file",
     writes: "log",
-    kind: path("FILE", "name a file, e.g. --log-file bpe.log"),
+    kind: path("FILE", phrase`name a file, e.g. ${asOption("log-file", "bpe.log")}`),
     topic: "nightly",
     library: null,
     rare: true,
@@ -665,7 +661,7 @@ export const trainingOptions = tableOf({
     topic: "general",
     ...commandLineOnly,
     rare: true,
-    description: "show help; --help TOPIC says more",
+    description: phrase`show help; ${asOption("help", "TOPIC")} says more`,
   },
 });
 

@@ -1,5 +1,5 @@
 import { readReadyMade } from "#ready-made";
-import { embeddedDirectory, exitCode, nearest, UserError } from "#runtime";
+import { asOption, embeddedDirectory, exitCode, nearest, phrase, UserError } from "#runtime";
 import { type Automaton, BeyondAutomaton, CompileSteps, fuseAutomata, Unusable } from "./automaton.ts";
 import {
   type CompiledPattern,
@@ -67,7 +67,7 @@ export function nameFor(text: string): PatternName {
   const own = nameOf.get(near ?? "");
   const offered = near === own ? near : `${near} (${own})`;
   throw new UserError(`unknown pattern "${text}"`, {
-    hint: `${near === undefined ? "" : `did you mean ${offered}? `}\`--pattern help\` lists the names`,
+    hint: phrase`${near === undefined ? "" : `did you mean ${offered}? `}\`${asOption("pattern", "help")}\` lists the names`,
     exitCode: exitCode.usage,
   });
 }
@@ -132,8 +132,7 @@ function refusal(
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
-const takesNothingHint =
-  "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)";
+const takesNothingHint = phrase`a pretokenizer matches one character at least: write + where there is *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
 /**
  * Builds as few automata as possible, each for several consecutive splits. Splits with long look-ahead, or that a plain

@@ -1,12 +1,15 @@
 import { readSync } from "node:fs";
 import { pageHeadBytes, pageMark } from "#pages";
-import { statOf, UserError, usageError, withRegularFile } from "#runtime";
+import { asOption, phrase, statOf, UserError, usageError, withRegularFile } from "#runtime";
 import { lockFiles, type Output } from "#terminal";
 
 /** Refuses a path of `--report` that names no file. Looks at none. */
 export function checkReportPath(path: string | undefined): void {
   if (path !== "" && path !== "-") return;
-  throw usageError(`--report "${path}" names no file`, "name one, e.g. --report report.html");
+  throw usageError(
+    phrase`${asOption("report", `"${path}"`)} names no file`,
+    phrase`name one, e.g. ${asOption("report", "report.html")}`,
+  );
 }
 
 /** The file of `--report`: checked that it can be written and holds nothing else, and locked. */
@@ -26,7 +29,7 @@ export function refuseOtherFile(path: string): void {
   if (!stats?.isFile() || stats.size === 0) return;
   if (headOf(path).includes(pageMark)) return;
   throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
-    hint: "choose another name, e.g. --report report.html",
+    hint: phrase`choose another name, e.g. ${asOption("report", "report.html")}`,
   });
 }
 

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { type Input, openInput, readHead } from "#corpus";
 import type { CutText, FindingPart } from "#evaluation";
 import { type Fact, type PageData, type PageText, type Phrase, pageFile } from "#pages";
-import { build, UserError } from "#runtime";
+import { build, type Message, UserError } from "#runtime";
 import { readPageTemplate, writeChunks } from "#terminal";
 import { TextEncoding, type TokenizerParts, textsOfShared, tokenBytesOf } from "#tokenizer";
 
@@ -45,7 +45,7 @@ export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 const samplesMax = 6;
 
 /** Takes what is to be said of files that cannot be read any more. */
-export type Warn = (message: string) => void;
+export type Warn = (message: Message) => void;
 
 /** The beginnings of the first texts that have one. A text is that of several inputs. */
 export function sampleTextsOf(

@@ -1,3 +1,5 @@
+import { asOption, type Message, phrase, type Spelling, spell } from "./message.ts";
+
 /** @internal The exit codes of the process. */
 export const exitCode = {
   done: 0,
@@ -17,11 +19,21 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   /** `exitCode.usage` if the command line alone shows the mistake, else `exitCode.failed`. */
   readonly exitCode: number;
+  /** @internal The message and the hint as data. `message` and `hint` are what the command line makes of them. */
+  readonly parts: { readonly message: Message; readonly hint: Message | undefined };
 
-  constructor(message: string, options: { hint?: string | undefined; exitCode?: number } = {}) {
-    super(shorten(message));
-    this.hint = options.hint === undefined ? undefined : shorten(options.hint);
+  constructor(message: Message, options: { hint?: Message | undefined; exitCode?: number } = {}) {
+    super(shorten(spell(message)));
+    this.parts = { message, hint: options.hint };
+    this.hint = this.spelled().hint;
     this.exitCode = options.exitCode ?? exitCode.failed;
+  }
+
+  /** @internal The texts for a caller. */
+  spelled(spelling?: Spelling): { message: string; hint: string | undefined } {
+    const { message, hint } = this.parts;
+    const text = (part: Message) => shorten(spell(part, spelling));
+    return { message: text(message), hint: hint === undefined ? undefined : text(hint) };
   }
 }
 
@@ -39,7 +51,7 @@ export function shorten(message: string): string {
 }
 
 /** @internal A mistake that the command line alone shows. */
-export const usageError = (message: string, hint?: string) =>
+export const usageError = (message: Message, hint?: Message) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
 /** @internal The error for the user if the system refused an allocation; undefined for any other error. */
@@ -51,7 +63,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
     (error as { code?: unknown }).code === "ENOMEM";
   if (!isRefused) return undefined;
   return new UserError(`out of memory: ${error.message}`, {
-    hint: "use fewer workers (-w 1); with a lower --memory-limit, counting keeps more words on disk",
+    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}); with a lower ${asOption("memory-limit")}, counting keeps more words on disk`,
   });
 }
 

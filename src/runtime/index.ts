@@ -63,6 +63,17 @@ export {
   wholeMemoryBytes,
 } from "./kernel.ts";
 export type { KernelExports } from "./kernel-exports.ts";
+export {
+  asOption,
+  asTyped,
+  joined,
+  type Message,
+  type NamedOption,
+  phrase,
+  type Spelling,
+  spell,
+  withValue,
+} from "./message.ts";
 export { scaled } from "./scale.ts";
 export { runSliced, runToEnd, yieldToEventLoop } from "./slices.ts";
 export {

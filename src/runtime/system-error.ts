@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { outOfMemory, UserError } from "./errors.ts";
+import { asOption, joined, type Message, phrase } from "./message.ts";
 import { moreFilesHint } from "./system-limits.ts";
 
 /** The system's error codes in words for users. */
@@ -66,10 +67,10 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /** A UserError with `what` and the system's reason. A UserError or a bug is returned unchanged. */
-export function refusal(what: string, error: unknown, hint?: string): unknown {
+export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
-  return new UserError(`${what}: ${reasonOf(error)}`, { hint: hints.join("; ") || undefined });
+  return new UserError(phrase`${what}: ${reasonOf(error)}`, { hint: joined(hints, "; ") || undefined });
 }
 
 /** The UserError for an error; undefined if it is a bug. */
@@ -163,7 +164,7 @@ export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodableNameError(path: string): UserError {
   return new UserError(`"${path}": this name is not valid UTF-8`, {
-    hint: "rename it, or select other files with --include",
+    hint: phrase`rename it, or select other files with ${asOption("include")}`,
   });
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join, relative } from "node:path";
 import { exitCode, UserError } from "./errors.ts";
+import { asOption, joined, type Message, phrase } from "./message.ts";
 
 /**
  * The memory that this process may use, in bytes: the machine's, or the limit of the tightest control group around it.
@@ -207,27 +208,27 @@ export class MemoryBudget {
     if (this.limitBytes < leastBytes) {
       const threads = workerCount === 1 ? "counting" : `counting with ${workerCount} workers`;
       throw this.error(`${threads} needs at least ${megabytes(leastBytes)}`, [
-        ...(workerCount === 1 ? [] : ["use fewer workers (-w 1)"]),
-        `give it more: --memory-limit ${megabytes(leastBytes, "")}`,
+        ...(workerCount === 1 ? [] : [phrase`use fewer workers (${asOption("workers", 1, "w")})`]),
+        phrase`give it more: ${asOption("memory-limit", megabytes(leastBytes, ""))}`,
       ]);
     }
     return this.limitBytes - ownBytes;
   }
 
   /** Throws a UserError if `what` does not fit, which needs `neededBytes` in addition to the program itself. */
-  check(what: string, neededBytes: number, remedy: string): void {
+  check(what: string, neededBytes: number, remedy: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
     throw this.error(`${what} needs about ${gigabytes(allBytes)}`, [
-      `raise --memory-limit${this.hasExplicitLimit ? "" : ", or use a larger machine"}`,
+      phrase`raise ${asOption("memory-limit")}${this.hasExplicitLimit ? "" : ", or use a larger machine"}`,
       remedy,
     ]);
   }
 
-  private error(what: string, remedies: readonly string[]): UserError {
+  private error(what: string, remedies: readonly Message[]): UserError {
     const of = this.hasExplicitLimit ? "" : ` (${100 * defaultShare} % of what this process may use)`;
     return new UserError(`${what} of memory; the limit is ${limitText(this.limitBytes)}${of}`, {
-      hint: remedies.join(", or "),
+      hint: joined(remedies, ", or "),
       exitCode: exitCode.failed,
     });
   }

@@ -15,7 +15,10 @@ import { join } from "node:path";
 import { type Check, fieldsOf, listOf, Mismatch, text, textLike, tupleOf, wholeNumber } from "#bytes";
 import { hasFields, type Input } from "#corpus";
 import {
+  asOption,
   createSha256,
+  type Message,
+  phrase,
   reasonOf,
   refusal,
   rename,
@@ -176,7 +179,7 @@ export class CacheDirectory {
 
   constructor(
     readonly path: string,
-    private readonly warn: (message: string) => void,
+    private readonly warn: (message: Message) => void,
   ) {
     try {
       const real = realPathOfCache(path);
@@ -185,8 +188,13 @@ export class CacheDirectory {
       this.stats = statSync(path);
       checkOwner(real, this.stats);
     } catch (error) {
-      if (error instanceof Untrusted) throw new UserError(`--cache ${error.message}`, { hint: error.hint });
-      throw refusal(`--cache "${path}" cannot be used`, error, "name a directory of its own for the cache");
+      if (error instanceof Untrusted)
+        throw new UserError(phrase`${asOption("cache")} ${error.parts.message}`, { hint: error.parts.hint });
+      throw refusal(
+        phrase`${asOption("cache", `"${path}"`)} cannot be used`,
+        error,
+        "name a directory of its own for the cache",
+      );
     }
     try {
       accessSync(path, constants.W_OK | constants.X_OK);
@@ -236,7 +244,7 @@ export class CacheDirectory {
     } catch (error) {
       if (error instanceof Untrusted && !this.untrusted.has(name)) {
         this.untrusted.add(name);
-        this.warn(error.message);
+        this.warn(error.parts.message);
       }
       return Buffer.alloc(0);
     }
@@ -318,7 +326,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        `what this run needs of the cache "${this.path}" is larger than --cache-limit: ${sizeBytes} bytes`,
+        phrase`what this run needs of the cache "${this.path}" is larger than ${asOption("cache-limit")}: ${sizeBytes} bytes`,
       );
     }
   }

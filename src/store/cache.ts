@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { groupBy } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
-import { codeOf, reasonOf, UserError, userErrorOf } from "#runtime";
+import { codeOf, type Message, reasonOf, UserError, userErrorOf } from "#runtime";
 import {
   addTable,
   CountsFileError,
@@ -96,7 +96,7 @@ type CacheSettings = {
   readonly countsOptions: CountsOptions;
   /** Identifies everything that affects cutting: program, runtime, and the tables of the pattern. */
   readonly version: string;
-  readonly warn: (message: string) => void;
+  readonly warn: (message: Message) => void;
   readonly nowMs: () => number;
   /** A directory of this run, on the cache's file system. */
   readonly scratchPath: () => string;

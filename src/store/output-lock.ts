@@ -13,10 +13,12 @@ import {
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import {
+  asOption,
   codeOf,
   isOnThisMachine,
   isSameFile,
   lockFile,
+  phrase,
   refusal,
   rename,
   retryWhileHeldOpen,
@@ -268,7 +270,7 @@ const lockPath = (place: Place) => join(place.parent, `.${place.name}.bpe-lock`)
 export function heldError(place: Place, holder: Holder): UserError {
   if (isLockedHere(place)) return writtenTwiceError(place);
   return new UserError(`"${place.typed}" is being written by ${describeHolder(holder)}`, {
-    hint: "wait for its end with --wait, or choose another output",
+    hint: phrase`wait for its end with ${asOption("wait")}, or choose another output`,
   });
 }
 

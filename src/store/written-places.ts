@@ -1,6 +1,6 @@
 import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { exitCode, nameOf, UserError } from "#runtime";
+import { asOption, exitCode, type Message, nameOf, phrase, UserError } from "#runtime";
 import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
 import { followLinks } from "./trusted-files.ts";
@@ -8,7 +8,7 @@ import { followLinks } from "./trusted-files.ts";
 /** An output of a run. */
 export type RunOutput = {
   /** Its name in messages, e.g. `--output "tokenizer"`. */
-  readonly name: string;
+  readonly name: Message;
   /** A path, or an open descriptor as a number. */
   readonly path: string | number;
   /**
@@ -23,7 +23,7 @@ export type RunInput = {
   /** `-` is standard input. */
   readonly path: string;
   /** Its name in messages, if it is not the path. */
-  readonly name?: string;
+  readonly name?: Message;
   // Known for inputs that were already examined.
   readonly isStream?: boolean;
   readonly device?: number;
@@ -45,10 +45,10 @@ type Place = RunOutput & {
 /** Thrown if an output is an input of the run, or is inside another output. */
 export class MisplacedOutput extends UserError {
   constructor(
-    message: string,
+    message: Message,
     /** Whether the log must not be written. */
     readonly isOfLog: boolean,
-    hint = "name another place",
+    hint: Message = "name another place",
   ) {
     super(message, { hint, exitCode: exitCode.usage });
   }
@@ -108,23 +108,23 @@ export class WrittenPlaces {
 }
 
 const isDirectory = ({ kind }: RunOutput) => kind === "directory" || kind === "cache";
-const nameOfRead = ({ name, path }: RunInput) => name ?? nameOf(path);
+const nameOfRead = ({ name, path }: RunInput): Message => name ?? nameOf(path);
 
 function conflictOf(place: Place, read: RunInput): MisplacedOutput {
   if (place.kind === "cache") return isIn(place, read);
   const [what, isLog] = [nameOfRead(read), place.kind === "log"];
   if (isLog || typeof place.path === "number")
-    return new MisplacedOutput(`${place.name} would be written into ${what}`, isLog);
-  return new MisplacedOutput(`${place.name} would replace ${what}, which this run reads`, isLog);
+    return new MisplacedOutput(phrase`${place.name} would be written into ${what}`, isLog);
+  return new MisplacedOutput(phrase`${place.name} would replace ${what}, which this run reads`, isLog);
 }
 
 const isIn = (place: Place, read: RunInput, isOfLog = false) =>
   new MisplacedOutput(
-    `${nameOfRead(read)} is in ${place.name}, which this run writes`,
+    phrase`${nameOfRead(read)} is in ${place.name}, which this run writes`,
     isOfLog,
     read.device === undefined
       ? undefined
-      : "choose an output outside the corpus, or select files with --include",
+      : phrase`choose an output outside the corpus, or select files with ${asOption("include")}`,
   );
 
 /** Returns the present or future real path of a file. */

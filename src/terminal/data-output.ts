@@ -1,6 +1,16 @@
 import { fstatSync, write } from "node:fs";
 import { checkIdFileName } from "#ids";
-import { type ByteSink, codeOf, refusal, UserError, usageError, writeAll, yieldToEventLoop } from "#runtime";
+import {
+  asOption,
+  type ByteSink,
+  codeOf,
+  phrase,
+  refusal,
+  UserError,
+  usageError,
+  writeAll,
+  yieldToEventLoop,
+} from "#runtime";
 import {
   type Holder,
   heldError,
@@ -104,7 +114,7 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
 /** Refuses a file of ids with another suffix. */
 export function idOutputFile(path: string | undefined): string | undefined {
   const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
-  if (path !== undefined) checkIdFileName(path, `--output "${path}"`, hint);
+  if (path !== undefined) checkIdFileName(path, asOption("output", `"${path}"`), hint);
   return path;
 }
 
@@ -256,7 +266,10 @@ export async function lockOutputs(
   const files = paths.filter((path): path is string => path !== undefined && path !== "-");
   const places = placesToWrite(directory, files);
   if (output.waits && places.length === 0) {
-    throw usageError("--wait needs a file or directory to write", "name one: --output");
+    throw usageError(
+      phrase`${asOption("wait")} needs a file or directory to write`,
+      phrase`name one: ${asOption("output")}`,
+    );
   }
   // All runs take their locks in the same order, so that no two wait for each other.
   places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));

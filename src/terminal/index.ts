@@ -1,5 +1,6 @@
 // What commands print, and how they open what was typed.
 
+export { callerSpelling, pythonName } from "./caller.ts";
 export {
   type Command,
   type CommandSpec,

@@ -15,7 +15,9 @@ import {
 import type { NamedText } from "#evaluation";
 import type { Named, RequestedTraining } from "#options";
 import {
+  asOption,
   isWindows,
+  phrase,
   readErrorOf,
   refusal,
   statOf,
@@ -37,7 +39,7 @@ export function checkFiles(
   const { ranges, counts } = asked;
   if (ranges !== undefined && files.length > 0) {
     throw usageError(
-      `--ranges and "${files[0]}": a plan names its files itself`,
+      phrase`${asOption("ranges")} and "${files[0]}": a plan names its files itself`,
       "give either ranges or files",
     );
   }
@@ -66,8 +68,8 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
   if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
     const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
     throw usageError(
-      `--text-field "${options.textField}": no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is checked"}`,
-      "to read other files as records, give --input-format jsonl or parquet",
+      phrase`${asOption("text-field", `"${options.textField}"`)}: no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is checked"}`,
+      phrase`to read other files as records, give ${asOption("input-format", "jsonl")} or parquet`,
     );
   }
   return { ...found, inputs };
@@ -86,7 +88,9 @@ export async function openRanges(
     sizeBytes += chunk.length;
     if (sizeBytes > planBytesMax) {
       const hint = "bpe plan writes such files";
-      throw new UserError(`--ranges: ${source} has more than ${planBytesMax >> 20} MB`, { hint });
+      throw new UserError(phrase`${asOption("ranges")}: ${source} has more than ${planBytesMax >> 20} MB`, {
+        hint,
+      });
     }
     read.push(chunk.slice());
   }
@@ -104,8 +108,8 @@ const planBytesMax = 2 ** 28;
  */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
-    throw new UserError(`--ranges: "${path}" is not a regular file`, {
-      hint: "--ranges - reads a plan from standard input",
+    throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {
+      hint: phrase`${asOption("ranges", "-")} reads a plan from standard input`,
     });
   }
   return chunksOf(path);

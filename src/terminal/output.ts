@@ -3,7 +3,21 @@ import { countNoun, escapeText, formatBytes, groupDigits, jsonLine } from "#byte
 import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
 import { type EncodeProgress, formatWarning, type StageProgress, type Warning } from "#jobs";
 import { trainingOptions } from "#options";
-import { exitCode, openLibc, reasonOf, refusal, shorten, UserError, userErrorOf, writeAll } from "#runtime";
+import {
+  asOption,
+  exitCode,
+  type Message,
+  openLibc,
+  phrase,
+  reasonOf,
+  refusal,
+  type Spelling,
+  shorten,
+  spell,
+  UserError,
+  userErrorOf,
+  writeAll,
+} from "#runtime";
 import {
   describeHolder,
   type Holder,
@@ -24,6 +38,8 @@ export type OutputOptions = {
   readonly log?: LogFile | undefined;
   /** All outputs of the run. */
   readonly written?: WrittenPlaces;
+  /** How messages on stderr name options, if not as they are typed. */
+  readonly spelling?: Spelling | undefined;
 };
 
 /**
@@ -57,7 +73,7 @@ export class Output {
 
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
-    const asked = trainingOptions.progress.kind.read([progress], "--progress");
+    const asked = trainingOptions.progress.kind.read([progress], asOption("progress"));
     const canDraw = () => isTerminal(stderr) && !isDumb();
     this.mode = quiet ? "none" : asked !== "auto" ? asked : canDraw() ? "bar" : "plain";
     const shown = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));
@@ -119,11 +135,11 @@ export class Output {
   /** The warnings of this run so far. */
   readonly warnings: string[] = [];
 
-  warn(text: string): void {
-    const message = shorten(text);
+  warn(warning: Message): void {
+    const message = shorten(spell(warning));
     this.warnings.push(message);
     this.options.log?.line(`warning: ${message}`);
-    this.showWarning(message);
+    this.showWarning(warning);
   }
 
   /** Warns in the words of the command line. */
@@ -161,7 +177,7 @@ export class Output {
   }
 
   fail(error: unknown): number {
-    const { message, hint, code } = explain(error);
+    const { message, hint, code } = explain(error, this.options.spelling);
     const lines = [[piece("red", "error:"), ` ${message}`]];
     if (hint !== undefined) lines.push([piece("cyan", "hint:"), ` ${hint}`]);
     this.failWith(lines, { success: false, error: message, hint, exitCode: code });
@@ -188,7 +204,8 @@ export class Output {
     else if (shown.length > 0) this.line(shown);
   }
 
-  private showWarning(message: string): void {
+  private showWarning(warning: Message): void {
+    const message = shorten(spell(warning, this.options.spelling));
     if (this.mode === "json") this.event("warning", { message });
     else if (!this.options.quiet) this.line([["bpe: ", piece("yellow", "warning:"), ` ${message}`]]);
   }
@@ -217,7 +234,7 @@ export class LogFile {
   private hasFailed = false;
   /** Whether nothing may be written any more, because the file is an input or another output. */
   isRefused = false;
-  onFailure: (message: string) => void = () => {};
+  onFailure: (message: Message) => void = () => {};
 
   constructor(readonly path: string) {}
 
@@ -228,8 +245,10 @@ export class LogFile {
       this.fd ??= openToAppend(this.path);
     } catch (error) {
       if (error instanceof Untrusted)
-        throw new UserError(`--log-file ${error.message}`, { hint: error.hint! });
-      throw refusal(`--log-file "${this.path}" cannot be written`, error);
+        throw new UserError(phrase`${asOption("log-file")} ${error.parts.message}`, {
+          hint: error.parts.hint,
+        });
+      throw refusal(phrase`${asOption("log-file", `"${this.path}"`)} cannot be written`, error);
     }
   }
 
@@ -256,15 +275,19 @@ export class LogFile {
       const bytes = Buffer.from(`${text}\n`);
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {
-      if (!this.hasFailed) this.onFailure(`--log-file "${this.path}": ${reasonOf(error)}`);
+      if (!this.hasFailed)
+        this.onFailure(phrase`${asOption("log-file", `"${this.path}"`)}: ${reasonOf(error)}`);
       this.hasFailed = true;
     }
   }
 }
 
-function explain(error: unknown): { message: string; hint: string | undefined; code: number } {
+function explain(
+  error: unknown,
+  spelling?: Spelling,
+): { message: string; hint: string | undefined; code: number } {
   const known = userErrorOf(error);
-  if (known !== undefined) return { message: known.message, hint: known.hint, code: known.exitCode };
+  if (known !== undefined) return { ...known.spelled(spelling), code: known.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
   return {
     message: `internal error: ${reason}`,

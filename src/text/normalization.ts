@@ -1,5 +1,5 @@
 import { type Check, Mismatch, text } from "#bytes";
-import { UserError, usageError } from "#runtime";
+import { type Message, phrase, UserError, usageError } from "#runtime";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
 /** Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel knows them by index. */
@@ -12,13 +12,13 @@ export type Normalization = string;
 export const stepsOf = (normalization: Normalization) => normalization.split(",") as NormalizationStep[];
 
 /** The steps that `option` asks for, in the spelling of the table. */
-export function readNormalization(option: string, typed: string): Normalization {
+export function readNormalization(option: Message, typed: string): Normalization {
   const steps = typed.split(",").map((asked) => {
     const name = asked.trim().toLowerCase();
     const step = normalizationSteps.find((known) => known.toLowerCase() === name);
     if (step !== undefined) return step;
     throw usageError(
-      `${option}: unknown step "${asked.trim()}"`,
+      phrase`${option}: unknown step "${asked.trim()}"`,
       `steps, in their order, with commas between: ${normalizationSteps.join(", ")}`,
     );
   });

@@ -1,5 +1,5 @@
 import { space } from "#bytes";
-import { createTextKernel, type TextKernel, UserError } from "#runtime";
+import { asOption, createTextKernel, phrase, type TextKernel, UserError } from "#runtime";
 
 /** A token that is looked for in a text: `flags` are those of src/kernel/token-search.ts. */
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
@@ -152,7 +152,7 @@ export class TextSections {
   private noMemory(): UserError {
     const megabytes = Math.ceil(this.pendingBytes / 2 ** 20);
     return new UserError(`no memory for a run of ${megabytes} MB of combining marks or of white space`, {
-      hint: "use fewer workers (-w 1)",
+      hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
     });
   }
 }

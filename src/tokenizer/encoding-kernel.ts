@@ -1,5 +1,5 @@
 import { paddingBytes, type Text } from "#bytes";
-import { assert, createKernel, type Kernel, scaled, UserError } from "#runtime";
+import { asOption, assert, createKernel, type Kernel, phrase, scaled, UserError } from "#runtime";
 import type { TokenWords, WordTable } from "#words";
 import {
   type CutPlaces,
@@ -192,7 +192,7 @@ const longestTextBytes = 2 ** 31 - 1;
 export class NoMemory extends UserError {
   constructor(what: string) {
     super(`no memory for ${what}`, {
-      hint: "raise --memory-limit, or use fewer workers (-w 1); a text that the pattern does not cut needs about 40 bytes of memory for each byte, 4 GB at most",
+      hint: phrase`raise ${asOption("memory-limit")}, or use fewer workers (${asOption("workers", 1, "w")}); a text that the pattern does not cut needs about 40 bytes of memory for each byte, 4 GB at most`,
     });
   }
 }

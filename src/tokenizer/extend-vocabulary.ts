@@ -1,7 +1,7 @@
 import { decodeCharacters, encodeBytes, escapeBytes } from "#bytes";
 import { type KnownToken, type Merges, type StartTokens, seedMerges } from "#merge";
 import { type CompiledPattern, cutText } from "#pattern";
-import { UserError } from "#runtime";
+import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import type { TokenWords } from "#words";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
@@ -230,7 +230,7 @@ export function padExtension(base: TokenizerParts, extension: Extension, padTo: 
 
 const tooLong = () =>
   new UserError(`the new tokens are longer than ${newBytesMax >> 20} MB in all`, {
-    hint: "limit them, e.g. --max-token-length 100",
+    hint: phrase`limit them, e.g. ${asOption("max-token-length", 100)}`,
   });
 
 /** Returns the model of the extended tokenizer: all merges of the base, then the new ones. */
@@ -288,7 +288,10 @@ function unreachable(
   return new UserError(
     `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base come first, and cut it`,
     {
-      hint: fewer > 0 ? `-n +${fewer} learns those before it, of ${tokens.length}` : "train on other text",
+      hint:
+        fewer > 0
+          ? phrase`${asOption("vocab-size", `+${fewer}`, "n")} learns those before it, of ${tokens.length}`
+          : "train on other text",
     },
   );
 }

@@ -1,6 +1,6 @@
 import { escapeBytes } from "#bytes";
 import type { Compat } from "#merge";
-import { usageError } from "#runtime";
+import { asOption, type Message, phrase, usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
 import { chatTemplates, namedTemplate } from "./chat-templates.ts";
 
@@ -133,7 +133,7 @@ export function settleModelSettings(
   for (const role of roleNames) {
     const wanted = asked.roles?.[role];
     if (wanted === "") continue;
-    if (wanted !== undefined) checkSpecial(specialTokens, wanted, `--${role} "${wanted}"`);
+    if (wanted !== undefined) checkSpecial(specialTokens, wanted, asOption(role, `"${wanted}"`));
     const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
     // A model that learns to ignore the padding token would not learn to end.
     if (found === undefined || (role === "pad" && wanted === undefined && found === roles.eos)) continue;
@@ -142,13 +142,16 @@ export function settleModelSettings(
   }
   const addsBos = asked.addsBos ?? false;
   if (addsBos && roles.bos === undefined) {
-    throw usageError("--add-bos: there is no bos token", "name one, e.g. --bos '<s>'");
+    throw usageError(
+      phrase`${asOption("add-bos")}: there is no bos token`,
+      phrase`name one, e.g. ${asOption("bos", "'<s>'")}`,
+    );
   }
   const tokenizerClass = asked.tokenizerClass ?? defaultClass;
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tokenizerClass)) {
     throw usageError(
-      `--class "${tokenizerClass}" is not the name of a class`,
-      `e.g. --class ${defaultClass}`,
+      phrase`${asOption("class", `"${tokenizerClass}"`)} is not the name of a class`,
+      phrase`e.g. ${asOption("class", defaultClass)}`,
     );
   }
   return {
@@ -182,7 +185,7 @@ export function settleModelLike(
     return model;
   throw usageError(
     `bos cannot be put in front: "${like.path}" has a post-processor that puts other tokens around a text`,
-    "leave out --add-bos and --bos",
+    phrase`leave out ${asOption("add-bos")} and ${asOption("bos")}`,
   );
 }
 
@@ -233,16 +236,22 @@ function chatTemplateOf(
     throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
   }
   for (const token of named.specialTokens)
-    checkSpecial(specialTokens, token, `--chat-template ${asked}: ${token}`);
+    checkSpecial(specialTokens, token, phrase`${asOption("chat-template", asked)}: ${token}`);
   if (named.bos !== null && roles.bos === undefined) {
-    throw usageError(`--chat-template ${asked}: there is no bos token`, "name one, e.g. --bos '<s>'");
+    throw usageError(
+      phrase`${asOption("chat-template", asked)}: there is no bos token`,
+      phrase`name one, e.g. ${asOption("bos", "'<s>'")}`,
+    );
   }
   return named.template;
 }
 
-function checkSpecial(specialTokens: readonly string[], token: string, subject: string): void {
+function checkSpecial(specialTokens: readonly string[], token: string, subject: Message): void {
   if (specialTokens.includes(token)) return;
-  throw usageError(`${subject} is not a special token`, `add --special-token '${token}'`);
+  throw usageError(
+    phrase`${subject} is not a special token`,
+    phrase`add ${asOption("special-token", `'${token}'`)}`,
+  );
 }
 
 /**

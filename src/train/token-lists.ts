@@ -1,16 +1,16 @@
 import { checkOr, fieldsOf, flag, listOf, optional, parseJson, text, wholeNumber } from "#bytes";
 import { readTextFile, readTyped, trainingOptions } from "#options";
-import { UserError, usageError } from "#runtime";
+import { asOption, type Message, phrase, UserError, usageError, withValue } from "#runtime";
 import type { TypedOptions } from "#terminal";
 import { checkSpecialTokens } from "#tokenizer";
 
 // Files that list tokens: one a line, or as a JSON list.
 
 /** A token, and its place for errors: `--seed-tokens "terms.txt", line 3`. */
-type ListedToken = { readonly token: string; readonly place: string };
+type ListedToken = { readonly token: string; readonly place: Message };
 
 /** Returns the tokens in the file that an option names. */
-export const readTokenList = (option: string, path: string): string[] =>
+export const readTokenList = (option: Message, path: string): string[] =>
   listedIn(option, path, readTextFile(option, path)).map(({ token }) => token);
 
 /** A file is JSON if its name says so, or if it begins like a list of texts or an object: `[PAD]` is a line. */
@@ -18,30 +18,34 @@ const isJson = (path: string, content: string) =>
   /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
 
 /** Lines may end in CRLF; empty ones are skipped. */
-function listedIn(option: string, path: string, content: string): ListedToken[] {
-  const file = `${option} "${path}"`;
+function listedIn(option: Message, path: string, content: string): ListedToken[] {
+  const file = withValue(option, `"${path}"`);
   const notTexts = (what: string) => {
-    throw new UserError(`${file} is not a list of texts: ${what}`);
+    throw new UserError(phrase`${file} is not a list of texts: ${what}`);
   };
   const listed = isJson(path, content)
     ? checkOr(listOf(text), parseJson(content, path), notTexts).map((token, i) => ({
         token,
-        place: `${file}, item ${i + 1}`,
+        place: phrase`${file}, item ${i + 1}`,
       }))
     : content
         .split(/\r?\n/)
-        .map((token, i) => ({ token, place: `${file}, line ${i + 1}` }))
+        .map((token, i) => ({ token, place: phrase`${file}, line ${i + 1}` }))
         .filter(({ token }) => token !== "");
   if (listed.length === 0)
-    throw new UserError(`${file} has no token`, { hint: "write one token on each line" });
+    throw new UserError(phrase`${file} has no token`, { hint: "write one token on each line" });
   const zero = listed.find(({ token }) => token.includes("\0"));
   if (zero !== undefined && !isJson(path, content)) {
-    throw new UserError(`${zero.place}: there is a zero byte`, { hint: "save it as UTF-8, not as UTF-16" });
+    throw new UserError(phrase`${zero.place}: there is a zero byte`, {
+      hint: "save it as UTF-8, not as UTF-16",
+    });
   }
   return listed;
 }
 
-const specialOption = "--special-tokens";
+const specialOption = asOption("special-tokens");
+/** The place of all tokens that are typed. */
+const typedPlace: Message = asOption("special-token");
 
 /**
  * Inserts the tokens in the files of `--special-tokens` among the values of `--special-token`, in the order
@@ -50,21 +54,22 @@ const specialOption = "--special-tokens";
 export function takeSpecialTokens(
   options: TypedOptions,
   takesIds: boolean,
-  warn: (message: string) => void,
+  warn: (message: Message) => void,
 ): void {
-  const taken = new Map<string, string>();
+  const taken = new Map<string, Message>();
   const all: string[] = [];
   for (const [name, value] of options.inOrder) {
     const isFile = name === "special-tokens";
     if (!isFile && name !== "special-token") continue;
-    const listed = isFile
-      ? readSpecialTokens(value, takesIds, warn)
-      : [{ token: value, place: "--special-token" }];
+    const listed = isFile ? readSpecialTokens(value, takesIds, warn) : [{ token: value, place: typedPlace }];
     for (const { token, place } of listed) {
       const before = taken.get(token);
       // The command itself reports two that are typed.
       if (before !== undefined && (isFile || before !== place)) {
-        throw usageError(`${place}: special token "${token}" is given twice`, `first by ${before}`);
+        throw usageError(
+          phrase`${place}: special token "${token}" is given twice`,
+          phrase`first by ${before}`,
+        );
       }
       if (isFile && !takesIds) checkAt(place, token, options);
       taken.set(token, place);
@@ -78,7 +83,7 @@ export function takeSpecialTokens(
  * Refuses special tokens that the typed rule forbids, naming their place. Rules from other sources are
  * checked later.
  */
-function checkAt(place: string, token: string, options: TypedOptions): void {
+function checkAt(place: Message, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
   const asked =
     readTyped({ compat: trainingOptions.compat }, options).compat ??
@@ -87,24 +92,24 @@ function checkAt(place: string, token: string, options: TypedOptions): void {
     checkSpecialTokens([token], asked === "extension" ? "huggingface" : asked);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    throw usageError(`${place}: ${error.message}`, error.hint);
+    throw usageError(phrase`${place}: ${error.parts.message}`, error.parts.hint);
   }
 }
 
 function readSpecialTokens(
   path: string,
   takesIds: boolean,
-  warn: (message: string) => void,
+  warn: (message: Message) => void,
 ): readonly ListedToken[] {
   const content = readTextFile(specialOption, path);
   if (/^\s*\{/.test(content) && isJson(path, content)) return specialTokensOf(path, content, takesIds, warn);
   const listed = listedIn(specialOption, path, content);
   const isList = isJson(path, content);
   for (const { token, place } of listed) {
-    if (token === "") throw new UserError(`${place}: a special token is empty`);
+    if (token === "") throw new UserError(phrase`${place}: a special token is empty`);
     if (!isList && token !== token.trim()) {
       throw new UserError(
-        `${place}: "${token}" has white space at its ${/^\s/.test(token) ? "start" : "end"}`,
+        phrase`${place}: "${token}" has white space at its ${/^\s/.test(token) ? "start" : "end"}`,
         {
           hint: `remove it; if you need it, write a JSON list: [${JSON.stringify(token)}]`,
         },
@@ -135,23 +140,24 @@ function specialTokensOf(
   path: string,
   content: string,
   takesIds: boolean,
-  warn: (message: string) => void,
+  warn: (message: Message) => void,
 ): ListedToken[] {
-  const file = `${specialOption} "${path}"`;
+  const file = withValue(specialOption, `"${path}"`);
   const { added_tokens } = checkOr(addedTokens, parseJson(content, path), (what) => {
-    throw new UserError(`${file} is not a tokenizer.json: ${what}`, {
+    throw new UserError(phrase`${file} is not a tokenizer.json: ${what}`, {
       hint: "a file of special tokens has one on each line, or is a JSON list or a tokenizer.json",
     });
   });
   const special = added_tokens.filter(({ special }) => special).sort((a, b) => a.id - b.id);
-  if (special.length === 0) throw new UserError(`${file} has no special token`);
+  if (special.length === 0) throw new UserError(phrase`${file} has no special token`);
   const lost = special.flatMap((token) => {
     const flags = lostFlags.filter((name) => token[name]);
     return flags.length === 0 ? [] : `"${token.content}" ${flags.join(", ")}`;
   });
-  if (lost.length > 0) warn(`${file}: these settings of special tokens are not kept: ${lost.join("; ")}`);
+  if (lost.length > 0)
+    warn(phrase`${file}: these settings of special tokens are not kept: ${lost.join("; ")}`);
   return special.map(({ id, content }) => {
-    if (content === "") throw new UserError(`${file}: the special token ${id} is empty`);
-    return { token: takesIds ? `${content}=${id}` : content, place: `${file}, id ${id}` };
+    if (content === "") throw new UserError(phrase`${file}: the special token ${id} is empty`);
+    return { token: takesIds ? `${content}=${id}` : content, place: phrase`${file}, id ${id}` };
   });
 }

@@ -2,7 +2,7 @@ import { countNoun } from "#bytes";
 import type { ExtensionRecord, TrainingRecord } from "#formats";
 import { type RequestedTraining, readTyped, trainingOptions } from "#options";
 import { checkReportPath, refuseOtherFile } from "#reports";
-import { shellLine, usageError } from "#runtime";
+import { asOption, phrase, shellLine, usageError } from "#runtime";
 import {
   corpusNotes,
   type Invocation,
@@ -102,12 +102,12 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
 function readTraining({ options, files }: Invocation): RequestedTraining {
   const typed = readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;
-  const listed = path === undefined ? [] : readTokenList("--seed-tokens", path);
+  const listed = path === undefined ? [] : readTokenList(asOption("seed-tokens"), path);
   const [file] = files;
   if (typed.languages !== undefined && file !== undefined) {
     throw usageError(
-      `"${file}" belongs to no language; with --language, every file needs one`,
-      `--language NAME=${file}`,
+      phrase`"${file}" belongs to no language; with ${asOption("language")}, every file needs one`,
+      asOption("language", `NAME=${file}`),
     );
   }
   checkReportPath(typed.report);

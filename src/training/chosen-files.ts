@@ -1,7 +1,7 @@
 import { checkOptions, textsArgument } from "#bytes";
 import { type FormatEntry, formats, type OutputFile, type TokenizerFormat, writtenFormats } from "#formats";
 import { exportForm } from "#pattern";
-import { UserError, usageError } from "#runtime";
+import { asOption, joined, type Message, phrase, UserError, usageError } from "#runtime";
 import type { FinishedTokenizer, Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
@@ -43,16 +43,16 @@ export function selectFiles(
   names: readonly string[] | undefined,
   tokenizer: FinishedTokenizer,
 ): OutputFile[] {
-  const refusals: string[] = [];
+  const refusals: Message[] = [];
   const files = [...formats].flatMap(([name, { writing, isOnRequest }]) => {
     if (names === undefined ? isOnRequest : !names.includes(name)) return [];
     const obstacle = writing!.obstacle(tokenizer);
     if (obstacle === null) return writing!.files(tokenizer);
-    refusals.push(`--format ${name}: ${obstacle}`);
+    refusals.push(phrase`${asOption("format", name)}: ${obstacle}`);
     return [];
   });
   if (names === undefined || refusals.length === 0) return files;
-  throw new UserError(refusals.join("; "));
+  throw new UserError(joined(refusals, "; "));
 }
 
 /** @internal Combines a vocabulary with the other settings that its files state. */
@@ -66,10 +66,10 @@ export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): F
 
 /** @internal Returns the bytes of files by name. */
 export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
-  new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
+  new Map(files.map(({ name, chunks }) => [name, concatenate(chunks())]));
 
 /** A chunk is valid until the next one is requested. */
-function joined(chunks: Iterable<Uint8Array>): Uint8Array<ArrayBuffer> {
+function concatenate(chunks: Iterable<Uint8Array>): Uint8Array<ArrayBuffer> {
   const parts = Array.from(chunks, (chunk) => chunk.slice());
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let pos = 0;

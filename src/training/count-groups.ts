@@ -10,7 +10,7 @@ import {
 import type { InputWeight, LanguageOfInput, LanguageRecord } from "#formats";
 import type { Report, StageProgress } from "#jobs";
 import type { RequestedTraining } from "#options";
-import { runSliced, UserError, usageError } from "#runtime";
+import { asOption, type Message, phrase, runSliced, UserError, usageError } from "#runtime";
 import {
   SumOfWords,
   sizeOf,
@@ -43,10 +43,14 @@ export function languageFilesOf({
 function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
   const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));
-  if (unknown !== undefined) throw usageError(`--language-dev: there is no language "${unknown}"`);
+  if (unknown !== undefined)
+    throw usageError(phrase`${asOption("language-dev")}: there is no language "${unknown}"`);
   const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
   if (bare === undefined) return;
-  throw usageError(`--language-dev: "${bare}" has none`, "give it for all languages, or for none");
+  throw usageError(
+    phrase`${asOption("language-dev")}: "${bare}" has none`,
+    "give it for all languages, or for none",
+  );
 }
 
 /**
@@ -56,7 +60,7 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
 export function languagesOf(
   files: readonly LanguageFile[],
   { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
-  warn: (message: string) => void,
+  warn: (message: Message) => void,
 ): LanguageOfInput[] {
   const textOf = ({ language, isDev }: LanguageOfInput) => `${isDev ? "the dev text of " : ""}"${language}"`;
   const languages = files.flatMap(({ language, isDev }, i) =>

@@ -1,7 +1,7 @@
 import { type Input, type Range, sizeOfRanges } from "#corpus";
 import type { RequestedTraining } from "#options";
 import { patternDigest } from "#pattern";
-import { build, type MemoryBudget, scaled, wholeMemoryBytes } from "#runtime";
+import { build, type MemoryBudget, type Message, scaled, wholeMemoryBytes } from "#runtime";
 import { Cache, CacheDirectory, ScratchDirectory, wordsVersion } from "#store";
 import { type CountsOptions, formatVersion, type SortedRunOptions } from "#words";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
@@ -70,7 +70,7 @@ export function openMemory(
   { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cache" | "cacheLimit">,
   cutting: CutSettings,
   budget: MemoryBudget,
-  warn: (message: string) => void,
+  warn: (message: Message) => void,
 ): { memory: CountMemory; cached?: OpenCache } {
   const countsOptions = countsOptionsOf(cutting);
   const pattern = cutting.pattern.compiled;

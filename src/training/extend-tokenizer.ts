@@ -16,7 +16,7 @@ import { loadInWorker } from "#jobs";
 import { type MergeOptions, tokenLimits } from "#merge";
 import type { RequestedTraining } from "#options";
 import { resolvePattern } from "#pattern";
-import { runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
+import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   addSpecials,
@@ -53,7 +53,7 @@ import {
 import type { Base, Training } from "./training.ts";
 import { corpusFacts, otherSettings, type Product, patternRecord, type Result } from "./write-result.ts";
 
-type Warn = (message: string) => void;
+type Warn = (message: Message) => void;
 
 type AskedBase = Pick<RequestedTraining, "pattern" | "rename"> & {
   readonly extend: string;

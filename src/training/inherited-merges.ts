@@ -1,6 +1,6 @@
 import { decodeCharacters } from "#bytes";
 import { alphabetOrder, type Compat, type LearnedPairs, type Merges, type StartTokens } from "#merge";
-import { scaled, UserError } from "#runtime";
+import { asOption, phrase, scaled, UserError } from "#runtime";
 import {
   buildModel,
   copyTokenBytes,
@@ -279,7 +279,9 @@ const bytesMax = 2 ** 30;
 const tooLong = (byteTotal: number) =>
   new UserError(
     `the tokens of the first stage have ${byteTotal.toLocaleString("en-US")} bytes in all, too many for a second`,
-    { hint: "use --max-token-length, or a --pattern that cuts the text into shorter words" },
+    {
+      hint: phrase`use ${asOption("max-token-length")}, or a ${asOption("pattern")} that cuts the text into shorter words`,
+    },
   );
 
 /** Returns the token with these bytes, or -1. */

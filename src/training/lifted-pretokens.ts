@@ -1,5 +1,5 @@
 import type { Text } from "#bytes";
-import { type Kernel, UserError } from "#runtime";
+import { asOption, type Kernel, phrase, UserError } from "#runtime";
 import type { Taker } from "#text";
 import { EncodingKernel, type EncodingModel } from "#tokenizer";
 import type { WordCounter } from "#words";
@@ -70,5 +70,5 @@ export class LiftedPretokens implements Taker {
 
 const noRoom = () =>
   new UserError("no memory for the text that superwords are learned from", {
-    hint: "use fewer workers (-w 1), or a --superword-pattern that cuts the text into shorter pieces",
+    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}), or a ${asOption("superword-pattern")} that cuts the text into shorter pieces`,
   });

@@ -1,6 +1,6 @@
 import { Pace } from "#jobs";
 import type { RequestedTraining } from "#options";
-import { UserError } from "#runtime";
+import { asOption, phrase, UserError } from "#runtime";
 import { CountsFiles, CountsFilesAndWords, type CountsOptions, countsPathsOf, type GivenWords } from "#words";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
 
@@ -47,12 +47,12 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
   );
   if (withoutHeader !== undefined && !(knowsPattern && knowsTokens)) {
     throw new UserError(`${withoutHeader} does not say with which options its words were counted`, {
-      hint: "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
+      hint: phrase`give the same ${asOption("pattern")} and ${asOption("special-token")}, or put the first line of a \`bpe count\` with the same options in front`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {
     throw new UserError(`${reordered} has the special tokens in another order than the files before it`, {
-      hint: "their order decides their ids: give them in order with --special-token",
+      hint: phrase`their order decides their ids: give them in order with ${asOption("special-token")}`,
     });
   }
 }
@@ -64,8 +64,8 @@ function mistakesOfFile<T>(path: string | undefined, settle: () => T): T {
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(
-      `--counts "${path}" was made with settings that this program does not support: ${error.message}`,
-      { hint: error.hint },
+      phrase`${asOption("counts", `"${path}"`)} was made with settings that this program does not support: ${error.parts.message}`,
+      { hint: error.parts.hint },
     );
   }
 }

@@ -2,7 +2,7 @@ import { countNoun } from "#bytes";
 import type { LanguageOfInput } from "#formats";
 import type { Parity } from "#merge";
 import type { RequestedTraining } from "#options";
-import { usageError } from "#runtime";
+import { asOption, phrase, usageError } from "#runtime";
 
 type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
@@ -18,7 +18,7 @@ export function settleParity(asked: AskedParity): Parity | undefined {
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
   if (wrong !== undefined) {
     throw usageError(
-      `--language-ratio: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
+      phrase`${asOption("language-ratio")}: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
       "one for each language, as in 1,2,2.5",
     );
   }
@@ -27,7 +27,7 @@ export function settleParity(asked: AskedParity): Parity | undefined {
     const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
-        `--language-window ${size}:${alpha} is not a number of choices and factor above 0`,
+        phrase`${asOption("language-window", `${size}:${alpha}`)} is not a number of choices and factor above 0`,
         "as in 100:2.0: of 100 choices no language has more than twice its share",
       );
     }

@@ -21,7 +21,7 @@ import {
   type Warning,
 } from "#jobs";
 import type { RequestedTraining } from "#options";
-import { MemoryBudget, usageError, workersFor } from "#runtime";
+import { asOption, MemoryBudget, type Message, phrase, usageError, withValue, workersFor } from "#runtime";
 import { describeCounts, type Guard } from "#store";
 import { baseSize, notesOfShared } from "#tokenizer";
 import { countsChunks, type GivenWords, type WordTable } from "#words";
@@ -88,7 +88,7 @@ export type Finished = {
 /** Wraps sentences as warnings. */
 const warnWithNote =
   ({ warn }: TrainingHost) =>
-  (message: string) =>
+  (message: Message) =>
     warn({ kind: "note", message });
 
 /** Trains, and writes the result. Returns undefined if nothing has changed since the output was written. */
@@ -106,8 +106,11 @@ export async function runTraining(
   if (names.length > 0) checkNames(names, asked);
   const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
   if (asked.vocabSize === undefined && !isEmpty) {
-    const name = "--vocab-size";
-    throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
+    const name = asOption("vocab-size");
+    throw usageError(
+      phrase`${name} is missing`,
+      phrase`${withValue(name, "+8k")} learns 8,192 tokens from the corpus`,
+    );
   }
 
   // 2. Lock the outputs.

@@ -2,7 +2,7 @@ import { encodeBytes } from "#bytes";
 import type { Warning } from "#jobs";
 import { type Compat, limitsOf, seedMerges, type TokenLimits } from "#merge";
 import { compilePattern, cutText } from "#pattern";
-import { usageError } from "#runtime";
+import { asOption, type Message, phrase, usageError } from "#runtime";
 import { type Normalization, normalize } from "#text";
 
 /** The settings of cutting that affect seeds. */
@@ -35,10 +35,11 @@ export function settleSeedTokens(
   const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
   // An extended tokenizer keeps its pattern.
-  const otherPattern = room.mergesOf === undefined ? "; try another --pattern" : ": leave it out";
+  const otherPattern =
+    room.mergesOf === undefined ? phrase`; try another ${asOption("pattern")}` : ": leave it out";
   for (const seed of seeds) {
-    const refuse = (what: string, hint?: string) => {
-      throw usageError(`seed token ${shown(seed)}: ${what}`, hint);
+    const refuse = (what: Message, hint?: Message) => {
+      throw usageError(phrase`seed token ${shown(seed)}: ${what}`, hint);
     };
     const bytes = Buffer.from(seed);
     if (bytes.length === 0) refuse("it is empty");
@@ -49,14 +50,17 @@ export function settleSeedTokens(
     if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
     if (special !== undefined) refuse(`the special token "${special}" cuts it`);
     if (bytes.length > lengthMax && bytes.length > (bytePairsAlways ? 2 : 1))
-      refuse(`it has ${bytes.length} bytes, and no token may be so long`, "see --max-token-length");
+      refuse(
+        `it has ${bytes.length} bytes, and no token may be so long`,
+        phrase`see ${asOption("max-token-length")}`,
+      );
     const inForm = normalization === null ? seed : normalize(seed, normalization);
     if (inForm !== seed) refuse(`with ${normalization}, it becomes ${shown(inForm)} in text`);
     const pieces = cutsOf(seed);
     if (pieces !== undefined) {
       refuse(
         `the pattern cuts it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
-        `no text could give this token${otherPattern}`,
+        phrase`no text could give this token${otherPattern}`,
       );
     }
   }
@@ -109,7 +113,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    `--vocab-size ${size} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
+    phrase`${asOption("vocab-size", size)} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
   );
 }
 

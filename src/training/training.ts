@@ -11,7 +11,7 @@ import {
   type ResolvedPattern,
   resolvePattern,
 } from "#pattern";
-import { UserError, usageError } from "#runtime";
+import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
 import { type Cutting, type Normalization, plainCutting } from "#text";
 import {
   type AskedModelSettings,
@@ -162,8 +162,8 @@ const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
 export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSources): CutSettings {
   if (asked.compat === "extension") {
     throw usageError(
-      "--compat extension needs --extend",
-      "without --extend, use cs336, huggingface or rustbpe",
+      phrase`${asOption("compat", "extension")} needs ${asOption("extend")}`,
+      phrase`without ${asOption("extend")}, use cs336, huggingface or rustbpe`,
     );
   }
   const stated = like === undefined ? made : undefined;
@@ -177,8 +177,8 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
-      `--special-tokens-as-text is for --extend and the trainer huggingface; ${compat} ends documents at special tokens`,
-      "--special-token names what ends documents",
+      phrase`${asOption("special-tokens-as-text")} is for ${asOption("extend")} and the trainer huggingface; ${compat} ends documents at special tokens`,
+      phrase`${asOption("special-token")} names what ends documents`,
     );
   }
   checkSpecialTokens(typed, compat);
@@ -234,7 +234,7 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
     checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        `--vocab-size ${asSized[0]} is too small: the base and new special tokens need ${leastSize}`,
+        phrase`${asOption("vocab-size", asSized[0])} is too small: the base and new special tokens need ${leastSize}`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
@@ -286,16 +286,15 @@ function refuseOfCorpus(asked: RequestedTraining): void {
     (name) => asked[name] !== undefined,
   );
   if (given === undefined) return;
-  const hint = "without --vocab-size nothing is learned; +8k learns 8,192 tokens";
-  throw usageError(`--${trainingOptions[given].name} needs --vocab-size`, hint);
+  const hint = phrase`without ${asOption("vocab-size")} nothing is learned; +8k learns 8,192 tokens`;
+  throw usageError(phrase`${asOption(trainingOptions[given].name)} needs ${asOption("vocab-size")}`, hint);
 }
 
 function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: RequestedTraining) {
-  const ways =
-    "--special-token, --seed-token and --rename need no corpus; --vocab-size +8k learns tokens from one";
+  const ways = phrase`${asOption("special-token")}, ${asOption("seed-token")} and ${asOption("rename")} need no corpus; ${asOption("vocab-size", "+8k")} learns tokens from one`;
   const isKnown = specialTokens.length + seedTokens.length > 0;
   return usageError(
-    isKnown ? `"${extend}" has these tokens already` : "--extend: there is nothing to add",
+    isKnown ? `"${extend}" has these tokens already` : phrase`${asOption("extend")}: there is nothing to add`,
     ways,
   );
 }
@@ -332,7 +331,7 @@ export function refuseCountedAsText(
   const counted = ownSeparators(asked, found).find((text) => !specialTokens.includes(text));
   if (counted === undefined) return;
   throw new UserError(`the word counts contain the base's special token "${counted}" as text`, {
-    hint: "count with --special-token for each of them, or treat them as text: --special-tokens-as-text",
+    hint: phrase`count with ${asOption("special-token")} for each of them, or treat them as text: ${asOption("special-tokens-as-text")}`,
   });
 }
 
@@ -411,8 +410,8 @@ function areSpecialTokensFirst(
 ): boolean {
   if (specialTokensFirst && compat === "huggingface")
     throw usageError(
-      "--special-tokens-first is for --compat cs336 and rustbpe; huggingface gives special tokens the first ids itself",
-      "leave it out, or choose another --compat",
+      phrase`${asOption("special-tokens-first")} is for ${asOption("compat", "cs336")} and rustbpe; huggingface gives special tokens the first ids itself`,
+      phrase`leave it out, or choose another ${asOption("compat")}`,
     );
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
@@ -422,7 +421,7 @@ function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined):
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
     const hint = "give the size of the whole vocabulary";
-    throw usageError(`--vocab-size +${more.count} needs --extend`, hint);
+    throw usageError(phrase`${asOption("vocab-size", `+${more.count}`)} needs ${asOption("extend")}`, hint);
   }
   const sizes = vocabSize!.map(({ isMore, count }) => count + (isMore ? idLimit! : 0));
   return sizes.sort((a, b) => a - b);
@@ -441,34 +440,37 @@ function refuseCountsOfSpaces(
 ): void {
   const name = [...(["counts", "saveCounts", "cache"] as const)].find((name) => asked[name] !== undefined);
   if (!whose?.addsPrefixSpace || name === undefined) return;
-  const who = asked.extend === undefined ? "--like: that tokenizer" : "--extend: the base";
-  const option = `--${trainingOptions[name].name}`;
-  throw usageError(`${option} cannot be combined with this ${who} puts a space before each text`);
+  const who =
+    asked.extend === undefined
+      ? phrase`${asOption("like")}: that tokenizer`
+      : phrase`${asOption("extend")}: the base`;
+  const option = asOption(trainingOptions[name].name);
+  throw usageError(phrase`${option} cannot be combined with this ${who} puts a space before each text`);
 }
 
 /** Refuses a requested format that cannot express how text is cut. */
 function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): void {
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
-      "--format tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several",
+      phrase`${asOption("format", "tiktoken")}: tiktoken takes one regular expression, and this pattern is a sequence of several`,
     );
   }
   const cannotSay = formats?.find((format) => format !== "huggingface");
   if (cutting.normalization !== null && cannotSay !== undefined) {
     throw usageError(
-      `--format ${cannotSay} cannot store a normalizer`,
-      "use --format huggingface, or leave out --format",
+      phrase`${asOption("format", cannotSay)} cannot store a normalizer`,
+      phrase`use ${asOption("format", "huggingface")}, or leave out ${asOption("format")}`,
     );
   }
 }
 
 function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number): void {
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
+  if (twice !== undefined) throw usageError(phrase`${asOption("vocab-size")}: ${twice} is given twice`);
   const least = sizes[0]!;
   if (least >= leastSize) return;
   const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
-  throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
+  throw usageError(phrase`${asOption("vocab-size", least)} is too small: ${parts} need ${leastSize}`);
 }
 
 /** Likewise for a base whose ids are below `idLimit`. */
@@ -476,13 +478,13 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   const small = sizes.find((size) => size <= idLimit);
   if (small !== undefined) {
     throw usageError(
-      `--vocab-size ${small} is not more than the base has: ${idLimit}`,
-      "-n +8k adds 8,192 tokens to it",
+      phrase`${asOption("vocab-size", small)} is not more than the base has: ${idLimit}`,
+      phrase`${asOption("vocab-size", "+8k", "n")} adds 8,192 tokens to it`,
     );
   }
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice === undefined) return;
-  throw usageError(`--vocab-size: ${twice}, or +${twice - idLimit}, is given twice`);
+  throw usageError(phrase`${asOption("vocab-size")}: ${twice}, or +${twice - idLimit}, is given twice`);
 }
 
 /** Returns how text becomes pretokens. */
@@ -541,12 +543,12 @@ function settleSuperwords(
   if (fromVocabSize === undefined) return null;
   if (fromVocabSize < leastSize) {
     throw usageError(
-      `--superwords-from ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
+      phrase`${asOption("superwords-from", fromVocabSize)} is too small: 256 bytes and the special tokens need ${leastSize}`,
     );
   }
   if (fromVocabSize > vocabSizeLeast) {
     throw usageError(
-      `--superwords-from ${fromVocabSize} is more than --vocab-size ${vocabSizeLeast}`,
+      phrase`${asOption("superwords-from", fromVocabSize)} is more than ${asOption("vocab-size", vocabSizeLeast)}`,
       "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
     );
   }
@@ -593,23 +595,26 @@ function checkForExport(pattern: ResolvedPattern): void {
       parsePattern(regex, oniguruma);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      throw usageError(`tokenizer.json cannot store the pattern: ${error.message}`, error.hint);
+      throw usageError(
+        phrase`tokenizer.json cannot store the pattern: ${error.parts.message}`,
+        error.parts.hint,
+      );
     }
   }
 }
 
 function checkForRustbpe(sources: readonly string[]): void {
-  const refuse = (what: string, hint: string) => {
-    throw usageError(`--compat rustbpe: ${what}: ${sources.join(" , ")}`, hint);
+  const refuse = (what: string, hint: Message) => {
+    throw usageError(phrase`${asOption("compat", "rustbpe")}: ${what}: ${sources.join(" , ")}`, hint);
   };
   if (sources.length > 1)
     refuse(
       "rustbpe takes one regular expression, and this pattern is a sequence of several",
-      "train with --compat cs336 or huggingface",
+      phrase`train with ${asOption("compat", "cs336")} or huggingface`,
     );
   if (mayLeaveGaps(sources[0]!))
     refuse(
       "the pattern may leave text unmatched, and rustbpe drops such text",
-      "with |[\\s\\S] at its end a pattern takes every character; --compat cs336 keeps unmatched text",
+      phrase`with |[\\s\\S] at its end a pattern takes every character; ${asOption("compat", "cs336")} keeps unmatched text`,
     );
 }

@@ -1,6 +1,6 @@
 import { normalize } from "node:path";
 import type { InputWeight } from "#formats";
-import { globMatcher, usageError, withForwardSlashes } from "#runtime";
+import { asOption, globMatcher, phrase, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
 /** Weights are multiples of one over this number. */
@@ -9,12 +9,13 @@ export const weightParts = 1e6;
 /** Returns the weight; throws a usage error if it is not valid. */
 export function checkWeight(input: InputWeight): InputWeight {
   const { glob, weight } = input;
-  if (glob === "") throw usageError("--weight names no file", "a path or a glob comes before the weight");
+  if (glob === "")
+    throw usageError(phrase`${asOption("weight")} names no file`, "a path or a glob comes before the weight");
   // The nearest double of a decimal with six digits is the quotient of two integers.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
-    `--weight: "${glob}" has the weight ${weight}`,
+    phrase`${asOption("weight")}: "${glob}" has the weight ${weight}`,
     "a weight is a number from 0 to 1,000,000 with at most six digits after the point: 3, 0.5, 0.333333",
   );
 }

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { describeValue, textOf, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
-import { openRegularFile, scaled, statOf, tryRead, UserError } from "#runtime";
+import { asOption, openRegularFile, phrase, scaled, statOf, tryRead, UserError } from "#runtime";
 import {
   type CountsOptions,
   type CountsOrigin,
@@ -195,9 +195,12 @@ export function countsPathsOf(name: string): string[] {
   if (!/[*?[]/.test(name) || statOf(name) !== undefined) return [name];
   const { paths } = filesMatching(name);
   if (paths.length > 0) return paths;
-  throw new UserError(`--counts "${name}": no such file, and no file matches it as a glob`, {
-    hint: "a glob matches no hidden files",
-  });
+  throw new UserError(
+    phrase`${asOption("counts", `"${name}"`)}: no such file, and no file matches it as a glob`,
+    {
+      hint: "a glob matches no hidden files",
+    },
+  );
 }
 
 const readerOf = (path: string, fd: number) => (into: Uint8Array) => tryRead(path, () => readSync(fd, into));

@@ -8,7 +8,7 @@ import {
   putDecimal,
   tab,
 } from "#bytes";
-import { scaled, UserError } from "#runtime";
+import { asOption, type Message, phrase, scaled, UserError } from "#runtime";
 import type { CountsOptions, ReadBytes } from "./counts-format.ts";
 import {
   checkHeader,
@@ -170,7 +170,10 @@ export class TsvReader {
   private wrongCount(word: Uint8Array, field: Uint8Array): UserError {
     const text = Buffer.from(field.subarray(0, shownBytesMax)).toString();
     if (isTsvHead(`${Buffer.from(word).toString("latin1")}\t${text}`))
-      return this.error("a second header", "to add up files, name each of them with --counts");
+      return this.error(
+        "a second header",
+        phrase`to add up files, name each of them with ${asOption("counts")}`,
+      );
     return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
@@ -189,7 +192,7 @@ export class TsvReader {
 
   private error(
     what: string,
-    hint = "every line is a word, a tab and its count, as `bpe count` writes them",
+    hint: Message = "every line is a word, a tab and its count, as `bpe count` writes them",
   ): UserError {
     return new UserError(`${this.path}, line ${this.lineNumber}: ${what}`, { hint });
   }

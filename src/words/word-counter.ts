@@ -1,9 +1,11 @@
 import { paddingBytes, type Text } from "#bytes";
 import {
+  asOption,
   createRegionKernel,
   createWholeMemory,
   FileWindow,
   type Kernel,
+  phrase,
   releasePages,
   runToEnd,
   scaled,
@@ -143,7 +145,7 @@ export class WordCounter {
         (size) => `${Math.ceil(size / 2 ** 20)} MB`,
       );
       throw new UserError(`a text needs ${needed} of memory at once; the limit is ${most}`, {
-        hint: "split its texts into smaller pieces, or use fewer workers (-w 1)",
+        hint: phrase`split its texts into smaller pieces, or use fewer workers (${asOption("workers", 1, "w")})`,
       });
     }
     const address = exports.textAddress() >>> 0;
@@ -594,7 +596,7 @@ const wordBytesMax = 2 ** 32 - 1;
 
 export function noRoomForWordsError(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {
-    hint: "use more workers (-w), train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
+    hint: phrase`use more workers (${asOption("workers", undefined, "w")}), train on a part of the corpus, or choose a ${asOption("pattern")} that cuts it into shorter words`,
   });
 }
 

@@ -13,7 +13,9 @@ import {
   topicsOf,
   wrapCommand,
 } from "../../src/main/help.ts";
+import type { Option } from "../../src/options/option.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
+import { spell } from "../../src/runtime/message.ts";
 import type { CommandSpec } from "../../src/terminal/command.ts";
 import { coloured, plain } from "../../src/terminal/output.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
@@ -25,6 +27,9 @@ const pagesOf = (command: CommandSpec, columns: number) => [
   commandHelp(command, page(columns)),
   ...[...topicsOf(command), "all"].map((topic) => topicHelp(command, topic, page(columns))),
 ];
+/** What the table says of an option at length. */
+const textsOf = ({ details, default: standard }: Option) =>
+  [details, standard].map((text) => text && spell(text));
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
 
 describe("every page", () => {
@@ -74,7 +79,7 @@ describe("the page of a command", () => {
       const text = commandHelp(command, page(120));
       const joined = text.split("\nExample")[0]!.replaceAll(/\s+/g, " ");
       for (const { name, rare, kind, description } of command.options) {
-        const named = `--${name}${kind.value === undefined ? "" : ` ${kind.value}`} ${description}`;
+        const named = `--${name}${kind.value === undefined ? "" : ` ${kind.value}`} ${spell(description)}`;
         expect([named, joined.includes(named)]).toEqual([named, !rare]);
       }
       expect(text).toContain(`\n  ${command.examples[0]!.what}:\n`);
@@ -119,7 +124,7 @@ describe("the page of an option", () => {
     for (const command of commands) {
       for (const option of command.options) {
         const text = optionHelp(command, option, page(120)).replaceAll(/\s+/g, " ");
-        for (const said of [option.details, option.default, ...(option.kind.words ?? [])])
+        for (const said of [...textsOf(option), ...(option.kind.words ?? [])])
           if (said !== undefined) expect(text).toContain(said);
       }
     }
@@ -133,7 +138,7 @@ describe("the page of a topic", () => {
         const text = topicHelp(command, topic, page(120)).replaceAll(/\s+/g, " ");
         for (const option of command.options.filter((one) => one.topic === topic)) {
           expect(text).toContain(`--${option.name}`);
-          for (const said of [option.details, option.default, ...(option.kind.words ?? [])]) {
+          for (const said of [...textsOf(option), ...(option.kind.words ?? [])]) {
             if (said !== undefined) expect(text).toContain(said);
           }
           if (option.kind.repeatable) expect(text).toContain("May be given several times.");
@@ -268,9 +273,9 @@ describe("the table", () => {
   test("has short phrases without what other fields say", () => {
     for (const { options } of commands) {
       for (const { description, default: standard } of options) {
-        expect(description).toMatch(/^.{3,70}$/);
-        expect(description).not.toMatch(/[.]$|\(required|\(default/);
-        expect(standard ?? "").not.toMatch(/[.]$/);
+        expect(spell(description)).toMatch(/^.{3,70}$/);
+        expect(spell(description)).not.toMatch(/[.]$|\(required|\(default/);
+        expect(spell(standard ?? "")).not.toMatch(/[.]$/);
       }
     }
   });

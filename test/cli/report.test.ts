@@ -7,6 +7,7 @@ import { cutPieces } from "../../src/pages/app/merge-pieces.ts";
 import { isIntermediate } from "../../src/pages/app/observations.ts";
 import { unpack } from "../../src/pages/unpacked.ts";
 import { sampleTextsOf, textsOfInputs } from "../../src/reports/report-writer.ts";
+import type { Message } from "../../src/runtime/message.ts";
 import { bpe, put, scratch } from "../binary.ts";
 
 const directory = scratch();
@@ -332,7 +333,7 @@ test("inputs that go or change before the page is written are warned of, and it 
   const inputs = await inspectFirstStream(findInputs(paths, {}), {});
   rmSync(paths[0]!);
   put(directory, "shorter.txt", "s");
-  const warnings: string[] = [];
+  const warnings: Message[] = [];
   const found = sampleTextsOf(textsOfInputs(inputs), (warning) => warnings.push(warning));
   expect(found.map(({ name }) => name)).toEqual([paths[1]!, paths[3]!]);
   expect(warnings).toEqual([

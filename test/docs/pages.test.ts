@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { optionsPagePath, pagesOfCommands, pagesOfOptions } from "../../scripts/options-page.ts";
 import { commands } from "../../src/main/command-table.ts";
+import { type Message, spell } from "../../src/runtime/message.ts";
 import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
 import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
@@ -22,7 +23,7 @@ test("all pages are looked at", () => {
 });
 
 describe("docs/options.md", () => {
-  const plain = (text: string) => text.replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
+  const plain = (text: Message) => spell(text).replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
   const page = readFileSync(optionsPagePath, "utf8");
   /** The items of its lists: commands, options, and what does not go together. */
   const items = page.split(/\n(?=- |\n)/).map((item) => plain(item.trim().replace(/^- /, "")));
@@ -48,7 +49,7 @@ describe("docs/options.md", () => {
         const [entry = "", ...more] = itemsOf(new RegExp(`^(-\\w, )?--${option.name} `));
         expect([option.name, more]).toEqual([option.name, []]);
         const given = pagesOfOptions[option.name];
-        const details = given === undefined ? (option.details ?? "").split(/(?<=[.]) (?=[A-Z])/) : [];
+        const details = given === undefined ? spell(option.details ?? "").split(/(?<=[.]) (?=[A-Z])/) : [];
         for (const text of [...details, option.default, option.needs?.other, ...(option.kind.words ?? [])]) {
           expect(entry).toContain(plain(text ?? ""));
         }

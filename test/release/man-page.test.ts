@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { manPage, roff } from "../../scripts/release/man-page.ts";
 import { shellFiles } from "../../scripts/release/shell-files.ts";
 import { commands } from "../../src/main/command-table.ts";
+import { spell } from "../../src/runtime/message.ts";
 
 const page = manPage({ version: "1.2.3", seconds: 1_700_000_000 });
 
@@ -37,7 +38,7 @@ test.skipIf(Bun.which("groff") === null)(
         expect(flat).toContain(
           `${short}--${option.name}${option.kind.value === undefined ? "" : ` ${option.kind.value}`}`,
         );
-        if (option.details !== undefined) expect(flat).toContain(option.details);
+        if (option.details !== undefined) expect(flat).toContain(spell(option.details));
       }
       // A shell must get the quotes and dashes that it knows.
       for (const { command } of examples) expect(shown).toContain(command);

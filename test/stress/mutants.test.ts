@@ -1,3 +1,4 @@
+import type { Message } from "../../src/runtime/message.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { totalsOf } from "../../src/words/word-table.ts";
 // Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
@@ -215,7 +216,7 @@ for (const { kind, mutate } of [
 
 test("a mutated .result of a cache is no result that is up to date, and is set aside if it is none at all", () => {
   const path = join(mutants, "cache.result");
-  const warnings: string[] = [];
+  const warnings: Message[] = [];
   const cache = new CacheDirectory(path, (warning) => warnings.push(warning));
   const madeOf: ResultSources = {
     version: "1",

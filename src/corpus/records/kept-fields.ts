@@ -1,4 +1,4 @@
-import { UserError } from "#runtime";
+import { asOption, phrase, UserError } from "#runtime";
 
 // Fields of records that are written next to their ids: `--keep-field id,url`.
 
@@ -68,9 +68,12 @@ export class KeptColumns {
     if (kind === "double" && own === "int" && BigInt(Number(value)) === value) return Number(value);
     const { name } = this.fields[k]!;
     const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : String(value);
-    throw new UserError(`--keep-field "${name}": ${shown} does not fit its column of ${kindNames[kind]}`, {
-      hint: `the first value decides, unless it is said: ${name}:text keeps each as text, ${name}:double takes whole numbers, too`,
-    });
+    throw new UserError(
+      phrase`${asOption("keep-field", `"${name}"`)}: ${shown} does not fit its column of ${kindNames[kind]}`,
+      {
+        hint: `the first value decides, unless it is said: ${name}:text keeps each as text, ${name}:double takes whole numbers, too`,
+      },
+    );
   }
 
   /** Fixes the kinds for writing. A column with only nulls so far becomes text. */

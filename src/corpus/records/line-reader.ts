@@ -20,7 +20,7 @@ import {
   type Text,
   tab,
 } from "#bytes";
-import { assert, scaled, UserError } from "#runtime";
+import { asOption, assert, type Message, phrase, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
 import { type KeptField, keptValue } from "./kept-fields.ts";
@@ -40,7 +40,7 @@ type RecordLines = {
 
 type LinesRead = {
   readonly lineCount: number;
-  readonly fault?: { readonly what: string; readonly hint?: string };
+  readonly fault?: { readonly what: string; readonly hint?: Message };
 };
 
 /** A window of lines and the texts made of it should fit into the L2 cache together. */
@@ -213,7 +213,7 @@ function keepFields(
   for (const [k, field] of fields.entries()) {
     const start = spans[2 * k]!;
     if (start < 0) {
-      const hint = "a field that --keep-field names has to be in each record; null will do";
+      const hint = phrase`a field that ${asOption("keep-field")} names has to be in each record; null will do`;
       return { what: `no field "${field.name}"`, hint };
     }
     const value = keptValue(utf8.decode(bytes.subarray(start, spans[2 * k + 1])), field);
@@ -258,13 +258,15 @@ const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
 
 /** The hint for a fault. `line` returns the line with the record. */
-function faultHint(fault: number, line: () => Uint8Array): { hint?: string } {
+function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
-      hint: `--text-field names the field that holds the text; ${textFields(line())}; --input-format text reads JSON as text`,
+      hint: phrase`${asOption("text-field")} names the field that holds the text; ${textFields(line())}; ${asOption("input-format", "text")} reads JSON as text`,
     };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
-  return { hint: "each line has to be a JSON object of its own; plain text is --input-format text" };
+  return {
+    hint: phrase`each line has to be a JSON object of its own; plain text is ${asOption("input-format", "text")}`,
+  };
 }
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
@@ -630,12 +632,12 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
 
 const faultOf = (byte: number) => ({
   what: `byte 0x${byte.toString(16).padStart(2, "0")} is no letter of a sequence`,
-  hint: "a sequence of FASTA is ASCII; text is read without --input-format fasta",
+  hint: phrase`a sequence of FASTA is ASCII; text is read without ${asOption("input-format", "fasta")}`,
 });
 
 const noHeader = {
   what: "a sequence without a header: a record of FASTA begins with a line >NAME",
-  hint: "text is read without --input-format fasta",
+  hint: phrase`text is read without ${asOption("input-format", "fasta")}`,
 };
 
 const comment = {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { inLibrary, readCall, respelled } from "../../../src/library/library.ts";
+import { inLibrary, readCall, spellInLibrary } from "../../../src/library/library.ts";
 import { checkComplete, parseInvocation } from "../../../src/main/arguments.ts";
 import { commands } from "../../../src/main/command-table.ts";
 import { checkCombinations, nameInLibrary, type Option } from "../../../src/options/option.ts";
 import { trainingOptions } from "../../../src/options/training-table.ts";
+import { asOption } from "../../../src/runtime/message.ts";
 import { TypedOptions } from "../../../src/terminal/invocation.ts";
 import { settle } from "../../../src/training/training.ts";
 import { errorOf, refusalOf } from "../../thrown.ts";
@@ -100,7 +101,9 @@ describe("of every command", () => {
         if (name === "keep-field" || (wrong === undefined && ["", ...anyText.split(" ")].includes(value)))
           continue;
         if (wrong === undefined) throw new Error(`"never" has no wrong value for ${name}, ${value}`);
-        expect(errorOf(() => kind.read([wrong], `--${name}`)).message).toMatch(new RegExp(`^--${name}[ :]`));
+        expect(errorOf(() => kind.read([wrong], asOption(name))).message).toMatch(
+          new RegExp(`^--${name}[ :]`),
+        );
         if ((kind.least ?? 0) > 0)
           expect(errorOf(() => kind.read(["0"], `--${name}`)).message).toContain("is too small");
         count++;
@@ -148,9 +151,9 @@ describe("in the library, by its names,", () => {
     for (const { option, other } of inLibrary) {
       const needed = option.needs === undefined ? {} : given(optionOf(option.needs.other)!);
       const call = { vocabSize: 1000, ...needed, ...given(option), ...given(other) };
-      const message = respelled(errorOf(() => readCall(call)).message);
+      const message = errorOf(() => readCall(call)).spelled(spellInLibrary).message;
       expect(message).toContain(cannotBe);
-      expect(message).toContain(respelled(`--${option.name}`));
+      expect(message).toContain(spellInLibrary(asOption(option.name)));
       expect(message).not.toContain(" --");
     }
     expect(inLibrary.length).toBeGreaterThan(20);
@@ -172,8 +175,10 @@ describe("in the library, by its names,", () => {
       ({ needs, library }) => needs !== undefined && library?.includes(":") === false,
     );
     for (const option of needy) {
-      const { message } = errorOf(() => readCall({ vocabSize: 1000, ...given(option) }));
-      expect(respelled(message)).toBe(`${option.library} needs ${respelled(`--${option.needs!.other}`)}`);
+      const { message } = errorOf(() => readCall({ vocabSize: 1000, ...given(option) })).spelled(
+        spellInLibrary,
+      );
+      expect(message).toBe(`${option.library} needs ${spellInLibrary(asOption(option.needs!.other))}`);
     }
     expect(needy.length).toBeGreaterThan(6);
   });

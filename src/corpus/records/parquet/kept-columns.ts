@@ -2,7 +2,7 @@ import { parquetSchema, type SchemaElement, type SchemaTree } from "hyparquet";
 import { readPage } from "hyparquet/src/column.js";
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { compressors } from "hyparquet-compressors";
-import { scaled, UserError } from "#runtime";
+import { asOption, phrase, scaled, UserError } from "#runtime";
 import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
 import type { KeptField, KeptValue } from "../kept-fields.ts";
 import { pageAt, pageMemoryBytes, placeOf, readAsParquet, readMetadata, valueCountOf } from "./plan-pages.ts";
@@ -117,7 +117,7 @@ function columnsOf(source: FileSource, fields: readonly KeptField[], memory: Tex
   return fields.map((field) => {
     const { name } = field;
     const [column, second] = root.children.filter(({ element }) => element.name === name);
-    const hint = `--keep-field can keep text, numbers and booleans; the file has: ${root.children.map(({ element }) => element.name).slice(0, 20)}`;
+    const hint = phrase`${asOption("keep-field")} can keep text, numbers and booleans; the file has: ${root.children.map(({ element }) => element.name).slice(0, 20)}`;
     if (column === undefined || second !== undefined)
       throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
     if (!isKeepable(column.element))

@@ -9,7 +9,7 @@ import {
 } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { compressors } from "hyparquet-compressors";
-import { faultOf, scaled, UserError } from "#runtime";
+import { asOption, faultOf, phrase, scaled, UserError } from "#runtime";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
@@ -120,13 +120,13 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: "write it again with a different name for each; --text-field says which one holds the text",
+      hint: phrase`write it again with a different name for each; ${asOption("text-field")} says which one holds the text`,
     });
   }
   if (column === undefined) {
     const names = columns.map((element) => element.name).slice(0, 20);
     throw new UserError(`"${path}" has no column "${name}"`, {
-      hint: `--text-field names the column with the text; the file has: ${names.join(", ")}`,
+      hint: phrase`${asOption("text-field")} names the column with the text; the file has: ${names.join(", ")}`,
     });
   }
   const kind = column.logical_type?.type ?? column.converted_type;
@@ -139,7 +139,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   ) {
     const what = column.num_children ? "a group of columns" : (kind ?? column.type ?? "an unknown type");
     throw new UserError(`"${path}": column "${name}" holds ${what}, not text`, {
-      hint: "--text-field names the column with the text",
+      hint: phrase`${asOption("text-field")} names the column with the text`,
     });
   }
   return column.repetition_type !== "REQUIRED";

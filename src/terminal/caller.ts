@@ -1,0 +1,36 @@
+import { type Option, trainingOptions } from "#options";
+import type { Spelling } from "#runtime";
+
+/** The commands that functions of the Python package run with the parameters of its `train`; those of others are their options. */
+const withParameters = ["train", "image"];
+
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** An option's parameter in Python, `null` where it has none. */
+export const pythonName = (key: string, { python = snakeCase(key) }: Option): string | null => python;
+
+/**
+ * How the caller of this process names the options of a command; undefined as they are typed. The Python package, which starts
+ * it with BPE_CALLER (python/bpe_trainer/_executable.py), shows its messages in errors and warnings of its own.
+ */
+export const callerSpelling = (command: string): Spelling | undefined =>
+  process.env.BPE_CALLER === "python" ? pythonSpelling(withParameters.includes(command)) : undefined;
+
+/** @internal `vocab_size=300` */
+export const pythonSpelling =
+  (hasParameters: boolean): Spelling =>
+  ({ option, value }) => {
+    const found = Object.entries<Option>(trainingOptions).find(
+      ([, { name }]) => hasParameters && name === option,
+    );
+    const name = (found && pythonName(...found)) ?? option.replaceAll("-", "_");
+    if (value === undefined) return name;
+    const print = found?.[1].kind.python.print;
+    return `${name}=${print === "texts" ? `[${pythonValue(value)}]` : pythonValue(value, print === "languages")}`;
+  };
+
+/** A value as Python's source has it. */
+function pythonValue(value: string, isDict = false): string {
+  if (/^["'\d]/.test(value)) return value;
+  return isDict ? `{"${value.replace("=", '": "')}"}` : `"${value}"`;
+}

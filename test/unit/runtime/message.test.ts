@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { spellInLibrary } from "../../../src/library/library.ts";
+import { UserError } from "../../../src/runtime/errors.ts";
+import { asOption, joined, phrase, spell, withValue } from "../../../src/runtime/message.ts";
+import { pythonSpelling } from "../../../src/terminal/caller.ts";
+
+const small = phrase`${asOption("vocab-size", 300)} is too small: ${phrase`with ${asOption("bos")}`} it is ${400}`;
+
+test("each caller spells the options of a message, and nothing else of it", () => {
+  expect(spell(small)).toBe("--vocab-size 300 is too small: with --bos it is 400");
+  expect(spell(small, spellInLibrary)).toBe("vocabSize 300 is too small: with model.roles.bos it is 400");
+  expect(spell(small, pythonSpelling(true))).toBe("vocab_size=300 is too small: with bos it is 400");
+  const quoted = phrase`"--pad-to" is no ${asOption("pad-to")}`;
+  expect(spell(quoted)).toBe('"--pad-to" is no --pad-to');
+  expect(spell(quoted, spellInLibrary)).toBe('"--pad-to" is no padTo');
+});
+
+test("the command line shows a letter where the message has one", () => {
+  const fewer = phrase`use fewer workers (${asOption("workers", 1, "w")})`;
+  expect(spell(fewer)).toBe("use fewer workers (-w 1)");
+  expect(spell(fewer, spellInLibrary)).toBe("use fewer workers (workers 1)");
+  expect(spell(fewer, pythonSpelling(true))).toBe("use fewer workers (workers=1)");
+});
+
+test("Python's values are those of the parameter", () => {
+  const spelled = (option: string, value: string, hasParameters = true) =>
+    spell(asOption(option, value), pythonSpelling(hasParameters));
+  expect(spelled("special-token", "'<|pad|>'")).toBe("special_tokens=['<|pad|>']");
+  expect(spelled("special-token", "'<|pad|>'", false)).toBe("special_token='<|pad|>'");
+  expect(spelled("language", "en=corpus/en")).toBe('languages={"en": "corpus/en"}');
+  expect(spelled("compat", "rustbpe")).toBe('compat="rustbpe"');
+  expect(spelled("vocab-size", "+8k")).toBe('vocab_size="+8k"');
+  expect(spelled("seed-tokens", '"a.txt"')).toBe('seed_tokens_file="a.txt"');
+  expect(spelled("ids-format", "part")).toBe('ids_format="part"');
+});
+
+test("the library leaves options that it does not know as they are typed", () => {
+  expect(spell(asOption("shard-size", "100M"), spellInLibrary)).toBe("--shard-size 100M");
+});
+
+test("text without options is a string", () => {
+  expect(phrase`a ${1} ${"b"} ${phrase`c`}`).toBe("a 1 b c");
+  expect(phrase``).toBe("");
+  expect(joined(["a", phrase`b`], "; ")).toBe("a; b");
+  expect(spell(joined([asOption("a"), asOption("b", 2)], ", "))).toBe("--a, --b 2");
+});
+
+test("a value joins the option before it, else the text", () => {
+  expect(withValue(asOption("cache"), '"c"')).toEqual([asOption("cache", '"c"')]);
+  expect(spell(withValue(phrase`see ${asOption("cache")}`, "c"), pythonSpelling(true))).toBe('see cache="c"');
+  expect(withValue("texts", "3")).toBe("texts 3");
+});
+
+test("an error has its texts as typed, and in the spelling of a caller", () => {
+  const error = new UserError(small, { hint: phrase`give ${asOption("pad-to", 8)}` });
+  expect([error.message, error.hint]).toEqual([spell(small), "give --pad-to 8"]);
+  expect(error.spelled(spellInLibrary)).toEqual({
+    message: spell(small, spellInLibrary),
+    hint: "give padTo 8",
+  });
+  expect(new UserError("plain").spelled()).toEqual({ message: "plain", hint: undefined });
+});
