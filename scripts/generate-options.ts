@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { version } from "../package.json";
 import { decisiveFileNames } from "../src/formats/load-tokenizer.ts";
 import { callOptions, spellInLibrary } from "../src/library/library.ts";
-import { sentences } from "../src/main/help.ts";
+import { makeSentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import { asOption, type Spelling, spell } from "../src/runtime/message.ts";
@@ -35,7 +35,7 @@ function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
   const named: Spelling = ({ option, value }) =>
     `${spelling(option)}${value === undefined ? "" : ` ${value}`}`;
-  const about = inCode === undefined ? sentences(description, details, named) : spell(inCode, named);
+  const about = inCode === undefined ? makeSentences(description, details, named) : spell(inCode, named);
   const least = kind.least && kind.value !== "SIZE" ? ` At least ${kind.least}.` : "";
   const fallback = option.default === undefined ? "" : ` Default: ${spell(option.default, named)}.`;
   return `${about}${least}${fallback}`.replaceAll("*/", "*\\/");

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
 import { commands } from "../src/main/command-table.ts";
-import { sentences } from "../src/main/help.ts";
+import { makeSentences } from "../src/main/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
 import { spell } from "../src/runtime/message.ts";
 import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
@@ -91,7 +91,7 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
     label: `\`${typed}${value === undefined ? "" : ` ${value}`}\``,
     remarks: `${option.required ? ", required" : ""}${kind.repeatable ? ", repeatable" : ""}`,
     sentences: [
-      ...sentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
+      ...makeSentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
       words.length > 0 && `${which} ${words.join(", ")}.`,
       // That a size is 1 byte at least only refuses 0.
       least && !(least === 1 && bytes) && `At least ${least.toLocaleString("en")}${bytes}.`,
@@ -166,9 +166,9 @@ function commandEntry(command: CommandSpec): readonly ["-", string] {
   const { name, details, description, files, filesDescription } = command;
   const page = pagesOfCommands[name];
   const isShared = commands.filter((other) => other.filesDescription === filesDescription).length > 1;
-  const said = page === undefined ? (details ?? sentences(description)) : sentences(description);
+  const said = page === undefined ? (details ?? makeSentences(description)) : makeSentences(description);
   const taken =
-    isShared || filesDescription === undefined ? "" : ` \`${files}\`: ${sentences(filesDescription)}`;
+    isShared || filesDescription === undefined ? "" : ` \`${files}\`: ${makeSentences(filesDescription)}`;
   const more = page === undefined ? "" : ` [${page}](${page})`;
   return ["-", `\`${usageLine(command)}\`: ${asMarkdown(said)}${taken}${more}`];
 }

@@ -1,7 +1,7 @@
 // The manual page bpe(1), made of the table that help is made of.
 
 import { commands } from "../../src/main/command-table.ts";
-import { described, sentences, topicsOf } from "../../src/main/help.ts";
+import { describeOption, makeSentences, topicsOf } from "../../src/main/help.ts";
 import { type Option, topics } from "../../src/options/option.ts";
 import { commonOptions } from "../../src/options/shared-options.ts";
 import { type CommandSpec, usageLine } from "../../src/terminal/command.ts";
@@ -81,7 +81,7 @@ function commandSection(command: CommandSpec): string[] {
     `.SH ${roff(`bpe ${name}`).toUpperCase()}`,
     synopsis(command),
     ".PP",
-    roff(details ?? sentences(description)),
+    roff(details ?? makeSentences(description)),
     ...own.flatMap((topic) => [
       `.SS ${roff(topics[topic].title)}`,
       ...options.filter((option) => option.topic === topic).flatMap(optionEntry),
@@ -99,7 +99,7 @@ function optionEntry(option: Option): string[] {
   const { value, repeatable } = kind;
   const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].map(bold).join(", ");
   const taken = value === undefined ? "" : ` \\fI${roff(value)}\\fR`;
-  return [".TP", `${names}${taken}${repeatable ? " ..." : ""}`, roff(described(option))];
+  return [".TP", `${names}${taken}${repeatable ? " ..." : ""}`, roff(describeOption(option))];
 }
 
 /** Text that roff shows as it is: a dash stays a dash, and no line is taken for a request. */

@@ -4,13 +4,13 @@ import { readTyped } from "#options";
 import { describeLlamaCpp } from "#pattern";
 import { shellLine } from "#runtime";
 import {
-  besideOf,
   type Invocation,
   lockDirectory,
   lockFiles,
   type Output,
   onStop,
   openTokenizer,
+  readSupplements,
   rowLines,
   writeChunks,
 } from "#terminal";
@@ -28,7 +28,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const asked = readTyped(convertOptions, options);
   const formatNames = asked.formats;
   const directory = asked.output!;
-  const loadOptions = besideOf(asked);
+  const loadOptions = readSupplements(asked);
   if (asked.copy) {
     const opened = await openTokenizer({ ...found, ...loadOptions }, true, output);
     const { specialTokensAsText: _, ...parts } = opened;
@@ -81,7 +81,7 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   const asked = readTyped(imageOptions, invocation.options);
   const file = asked.output;
   await lockFiles(output, file);
-  const beside = besideOf(asked);
+  const beside = readSupplements(asked);
   const opened = await openTokenizer({ path, ...beside }, true, output);
   // The image supports both ways of reading special tokens.
   const { specialTokensAsText: _, ...parts } = opened;

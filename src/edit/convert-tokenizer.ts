@@ -19,10 +19,10 @@ import {
   deriveTokens,
   type FinishedTokenizer,
   packTokenList,
-  sendable,
   settleModelLike,
   type TokenizerParts,
   tokenBytesOf,
+  toSendable,
   vocabularyOf,
 } from "#tokenizer";
 import { loadFormats, makeDerivedRecord, publishFiles, selectFiles } from "#training";
@@ -119,7 +119,7 @@ export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = noGuard } = options;
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");
   try {
-    const tokenizer = await thread.ask("finish", { path, parts: sendable(parts) });
+    const tokenizer = await thread.ask("finish", { path, parts: toSendable(parts) });
     const files = selectFiles(await loadFormats(), formatNames, tokenizer);
     const names = [...files.map(({ name }) => name), recordName];
     const { paths } = tokenizerFileOf(path);

@@ -5,7 +5,6 @@ import { readRecordedReading } from "#formats";
 import { readTyped, tokenizerSupplements } from "#options";
 import { asOption, phrase, shellLine, usageError } from "#runtime";
 import {
-  besideOf,
   corpusNoteLines,
   countTokensOf,
   embeddingsRow,
@@ -16,6 +15,7 @@ import {
   openInputs,
   openTokenizer,
   type Row,
+  readSupplements,
   rowLines,
 } from "#terminal";
 import { pruneOptions, truncateOptions } from "./edit-options.ts";
@@ -126,7 +126,7 @@ function readOptions(command: string, { options, files, typed }: Invocation, sta
   return {
     path: files[0]!,
     output: asked.output!,
-    loadOptions: besideOf(asked),
+    loadOptions: readSupplements(asked),
     command: shellLine(["bpe", command, ...typed]),
     arguments: [command, ...typed],
     startMs,

@@ -25,9 +25,9 @@ import {
   type Pieces,
   type Pruning,
   piecesOfFirst,
-  sendable,
   type TokenizerParts,
   type TooSmall,
+  toSendable,
 } from "#tokenizer";
 import { filesOfSizes, makeDerivedRecord, publishFiles } from "#training";
 
@@ -64,7 +64,7 @@ export function pruningJob(tell: Tell<Piece>) {
       const pruning =
         counts === null ? firstTokens(parts, derivations, size) : chooseTokens(derivations, counts, size);
       if ("smallestSize" in pruning) return pruning;
-      const made = { pruning, numbering: numberTokens(pruning.stays, pruning.mergeCount), within };
+      const made = { pruning, numbering: numberTokens(pruning.isKept, pruning.mergeCount), within };
       all.push(made);
       for (const { name, chunks } of prunedFiles(opened, made.numbering)) {
         for (const chunk of chunks()) {
@@ -166,7 +166,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     else chunks.push(bytes);
   });
   try {
-    const paths = await thread.ask("open", { path, loadOptions, parts: sendable(parts) });
+    const paths = await thread.ask("open", { path, loadOptions, parts: toSendable(parts) });
     const all: Made[] = [];
     for (const size of sizes) {
       const within = sizes.length === 1 ? "" : `${size}/`;
@@ -200,7 +200,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
       sizeBefore,
       sizes: all.map(({ pruning }) => pruning.size),
       unreachableCount: all[0]!.pruning.unreachableCount,
-      removedCounts: all.map(({ pruning }) => countRemoved(pruning.stays)),
+      removedCounts: all.map(({ pruning }) => countRemoved(pruning.isKept)),
       files: files.map(({ name }) => name),
     };
   } finally {
@@ -212,7 +212,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
   const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
   try {
-    return await thread.ask("pieces", { big: sendable(big), small: sendable(small) });
+    return await thread.ask("pieces", { big: toSendable(big), small: toSendable(small) });
   } finally {
     thread.end();
   }

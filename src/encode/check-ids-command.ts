@@ -6,7 +6,7 @@ import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, wr
 import {
   allAddedTokens,
   CanonicalCheck,
-  documentEndAmong,
+  findDocumentEnd,
   type NoncanonicalPlace,
   specialTokenId,
   type TokenizerParts,
@@ -60,7 +60,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
 
 /** Returns the id that ends documents in files without document positions. */
 function documentEndId(parts: TokenizerParts, typed: string | undefined): number | undefined {
-  const name = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
+  const name = typed ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
   return name === undefined ? undefined : specialTokenId(parts, name, "to end documents");
 }
 

@@ -3,11 +3,11 @@ import { checkEncodedBy } from "#encoding";
 import { type FormattedIds, idTypeFor, openFormattedIds, readIds } from "#ids";
 import { readTyped } from "#options";
 import {
+  drain,
   type Invocation,
   lockFiles,
   type Output,
   openTokenizer,
-  taken,
   tokenizerOf,
   writeData,
 } from "#terminal";
@@ -43,7 +43,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
         const decoded = decoder.decode(ids);
         out.write(decoded.bytes);
-        await taken(out);
+        await drain(out);
         sizeBytes += decoded.bytes.length;
         if (decoded.unknownIndex >= 0) {
           throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);

@@ -14,13 +14,13 @@ import { type Requested, readTyped } from "#options";
 import {
   checkFiles,
   corpusNoteLines,
+  drain,
   findFiles,
   type Invocation,
   inspectStreams,
   lockFiles,
   type Output,
   openTokenizer,
-  taken,
   tokenizerOf,
   writeData,
 } from "#terminal";
@@ -52,7 +52,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
     for await (const range of plannedRanges(rangeOptions)) {
       rangeCount++;
       out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
-      await taken(out);
+      await drain(out);
     }
     for (const input of inputs) checkUnchanged(input);
   });

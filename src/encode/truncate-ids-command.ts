@@ -18,7 +18,6 @@ import { readTyped } from "#options";
 import { asOption, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { RunInput } from "#store";
 import {
-  besideOf,
   checkHeadFits,
   type Invocation,
   idOutputFile,
@@ -26,6 +25,7 @@ import {
   type Output,
   onStop,
   openTokenizer,
+  readSupplements,
   writeData,
 } from "#terminal";
 import type { Pieces } from "#tokenizer";
@@ -42,7 +42,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
-  const big = await openTokenizer({ path: from!, ...besideOf(asked) }, true, output);
+  const big = await openTokenizer({ path: from!, ...readSupplements(asked) }, true, output);
   const small = await openTokenizer(
     { path: to!, specialTokens: [], pattern: undefined, specialTokensAsText: false },
     true,

@@ -34,7 +34,7 @@ import {
   WrittenPlaces,
   writeStaged,
 } from "#store";
-import { allAddedTokens, documentEndAmong, specialTokenId, type TokenizerParts } from "#tokenizer";
+import { allAddedTokens, findDocumentEnd, specialTokenId, type TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
 import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "./encode-corpus.ts";
 import {
@@ -97,7 +97,7 @@ export async function encodeIntoFiles(
       phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
     );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
-  const documentEnd = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
+  const documentEnd = typed ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
   const documentEndId =
     documentEnd === undefined ? undefined : specialTokenId(parts, documentEnd, "to end documents");
   const request = () => ({

@@ -118,7 +118,7 @@ type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
 function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
-  const token = (of: { token: string; id: number }) => `${of.id} ${quoted(of.token)}`;
+  const token = (of: { token: string; id: number }) => `${of.id} ${quote(of.token)}`;
   const found = differenceOfTwo(difference);
   const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
   const spell = (parts: Finding["sentence"]) => spellFinding(parts, { tokenizers: [first, second] });
@@ -136,7 +136,7 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
       "with another id",
       tokens.moved,
       ({ idA }) => isByte(first, idA),
-      (of) => `${quoted(of.token)} ${of.idA} -> ${of.idB}`,
+      (of) => `${quote(of.token)} ${of.idA} -> ${of.idB}`,
     ),
     "",
     heading(`merges: ${groupDigits(merges.inBoth)} in both`),
@@ -145,14 +145,14 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
     ...list(
       "in another order",
       merges.moved,
-      (of) => `${quoted(of.left)} ${quoted(of.right)} ${of.rankA} -> ${of.rankB}`,
+      (of) => `${quote(of.left)} ${quote(of.right)} ${of.rankA} -> ${of.rankB}`,
     ),
     ...(text === null ? [] : ["", ...textLines(text, names)]),
   ];
 }
 
-const quoted = (token: string) => `"${spacesWithSigns(token)}"`;
-const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quoted(left)} ${quoted(right)}`;
+const quote = (token: string) => `"${spacesWithSigns(token)}"`;
+const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quote(left)} ${quote(right)}`;
 
 const isByte = ({ parts: { tokens } }: NamedTokenizer, id: number) =>
   tokens.starts[id + 1]! - tokens.starts[id]! === 1;

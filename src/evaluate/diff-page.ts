@@ -46,7 +46,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
   await writePage(path, text, {
     view: "diff",
     names: [a, b],
-    ...shortened(difference),
+    ...shortenLists(difference),
     excerpts: selectExcerpts(cutBeginnings(compared)),
     made: [
       ["command", command],
@@ -65,7 +65,7 @@ function patternSentence({ a, b }: Difference): string {
 }
 
 /** Returns the first entries of each list, and the lengths of the lists. */
-function shortened(difference: Difference): Pick<DiffData, "difference" | "counts"> {
+function shortenLists(difference: Difference): Pick<DiffData, "difference" | "counts"> {
   const { tokens, merges, text } = difference;
   const mostFrequent = text?.mostFrequent.slice(0, listMax) ?? [];
   return {

@@ -29,10 +29,10 @@ import {
   namedLines,
   piece,
   shortAxis,
-  shortened,
+  shortenName,
   shownWidth,
   splitLines,
-  turnedTable,
+  tableWithItemRows,
 } from "#terminal";
 
 // The result of `bpe eval` for people: a table for each requested measure, of tokenizers and texts.
@@ -161,7 +161,7 @@ function flatSection(
   const heads = rows.map((row) => headOf(rows, row));
   const grid = flatGrid(subjects, rows, !isByText, heads);
   const corner = headOf(rows, { name: "", better: "better" });
-  const table = { ...turnedTable(grid), corner };
+  const table = { ...tableWithItemRows(grid), corner };
   const fitted = isByText ? splitLines(table, columns) : namedLines(table, columns);
   if (fitted === undefined && !isAll) return undefined;
   // Names become numbers.
@@ -341,7 +341,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
     ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
     ...tokenizers.flatMap(({ name: tokenizer, texts }) => {
       const items = shownWords(texts[i]!.costliestWords, wordCount).map((word) =>
-        shortened(wordText(word), columns - indent - 1),
+        shortenName(wordText(word), columns - indent - 1),
       );
       const flowed =
         items.length === 0 ? ["none: no word has two tokens"] : flowedLines(items, columns - indent);

@@ -65,7 +65,7 @@ export class EvaluationJob {
    * the text's words.
    */
   measure(request: MeasureRequest): Generator<undefined, Measured> {
-    return collecting(this.measureWords(request));
+    return collectGarbageIn(this.measureWords(request));
   }
 
   private *measureWords({
@@ -92,7 +92,7 @@ export class EvaluationJob {
 
   /** Compares the cuts of the first two tokenizers; the last part returns the words that differ. */
   compare(request: CompareRequest): Generator<undefined, DifferentWords | null> {
-    return collecting(this.compareWords(request));
+    return collectGarbageIn(this.compareWords(request));
   }
 
   private *compareWords({
@@ -124,7 +124,7 @@ export const encodersMax = 2;
  * Runs work on slices of words, collecting garbage: otherwise the runtime would let it grow to several times
  * the tables.
  */
-function* collecting<T>(work: Generator<undefined, T>): Generator<undefined, T> {
+function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefined, T> {
   let step = work.next();
   for (let done = 1; step.done !== true; step = work.next(), done++) {
     yield;

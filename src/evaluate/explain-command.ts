@@ -4,13 +4,13 @@ import { findTokenizer, readTokenCounts, type WrittenTokenCounts } from "#format
 import { readTyped } from "#options";
 import { runSliced, usageError } from "#runtime";
 import {
-  besideOf,
   type Invocation,
   type Line,
   type Output,
   openTokenizer,
   piece,
-  shortened,
+  readSupplements,
+  shortenName,
   shownWidth,
   terminalColumns,
   writeJson,
@@ -34,7 +34,7 @@ const textBytesMax = 10_000;
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
   const asked = readTyped(explainOptions, options);
-  const opened = () => openTokenizer({ ...findTokenizer(path), ...besideOf(asked) }, true, output);
+  const opened = () => openTokenizer({ ...findTokenizer(path), ...readSupplements(asked) }, true, output);
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
     if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON holds only Unicode");
@@ -147,7 +147,7 @@ function partLines(
     ...rows.map(({ numbers, joined, pieces }) => {
       const cells = numbers.map((text, column) => text.padStart(widths![column]!));
       const line = `  ${cells.join("  ")}  ${joined}${" ".repeat(joinedWidth - shownWidth(joined))}  `;
-      return line + shortened(pieces, Math.max(piecesColumnsLeast, terminalColumns(1) - shownWidth(line)));
+      return line + shortenName(pieces, Math.max(piecesColumnsLeast, terminalColumns(1) - shownWidth(line)));
     }),
   ];
 }

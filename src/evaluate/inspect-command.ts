@@ -15,7 +15,6 @@ import { describeAliases, describeLlamaCpp, type PatternName, patterns } from "#
 import { takeReportPlace, writtenLine } from "#reports";
 import { runSliced, shellLine } from "#runtime";
 import {
-  besideOf,
   type CountedText,
   countTokensOf,
   type Invocation,
@@ -25,8 +24,9 @@ import {
   type Output,
   openTokenizer,
   type Piece,
-  plain,
+  plainStyles,
   type Row,
+  readSupplements,
   rowLines,
   stylesFor,
   usualColumns,
@@ -55,7 +55,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const asked = readTyped(inspectOptions, invocation.options);
   const { text: textPath, json: isJson = false, report: reportPath } = asked;
   await takeReportPlace(reportPath, output);
-  const parts = await openTokenizer({ ...found, ...besideOf(asked) }, true, output);
+  const parts = await openTokenizer({ ...found, ...readSupplements(asked) }, true, output);
   const statistics = await runSliced(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
   );
@@ -251,7 +251,7 @@ function firstOf(tokens: readonly string[]): readonly string[] {
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): Piece[] {
-  if (stylesFor(1) === plain) return [tokens.join("|")];
+  if (stylesFor(1) === plainStyles) return [tokens.join("|")];
   return tokens.map((text, i) => ({ text, code: `30;${backgrounds[i % backgrounds.length]}` }));
 }
 

@@ -4,13 +4,13 @@ import { asOption, assert, disableFtl, exitCode, phrase, UserError } from "#runt
 import type { AddedToken } from "#text";
 import {
   buildModel,
+  describeSharedId,
   droppedByte,
   type EncodingModel,
   idLimitMax,
   joinTokens,
   type LoadOptions,
   lazyTokenTable,
-  noteOfShared,
   type PackedTokens,
   type TokenTable,
   tableOfPacked,
@@ -122,7 +122,7 @@ export function findSharedTokens(
 }
 
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
-  shared.map(({ content, id, bytes }) => noteOfShared(content, id, bytes));
+  shared.map(({ content, id, bytes }) => describeSharedId(content, id, bytes));
 
 /**
  * Decodes tokens in byte-to-character form, and lists the ids of tokens with any other character: these stay

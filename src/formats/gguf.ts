@@ -2,12 +2,12 @@ import { encodeBytes } from "#bytes";
 import { llamaCppOf } from "#pattern";
 import { assert } from "#runtime";
 import {
-  beyondOtherFiles,
   copyTokenBytes,
   type FinishedTokenizer,
   isSpecialEntry,
   otherOfEntry,
   roleNames,
+  settingOnlyInTokenizerJson,
   specialOfEntry,
 } from "#tokenizer";
 import { mergeLines } from "./gpt2.ts";
@@ -156,7 +156,7 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
     const rule = areWhole ? "merges" : "takes whole";
     return `no merge makes some of its tokens, and llama.cpp's pre-tokenizer ${pre.name} ${rule} a pretoken that is one of them`;
   }
-  return beyondOtherFiles(tokenizer);
+  return settingOnlyInTokenizerJson(tokenizer);
 }
 
 function neverRead(): never {

@@ -4,13 +4,13 @@ import { patterns, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
-  areNarrow,
-  beyondOtherFiles,
   type Extension,
   type FinishedTokenizer,
+  fitNarrowIds,
   type LoadOptions,
   type Numbering,
   type SpecialTokenOption,
+  settingOnlyInTokenizerJson,
   type TokenizerParts,
   type Vocabulary,
 } from "#tokenizer";
@@ -95,7 +95,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
     normalization: recorded?.normalization ?? null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: areNarrow(vocab.idMax, addedTokens),
+    isNarrow: fitNarrowIds(vocab.idMax, addedTokens),
     tokens,
     ...postProcessingOfRecord(recorded, addedTokens),
     description: {
@@ -268,7 +268,7 @@ export const gpt2: TokenizerFormat = {
     obstacle: (tokenizer) =>
       tokenizer.vocabulary.others?.areWhole === true
         ? "it cannot say that a whole pretoken becomes a token which no merge makes"
-        : beyondOtherFiles(tokenizer),
+        : settingOnlyInTokenizerJson(tokenizer),
   },
   read,
   extend,

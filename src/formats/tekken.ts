@@ -5,9 +5,9 @@ import { asOption, type Message, phrase, toBase64, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
-  areNarrow,
   copyTokenBytes,
   type FinishedTokenizer,
+  fitNarrowIds,
   idLimitMax,
   isSpecialEntry,
   joinTokens,
@@ -57,7 +57,7 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     addsPrefixSpace: false,
     addedTokens: [],
     controlTokens,
-    isNarrow: areNarrow(size - 1, controlTokens),
+    isNarrow: fitNarrowIds(size - 1, controlTokens),
     tokens: tableOfPacked(
       joinTokens(
         tokens,

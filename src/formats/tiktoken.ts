@@ -4,11 +4,10 @@ import { asOption, assert, createSha256, exitCode, phrase, toBase64, UserError }
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
   allAddedTokens,
-  areNarrow,
-  beyondOtherFiles,
   copyTokenBytes,
   type Extension,
   type FinishedTokenizer,
+  fitNarrowIds,
   idLimitMax,
   isSpecialEntry,
   joinTokens,
@@ -20,6 +19,7 @@ import {
   type PackedTokens,
   removed,
   type SpecialTokenOption,
+  settingOnlyInTokenizerJson,
   type TokenizerParts,
   type TokenTable,
   tableOfPacked,
@@ -84,7 +84,7 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
   }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
     return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a file of ranks a whole pretoken would`;
-  return beyondOtherFiles(tokenizer);
+  return settingOnlyInTokenizerJson(tokenizer);
 }
 
 /**
@@ -139,7 +139,7 @@ export function partsOfRanks(
     normalization,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: areNarrow(idMax, addedTokens),
+    isNarrow: fitNarrowIds(idMax, addedTokens),
     tokens: tableOf(tokens, addedTokens, path),
     ...postProcessingOfRecord(recorded, addedTokens),
     description: { path, kind: kindOf(known), patternName: pattern.name, patternSources: pattern.sources },

@@ -24,10 +24,10 @@ import {
   stepsOf,
 } from "#text";
 import {
-  areNarrow,
   contentOf,
   type Extension,
   type FinishedTokenizer,
+  fitNarrowIds,
   type JsonObject,
   type Numbering,
   newIdOf,
@@ -286,7 +286,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
     normalization,
     addsPrefixSpace,
     addedTokens,
-    isNarrow: areNarrow(vocab.idMax, addedTokens),
+    isNarrow: fitNarrowIds(vocab.idMax, addedTokens),
     tokens,
     postProcessing: readPostProcessor(root.post_processor),
     description: {

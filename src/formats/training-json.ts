@@ -137,7 +137,7 @@ type TrainingOptionsRecord = TokenLimits & {
   /** Present only if another tokenizer provided the settings: its path, as typed. */
   readonly like?: string;
   /** Settings for a model: the special token of each role, and the rest of `ModelSettings`. */
-  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "brought">;
+  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "fromTemplate">;
   readonly workers: number;
 };
 

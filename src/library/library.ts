@@ -14,7 +14,7 @@ import { asTyped, engineRefusal, type Spelling, UserError, usageError } from "#r
 // The options of a library call: those of a training, and those that no command line has.
 
 /** A kind of values that cannot be typed. */
-const given = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
+const untypedKind = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
   read: (typed) => typed,
   wanted,
   take: (value) => (accepts(value) ? value : wrongKind),
@@ -26,14 +26,14 @@ const given = (type: string, wanted: string, accepts: (value: unknown) => boolea
 /** A string is iterable, too: its characters would become documents. */
 const isIterable = (value: unknown): value is object =>
   typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
-const callback = (type: string) => given(type, "a function", (value) => typeof value === "function");
+const callback = (type: string) => untypedKind(type, "a function", (value) => typeof value === "function");
 
 const isPath = (value: unknown) => typeof value === "string" && value !== "";
 
 const libraryOptions = tableOf({
   files: {
     name: "files",
-    kind: given(
+    kind: untypedKind(
       "string | readonly string[]",
       "a path or an array of paths",
       (value) => isPath(value) || (Array.isArray(value) && Array.from(value).every(isPath)),
@@ -44,14 +44,14 @@ const libraryOptions = tableOf({
   },
   texts: {
     name: "texts",
-    kind: given("Texts", "an iterable or async iterable of strings", isIterable),
+    kind: untypedKind("Texts", "an iterable or async iterable of strings", isIterable),
     topic: "input",
     description: "texts in memory, or made as they are asked for; each is a document of its own",
     details: "They are read once, as fast as words are counted, and not held.",
   },
   wordCounts: {
     name: "wordCounts",
-    kind: given(
+    kind: untypedKind(
       "GivenWords",
       "a Map, or an iterable of pairs of a word and its count",
       (value) => isIterable(value) && Symbol.iterator in value,
@@ -65,7 +65,7 @@ const libraryOptions = tableOf({
 const hooks = tableOf({
   signal: {
     name: "signal",
-    kind: given("AbortSignal", "an AbortSignal", isSignal),
+    kind: untypedKind("AbortSignal", "an AbortSignal", isSignal),
     topic: "general",
     description: "ends the training: it rejects with the signal's reason, and leaves nothing behind",
   },
@@ -97,7 +97,7 @@ export const spellInLibrary: Spelling = (named) => {
 };
 
 /** Runs a call of the library; errors name options as the library does. */
-export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
+export async function runCall<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

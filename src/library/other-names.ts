@@ -1,42 +1,43 @@
 import { usageError } from "#runtime";
 
-const named = (names: readonly string[], way: string) => Object.fromEntries(names.map((name) => [name, way]));
+const sameWay = (names: readonly string[], way: string) =>
+  Object.fromEntries(names.map((name) => [name, way]));
 
 const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
 /** Methods of other packages' tokenizers, with the equivalents here. */
-const elsewhere: Readonly<Record<string, string>> = {
-  ...named(
+const equivalents: Readonly<Record<string, string>> = {
+  ...sameWay(
     ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"],
     "trainTokenizer({ extend: PATH, specialTokens, seedTokens }) makes a tokenizer with more tokens",
   ),
-  ...named(
+  ...sameWay(
     ["apply_chat_template", "encodeChat", "enablePadding", "enableTruncation", "setPadding", "setTruncation"],
     byTransformers,
   ),
-  ...named(["encode_ordinary", "encodeOrdinary"], "encode(text, { specialTokensAsText: true }) does that"),
-  ...named(["encode_batch"], "encodeBatch(texts) does that"),
-  ...named(["encode_with_offsets"], "encodeWithOffsets(text) does that"),
-  ...named(["decode_bytes"], "decodeBytes(ids) does that"),
-  ...named(["decode_single_token_bytes", "decodeSingleTokenBytes"], "tokenBytes(id) does that"),
-  ...named(["decodeBatch", "decode_batch", "batch_decode"], "decode(ids) decodes one text at a time"),
-  ...named(["countTokens", "count_tokens"], "count(text) does that"),
-  ...named(
+  ...sameWay(["encode_ordinary", "encodeOrdinary"], "encode(text, { specialTokensAsText: true }) does that"),
+  ...sameWay(["encode_batch"], "encodeBatch(texts) does that"),
+  ...sameWay(["encode_with_offsets"], "encodeWithOffsets(text) does that"),
+  ...sameWay(["decode_bytes"], "decodeBytes(ids) does that"),
+  ...sameWay(["decode_single_token_bytes", "decodeSingleTokenBytes"], "tokenBytes(id) does that"),
+  ...sameWay(["decodeBatch", "decode_batch", "batch_decode"], "decode(ids) decodes one text at a time"),
+  ...sameWay(["countTokens", "count_tokens"], "count(text) does that"),
+  ...sameWay(
     ["isWithinTokenLimit", "is_within_token_limit"],
     "count(text, { limit: n }) <= n says whether a text has at most n ids",
   ),
-  ...named(["token_to_id"], "tokenToId(token) does that"),
-  ...named(["id_to_token"], "idToToken(id) does that"),
-  ...named(
+  ...sameWay(["token_to_id"], "tokenToId(token) does that"),
+  ...sameWay(["id_to_token"], "idToToken(id) does that"),
+  ...sameWay(
     ["getVocab", "get_vocab"],
     "tokenToId(token) and idToToken(id) look up one token; ids are less than idLimit",
   ),
-  ...named(["getVocabSize", "get_vocab_size"], "it is vocabSize"),
-  ...named(["free"], "dispose() does that"),
+  ...sameWay(["getVocabSize", "get_vocab_size"], "it is vocabSize"),
+  ...sameWay(["free"], "dispose() does that"),
 };
 
 /** Makes calls of other packages' methods fail with the name of ours. */
 export function explainOtherNames(prototype: object): void {
-  for (const [name, way] of Object.entries(elsewhere)) {
+  for (const [name, way] of Object.entries(equivalents)) {
     Object.defineProperty(prototype, name, {
       configurable: true,
       value() {

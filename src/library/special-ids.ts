@@ -28,7 +28,7 @@ export function withIdsAround(ids: Uint32Array, { before, after }: IdsAround): U
   return all;
 }
 
-/** The batch with these ids around each text. */
+/** Returns the batch with these ids around each text. */
 export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAround): EncodedBatch {
   const added = around.before.length + around.after.length;
   if (added === 0) return { ids, offsets };
@@ -39,7 +39,7 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
   return { ids: all, offsets: moved };
 }
 
-/** The ids of special tokens; other added tokens are text. */
+/** Returns the ids of special tokens; other added tokens are text. */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
     allAddedTokens(parts)

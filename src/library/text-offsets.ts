@@ -12,13 +12,16 @@ import { type IdsAround, withIdsAround } from "./special-ids.ts";
 /** The token of ids[i] is at [starts[i], ends[i]) of the text. */
 export type EncodedWithOffsets = Spans & { readonly ids: Uint32Array<ArrayBuffer> };
 
-/** A UserError if the tokens of a text are not in it. */
+/** Throws a UserError if the tokens of a text are not in it. */
 export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
   const obstacle = offsetObstacle(parts) ?? (isString ? trimObstacle(parts) : undefined);
   if (obstacle !== undefined) throw new UserError(obstacle);
 }
 
-/** Where the tokens of a text are in it: in a string as its `slice` counts, as HF trims them; in bytes without gaps. */
+/**
+ * Returns the positions of a text's tokens: in a string in units of `slice`, trimmed as by HF; in bytes
+ * without gaps.
+ */
 export function findOffsets(
   text: string | Uint8Array,
   bytes: Uint8Array,
@@ -35,7 +38,7 @@ export function findOffsets(
   return { starts: inUnits(spans.starts), ends: inUnits(spans.ends) };
 }
 
-/** Where each character of a string begins in it, and the last one ends; undefined if each has one unit. */
+/** Returns the start of each character of a string, and the end of the last; undefined if each has one unit. */
 function unitsOf(text: string): Uint32Array | undefined {
   if (!/[\ud800-\udfff]/.test(text)) return undefined;
   const units = new Uint32Array(text.length + 1);
@@ -49,7 +52,7 @@ function unitsOf(text: string): Uint32Array | undefined {
   return units.subarray(0, count + 1);
 }
 
-/** With the ids around a text, which are at its start. */
+/** Adds the ids around a text, whose offsets are 0. */
 export function withOffsetsAround({ ids, starts, ends }: EncodedWithOffsets, around: IdsAround) {
   const nowhere = { before: around.before.map(() => 0), after: around.after.map(() => 0) };
   return {

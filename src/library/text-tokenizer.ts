@@ -16,9 +16,9 @@ import {
   allAddedTokens,
   behaviorFingerprint,
   bytesOf,
+  copyGivenIds,
   firstDifference,
   idsByKey,
-  idsGiven,
   keysById,
   NoCut,
   nameObstacle,
@@ -151,8 +151,8 @@ export class TextTokenizer {
 
   /**
    * Makes a tokenizer from the content of a `tokenizer.json` (HF's format, which training also writes): text,
-   * bytes, or the result of `JSON.parse`. Anything that cannot be reproduced exactly is refused with a {@link
-   * UserError} that names it.
+   * bytes, or the result of `JSON.parse`. Anything that cannot be reproduced exactly is refused with a
+   * {@link UserError} that names it.
    */
   static from(json: string | Uint8Array | object): TextTokenizer {
     return new TextTokenizer(partsOfJson(json));
@@ -390,7 +390,7 @@ export class TextTokenizer {
 
   private decodeGiven(call: string, ids: GivenIds, options: DecodeOptions): Uint8Array<ArrayBuffer> {
     const asked = checkOptions(call, options, decodeOptionKinds);
-    const given = idsGiven(call, ids);
+    const given = copyGivenIds(call, ids);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
@@ -436,7 +436,7 @@ export class TextTokenizer {
   }
 
   private recodeGiven(call: string, ids: GivenIds, options: EncodeOptions) {
-    const given = idsGiven(call, ids);
+    const given = copyGivenIds(call, ids);
     const bytes = this.decodeGiven(call, ids, {});
     const canonical = this.encodeGiven(call, bytes, options);
     return { given, bytes, canonical, index: firstDifference(given, canonical) };

@@ -133,8 +133,8 @@ export class Tokenizer extends TextTokenizer {
 
   /**
    * Makes a tokenizer from the content of a `tokenizer.json` (HF's format, which training also writes): text,
-   * bytes, or the result of `JSON.parse`. Anything that cannot be reproduced exactly is refused with a {@link
-   * UserError} that names it.
+   * bytes, or the result of `JSON.parse`. Anything that cannot be reproduced exactly is refused with a
+   * {@link UserError} that names it.
    */
   static override from(json: string | Uint8Array | object): Tokenizer {
     return new Tokenizer(partsOfJson(json));

@@ -24,7 +24,7 @@ import {
 import { nameInLibrary } from "#options";
 import { runSliced, spell, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
-import { baseSize, buildVocabulary, makeTokenCounts, notesOfShared } from "#tokenizer";
+import { baseSize, buildVocabulary, describeSharedIds, makeTokenCounts } from "#tokenizer";
 import {
   checkFormatNames,
   cuttingOf,
@@ -44,7 +44,7 @@ import {
   trainingStatistics,
 } from "#training";
 import { byteWords, WordCounter, type WordTable } from "#words";
-import { callOptions, inLibrary, readCall, spellInLibrary } from "./library.ts";
+import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
@@ -89,7 +89,7 @@ export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionN
  * ```
  */
 export const trainTokenizer = (options: BrowserTrainingOptions): Promise<TrainedTokenizer> =>
-  inLibrary(() => trainHere(options));
+  runCall(() => trainHere(options));
 
 async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
   checkArgument("trainTokenizer: options", options, objectArgument);
@@ -201,7 +201,7 @@ function warningsOf(training: Training, { vocabulary, invalidByteCount }: Traine
   const leastSize = baseSize(training.specialTokens, training.compat);
   return [
     ...invalidBytes({ count: invalidByteCount, became: "was counted as a pretoken of its own" }),
-    ...notesOfShared(vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...describeSharedIds(vocabulary).map((message) => ({ kind: "note" as const, message })),
     ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
   ];
 }

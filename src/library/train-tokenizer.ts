@@ -34,7 +34,7 @@ import {
   trainingStatistics,
   writeProduct,
 } from "#training";
-import { inLibrary, readCall, spellInLibrary } from "./library.ts";
+import { readCall, runCall, spellInLibrary } from "./library.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
@@ -50,7 +50,7 @@ import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
  * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus without text.
  */
 export const trainTokenizer = (options: TrainTokenizerOptions): Promise<TrainedTokenizer> =>
-  inLibrary(() => trainHere(options));
+  runCall(() => trainHere(options));
 
 async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokenizer> {
   const asked = readCall(options);
@@ -59,7 +59,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   const { files = [], texts, wordCounts, signal } = options;
   const command = { command: "trainTokenizer", arguments: [] };
   const given = { files: [files].flat(), texts, wordCounts, signal, command };
-  const finished = await runTraining(asked, given, worldOf(options, writtenPlaces(asked)));
+  const finished = await runTraining(asked, given, hostOf(options, writtenPlaces(asked)));
   if (finished === undefined) {
     const sizes = asked.vocabSize!.map(({ count }) => count);
     const path = sizes.length === 1 ? asked.output! : join(asked.output!, String(Math.max(...sizes)));
@@ -76,7 +76,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 }
 
 /** How the library reads, locks, writes and reports. */
-function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
+function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
   const warn = (warning: Warning) => onWarning?.(spell(formatWarning(warning), spellInLibrary));
   return {

@@ -14,10 +14,12 @@ import {
   usageError,
 } from "#runtime";
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
-import { commands, firstWords, wordsOf } from "./command-table.ts";
+import { commands, firstWords, secondWordsOf } from "./command-table.ts";
 
 /** Returns the command named by the first words, and the remaining arguments; undefined if they name none. */
-export function commandAt(typed: readonly string[]): { command: CommandSpec; rest: string[] } | undefined {
+export function findCommandIn(
+  typed: readonly string[],
+): { command: CommandSpec; rest: string[] } | undefined {
   const command = commands.find(({ name }) => name.split(" ").every((word, i) => word === typed[i]));
   return command && { command, rest: typed.slice(command.name.split(" ").length) };
 }
@@ -198,7 +200,7 @@ export function unknownOption(command: CommandSpec, shown: string, argument = sh
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
   return usageError(
     phrase`unknown option ${named(shown)}`,
-    isLong ? meant([`-${argument}`]) : optionHint(command, shown),
+    isLong ? suggest([`-${argument}`]) : optionHint(command, shown),
   );
 }
 
@@ -219,24 +221,24 @@ const synonyms: Readonly<Record<string, string>> = {
 function optionHint(command: CommandSpec, shown: string): Message {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
-  if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
+  if (known(synonyms[typed])) return suggest([`--${synonyms[typed]}`]);
   // Only some commands print the result as JSON; all report it to a watching program.
   if (typed === "--json" && known("progress")) return phrase`did you mean ${asOption("progress", "json")}?`;
   // Among equally near options, the more common one.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
     .map(({ name }) => `--${name}`);
-  if (names.includes(typed)) return meant([typed]);
+  if (names.includes(typed)) return suggest([typed]);
   const begun = names.filter((name) => name.startsWith(typed));
-  if (begun.length === 1) return meant(begun);
+  if (begun.length === 1) return suggest(begun);
   // `--format` may mean `--ids-format`.
   const ended = names.filter((name) => name.endsWith(typed.slice(1)));
-  if (ended.length > 0 && ended.length <= 2) return meant(ended);
+  if (ended.length > 0 && ended.length <= 2) return suggest(ended);
   const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));
   if (others.length > 0) return `it is an option of ${others.map(({ name }) => `bpe ${name}`).join(", ")}`;
-  if (begun.length > 1 && begun.length <= 4) return meant(begun.sort());
+  if (begun.length > 1 && begun.length <= 4) return suggest(begun.sort());
   const near = nearest(typed, names);
-  return near === undefined ? `bpe ${command.name} --help lists the options` : meant([near]);
+  return near === undefined ? `bpe ${command.name} --help lists the options` : suggest([near]);
 }
 
 /** Spells a long option: `-help`, `--pad_to` and `--padTo` become `--help` and `--pad-to`. */
@@ -247,7 +249,7 @@ const longName = (shown: string) =>
     .replaceAll("_", "-")
     .toLowerCase()}`;
 
-const meant = (names: readonly string[]) => phrase`did you mean ${joined(names.map(named), " or ")}?`;
+const suggest = (names: readonly string[]) => phrase`did you mean ${joined(names.map(named), " or ")}?`;
 
 /** An option as typed, for a message: other callers know long names only. */
 const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
@@ -256,7 +258,7 @@ const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typ
 export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
   if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
   const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;
-  const text = files.find((file) => isText.test(file) && isNowhere(file));
+  const text = files.find((file) => isText.test(file) && doesNotExist(file));
   if (text === undefined) return;
   const rest = typed.filter((word) => !files.includes(word));
   // A long text is not repeated.
@@ -269,7 +271,7 @@ export function refuseTypedText({ name }: CommandSpec, { files, options, typed }
   });
 }
 
-function isNowhere(path: string): boolean {
+function doesNotExist(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
   } catch (error) {
@@ -294,7 +296,7 @@ export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invoc
 /** Returns the error for an unknown command. */
 export function unknownCommand(typed: string, group?: string): UserError {
   if (group === undefined && typed.startsWith("-")) return optionBeforeCommand(typed);
-  const names = group === undefined ? firstWords : wordsOf(group);
+  const names = group === undefined ? firstWords : secondWordsOf(group);
   const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
   const near = begun.length === 1 ? begun[0] : nearest(typed, names);
   const before = group === undefined ? "" : `${group} `;
@@ -322,7 +324,7 @@ function optionBeforeCommand(typed: string): UserError {
     options.some(({ name, short }) => `--${name}` === option || `-${short}` === shown.slice(0, 2)),
   );
   const near = begun[0] ?? (taker === undefined ? nearest(option, alone) : undefined);
-  if (near !== undefined) return usageError(`unknown option ${shown}`, meant([near]));
+  if (near !== undefined) return usageError(`unknown option ${shown}`, suggest([near]));
   const hint = taker === undefined ? "bpe help lists the commands" : `e.g. bpe ${taker.name} ${shown} …`;
   return usageError(`the command must come before ${shown}`, hint);
 }

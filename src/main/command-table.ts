@@ -46,7 +46,8 @@ export const commandGroups = {
 export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
 
 /** Returns the second words of a group's commands. */
-export const wordsOf = (group: string) => commandsOf(group).map(({ name }) => name.slice(group.length + 1));
+export const secondWordsOf = (group: string) =>
+  commandsOf(group).map(({ name }) => name.slice(group.length + 1));
 
 /** The words that may follow `bpe`: commands and groups of them. */
 export const firstWords = [

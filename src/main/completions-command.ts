@@ -3,7 +3,7 @@ import { patterns } from "#pattern";
 import { spell } from "#runtime";
 import { type CommandSpec, type Invocation, type Output, writeStdout } from "#terminal";
 import { chatTemplates } from "#tokenizer";
-import { commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
+import { commandGroups, commands, firstWords, secondWordsOf } from "./command-table.ts";
 import { topicsOf } from "./help.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
@@ -33,7 +33,7 @@ const ownWords: Readonly<Record<string, readonly string[]>> = {
   "chat-template": Object.keys(chatTemplates),
 };
 
-const completed = ({ name, kind: { words = ownWords[name] ?? [], value = "" } }: Option): Completed => ({
+const completionOf = ({ name, kind: { words = ownWords[name] ?? [], value = "" } }: Option): Completed => ({
   words,
   isList: value === "LIST",
   path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
@@ -48,7 +48,7 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
 const firstNames = firstWords.join(" ");
-const groups = Object.keys(commandGroups).map((name) => ({ name, words: wordsOf(name).join(" ") }));
+const groups = Object.keys(commandGroups).map((name) => ({ name, words: secondWordsOf(name).join(" ") }));
 
 /** Words that may follow `bpe`, with descriptions. */
 const firstPhrases = [
@@ -154,7 +154,7 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
 /** Cases for the values of options: one for all options with the same completion. */
 function valueCases(options: readonly Option[]): string[] {
   const valued = options.filter(({ kind }) => kind.value !== undefined);
-  return [...Map.groupBy(valued, (option) => bashOffer(completed(option)))].map(
+  return [...Map.groupBy(valued, (option) => bashOffer(completionOf(option)))].map(
     ([offered, alike]) => `        ${alike.map(spellings).join(" | ")}) ${offered} return ;;`,
   );
 }
@@ -241,7 +241,8 @@ function zshOption(option: Option, command: CommandSpec): string {
   const names = short === undefined ? long : `{-${short}${before},${long}}`;
   const others = short === undefined ? `--${name}` : `-${short} --${name}`;
   const excluded = repeatable ? "'*'" : `'(${others})'`;
-  const taken = value === undefined ? "" : `:${value.replaceAll(":", "\\:")}:${zshAction(completed(option))}`;
+  const taken =
+    value === undefined ? "" : `:${value.replaceAll(":", "\\:")}:${zshAction(completionOf(option))}`;
   return `${excluded}${names}'[${zshBracketed(spell(description))}]${taken}'`;
 }
 
@@ -300,7 +301,7 @@ function fishLines(command: CommandSpec): string {
 function optionFlags(option: Option): string {
   const { name, short, description } = option;
   const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
-  return `${names} -d ${fishQuoted(spell(description))}${option.kind.value === undefined ? "" : valueFlags(completed(option), true)}`;
+  return `${names} -d ${fishQuoted(spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;
 }
 
 /** -x: a value that is not a file; -r -F: a file; -a: the allowed words. */

@@ -33,7 +33,7 @@ export function helpText(command?: CommandSpec | string, about?: string): string
   if (command === undefined) return programHelp(page);
   if (typeof command === "string") return groupHelp(command, page);
   if (about === undefined) return commandHelp(command, page);
-  const option = about in topics || about === "all" ? undefined : optionNamed(command, about);
+  const option = about in topics || about === "all" ? undefined : findOption(command, about);
   return option === undefined ? topicHelp(command, about, page) : optionHelp(command, option, page);
 }
 
@@ -97,7 +97,7 @@ export function commandHelp(command: CommandSpec, page: Page): string {
     "",
     ...exampleSection(examples.slice(0, count), page),
   ];
-  const phrase = sentences(description);
+  const phrase = makeSentences(description);
   const pages = [
     ...examples.map((_, i) => pageOf(details ?? phrase, examples.length - i)),
     pageOf(phrase, 1),
@@ -141,7 +141,7 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
         styles,
       ),
       ...(topic === "input" ? filesRow(command) : []).flatMap(({ label, text }) =>
-        entry({ label, text: sentences(text, command.filesDetails) }, page),
+        entry({ label, text: makeSentences(text, command.filesDetails) }, page),
       ),
       ...command.options.filter((option) => option.topic === topic).flatMap((one) => optionEntry(one, page)),
     ]),
@@ -161,7 +161,7 @@ export function optionHelp(command: CommandSpec, option: Option, page: Page): st
 }
 
 /** Returns the option named after `help`, with or without dashes. */
-export const optionNamed = ({ options }: CommandSpec, typed: string): Option | undefined =>
+export const findOption = ({ options }: CommandSpec, typed: string): Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
 const entry = ({ label, text }: Row, page: Page) => [
@@ -171,7 +171,7 @@ const entry = ({ label, text }: Row, page: Page) => [
 ];
 
 const optionEntry = (option: Option, page: Page) =>
-  entry({ label: label(option).trim(), text: described(option) }, page);
+  entry({ label: label(option).trim(), text: describeOption(option) }, page);
 
 function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]) {
   if (typed.startsWith("-")) return unknownOption(command, typed);
@@ -199,7 +199,7 @@ function examplesWith({ name, examples }: CommandSpec, options: readonly Option[
   if (found.length > 0 || sampled === undefined) return found;
   const typed = `${sampled.short === undefined ? `--${sampled.name}` : `-${sampled.short}`} ${sampled.sample}`;
   const command = examples[0]!.command.replace(`bpe ${name}`, `bpe ${name} ${typed.trim()}`);
-  return [{ what: sentences(sampled.description).slice(0, -1), command }];
+  return [{ what: makeSentences(sampled.description).slice(0, -1), command }];
 }
 
 /** Returns the topics of a command's options, in the order of help. */
@@ -211,18 +211,18 @@ const label = ({ short, name, kind }: Option) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
 /** Makes sentences of a phrase and its details. */
-export function sentences(description: Message, details: Message = "", spelling?: Spelling): string {
+export function makeSentences(description: Message, details: Message = "", spelling?: Spelling): string {
   const first = spell(description, spelling);
   return `${first[0]!.toUpperCase()}${first.slice(1)}. ${spell(details, spelling)}`.trim();
 }
 
 /** Returns all sentences about an option. */
-export function described(option: Option): string {
+export function describeOption(option: Option): string {
   const { description, details, kind, required } = option;
   const { words = [], value, repeatable } = kind;
   const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";
   return [
-    sentences(description, details),
+    makeSentences(description, details),
     words.length > 0 && `${which} ${words.join(", ")}.`,
     repeatable && "May be given several times.",
     required && "Required.",

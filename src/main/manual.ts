@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { usageError, withForwardSlashes } from "#runtime";
-import { isTerminal, plain, readPage, readSample, stylesFor, terminalColumns } from "#terminal";
+import { isTerminal, plainStyles, readPage, readSample, stylesFor, terminalColumns } from "#terminal";
 
 /**
  * The manual: the pages of docs/, embedded in every executable. Help and errors refer to them by the command that shows
@@ -18,7 +18,7 @@ export function manualPage(typed: string): string {
   if (sample !== null) return sample;
   if (page !== null) {
     const followed = withSample(withPlainLinks(page, "docs"));
-    return isTerminal(1) ? laidOut(followed, Math.min(terminalColumns(1), columnsMax)) : followed;
+    return isTerminal(1) ? formatMarkdown(followed, Math.min(terminalColumns(1), columnsMax)) : followed;
   }
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
@@ -38,14 +38,19 @@ const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice
 const columnsMax = 100;
 
 /** Formats Markdown for a terminal with the runtime's renderer. Code to paste has no frame. */
-export function laidOut(markdown: string, columns: number, isColoured = stylesFor(1) !== plain): string {
+export function formatMarkdown(
+  markdown: string,
+  columns: number,
+  isColoured = stylesFor(1) !== plainStyles,
+): string {
   const within = markdown.replaceAll(/\[([^\]]*)\]\(#[\w-]*\)/g, "$1");
   const shown = Bun.markdown.ansi(within, { columns, colors: isColoured });
-  return shown.replaceAll(framed, (_, lines: string) => lines.replaceAll(frame, "    "));
+  return shown.replaceAll(framedBlock, (_, lines: string) => lines.replaceAll(frame, "    "));
 }
 
 /** A code block as rendered with and without colours; tables have longer edges. */
-const framed = /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
+const framedBlock =
+  /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
 const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**

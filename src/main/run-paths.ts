@@ -105,7 +105,7 @@ function isMatched(path: string, typed: string): boolean {
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
 /** Whether a log may damage a file named on an unchecked command line: any argument may be a path. */
-export function maySpoil(path: string, typed: readonly string[]): boolean {
+export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
   const paths = others.flatMap((argument) => [argument, argument.replace(/^(-[^=]*|[^=/]*)=/, "")]);

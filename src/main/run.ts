@@ -11,13 +11,13 @@ import {
 } from "#runtime";
 import { MisplacedOutput } from "#store";
 import {
+  ClosedReader,
   type CommandSpec,
   callerSpelling,
   type Invocation,
   LogFile,
   Output,
   type OutputOptions,
-  ReaderGone,
   serveCrashes,
   serveSignals,
   undoAll,
@@ -26,7 +26,7 @@ import {
 import {
   checkComplete,
   checkValidUtf8,
-  commandAt,
+  findCommandIn,
   parseInvocation,
   peekOption,
   refuseIdsFormat,
@@ -101,7 +101,7 @@ export async function run(typed: readonly string[]): Promise<number> {
   } catch (error) {
     undoAll();
     if (error instanceof MisplacedOutput && error.isOfLog) output.dropLog();
-    if (error instanceof ReaderGone) {
+    if (error instanceof ClosedReader) {
       output.endUnread();
       return exitCode.done;
     }
@@ -123,7 +123,7 @@ async function takeListedTokens(
 }
 
 function findCommand(typed: readonly string[]) {
-  const found = commandAt(typed);
+  const found = findCommandIn(typed);
   if (found !== undefined) return found;
   const [first = "", second] = typed;
   throw Object.hasOwn(commandGroups, first) ? unknownCommand(second!, first) : unknownCommand(first);
@@ -194,10 +194,10 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
  * form and log.
  */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
-  const command = commandAt(typed)?.command;
+  const command = findCommandIn(typed)?.command;
   const isTaken = command?.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
-  const logPath = asked === undefined || (await codeForPaths()).maySpoil(asked, typed) ? undefined : asked;
+  const logPath = asked === undefined || (await codeForPaths()).mayDamage(asked, typed) ? undefined : asked;
   return {
     quiet: false,
     spelling: callerSpelling(command?.name ?? ""),

@@ -112,7 +112,7 @@ export class DamagedFile extends Error {
 }
 
 /**
- * Parses and checks JSON; throws `Damaged`. The check is needed even with a valid checksum, which anyone can
+ * Parses and checks JSON; throws `DamagedFile`. The check is needed even with a valid checksum, which anyone can
  * compute.
  */
 export function parseChecked<T>(path: string, json: string, check: Check<T>): T {

@@ -85,7 +85,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
   rename(countsPath, path);
 }
 
-/** Reads the whole entry and returns its statistics; throws `Damaged` for any difference from what was written. */
+/** Reads the whole entry and returns its statistics; throws `DamagedFile` for any difference from what was written. */
 export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   return withFile(path, (fd) => {
     const about = readAbout(path, fd);
@@ -95,7 +95,7 @@ export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   });
 }
 
-/** Opens an entry to read its words; `close` closes it. Like the reader, throws `Damaged` or a CountsFileError. */
+/** Opens an entry to read its words; `close` closes it. Like the reader, throws `DamagedFile` or a CountsFileError. */
 function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
   const fd = openTrusted(path);
   try {

@@ -388,7 +388,7 @@ export class Cache {
     this.index.add(known.state, known.sha256);
   }
 
-  /** Verifies the entries of a plan, and records the statistics of its contents. Throws `Damaged`. */
+  /** Verifies the entries of a plan, and records the statistics of its contents. Throws `DamagedFile`. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {

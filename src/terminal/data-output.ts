@@ -23,7 +23,7 @@ import {
   takeLock,
   writeStaged,
 } from "#store";
-import { isTerminal, type Line, type Output, printable, stylesFor } from "./output.ts";
+import { formatLines, isTerminal, type Line, type Output, stylesFor } from "./output.ts";
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
 
@@ -64,19 +64,19 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
 }
 
 /** Await it between chunks: it bounds the memory, and signals are handled meanwhile. */
-export const taken = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
+export const drain = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
 
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
   writeData(path, async (out) => {
     for (const chunk of chunks) {
       out.write(chunk);
-      await taken(out);
+      await drain(out);
     }
   });
 
 export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from(text)]);
 
-export const writeLines = (lines: readonly Line[]) => writeStdout(`${printable(lines, stylesFor(1))}\n`);
+export const writeLines = (lines: readonly Line[]) => writeStdout(`${formatLines(lines, stylesFor(1))}\n`);
 
 /** Writes a value as a line of JSON to stdout. Its lists may be long: tens of MB. */
 export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
@@ -127,7 +127,7 @@ export function checkHeadFits(path: string | undefined): void {
 }
 
 /** The reader of stdout has exited (`| head`). It has what it wanted, so the run ends silently, with success. */
-export class ReaderGone extends Error {}
+export class ClosedReader extends Error {}
 
 const stdout = 1;
 
@@ -224,7 +224,7 @@ const queuedBytesMax = 1 << 20;
 
 const errorOfStdout = (error: unknown): unknown =>
   codeOf(error) === "EPIPE"
-    ? new ReaderGone("the reader of stdout has gone")
+    ? new ClosedReader("the reader of stdout has gone")
     : refusal("standard output cannot be written", error);
 
 /** Joins small chunks, such as lines or single bytes, which would each take a system call. */

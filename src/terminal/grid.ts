@@ -41,17 +41,17 @@ const ellipsis = "…";
  * none fits, several tables have some of the items each, but always all subjects, because these are compared.
  */
 export function gridLines(grid: Grid, columns: number): Line[] {
-  const upright = uprightTable(grid);
-  const turned = turnedTable(grid);
-  const turnedByNumber = { ...turned, columns: numbered(turned.columns) };
+  const upright = tableWithSubjectRows(grid);
+  const turned = tableWithItemRows(grid);
+  const turnedByNumber = { ...turned, columns: numberNames(turned.columns) };
   const whole = Number.POSITIVE_INFINITY;
   const placed =
-    fitted(upright, columns, whole) ??
-    fitted(turned, columns, whole) ??
-    named(narrowed(upright, columns)) ??
-    named(narrowed(turned, columns)) ??
-    fitted(turnedByNumber, columns, whole) ??
-    narrowed(turnedByNumber, columns);
+    fitNames(upright, columns, whole) ??
+    fitNames(turned, columns, whole) ??
+    withoutNumbers(narrow(upright, columns)) ??
+    withoutNumbers(narrow(turned, columns)) ??
+    fitNames(turnedByNumber, columns, whole) ??
+    narrow(turnedByNumber, columns);
   if (placed !== undefined) return [...legendLines(placed, columns), ...blockLines(placed)];
   const rowColumns = Math.max(nameColumnsLeast, Math.floor(columns / 3));
   return splitLines({ ...upright, rows: shortAxis(upright.rows, rowColumns) }, columns);
@@ -83,21 +83,21 @@ function tableOf(rows: Axis, columns: Axis, cellAt: (row: number, column: number
 const escapedAxis = (axis: Axis): Axis => ({ ...axis, names: axis.names.map(escapeText) });
 
 /** Subjects as rows. */
-const uprightTable = ({ subjects, items, cells, bests }: Grid): Table =>
+const tableWithSubjectRows = ({ subjects, items, cells, bests }: Grid): Table =>
   tableOf(subjects, items, (row, column) => ({
     text: escapeText(cells[column]![row]!),
     isBest: bests?.[column]?.has(row) ?? false,
   }));
 
 /** Items as rows. */
-export const turnedTable = ({ subjects, items, cells, bests }: Grid): Table =>
+export const tableWithItemRows = ({ subjects, items, cells, bests }: Grid): Table =>
   tableOf(items, subjects, (row, column) => ({
     text: escapeText(cells[row]![column]!),
     isBest: bests?.[row]?.has(column) ?? false,
   }));
 
 /** Shortens names to the given number of columns; undefined if the table is still too wide. */
-function fitted(table: Table, columns: number, nameColumns: number): Table | undefined {
+function fitNames(table: Table, columns: number, nameColumns: number): Table | undefined {
   const shortRows = (width: number) =>
     table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
   const short = { ...table, rows: shortRows(nameColumns), columns: shortAxis(table.columns, nameColumns) };
@@ -107,13 +107,13 @@ function fitted(table: Table, columns: number, nameColumns: number): Table | und
 }
 
 /** Returns the table if none of its names became a number. */
-const named = (table: Table | undefined) =>
+const withoutNumbers = (table: Table | undefined) =>
   table?.rows.legend === undefined && table?.columns.legend === undefined ? table : undefined;
 
 /** Returns the table with the longest names that fit. */
-function narrowed(table: Table, columns: number): Table | undefined {
+function narrow(table: Table, columns: number): Table | undefined {
   for (let nameColumns = columns; nameColumns >= nameColumnsLeast; nameColumns--) {
-    const found = fitted(table, columns, nameColumns);
+    const found = fitNames(table, columns, nameColumns);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -125,17 +125,18 @@ function narrowed(table: Table, columns: number): Table | undefined {
  */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   if (axis.names.every((name) => shownWidth(name) <= columns)) return axis;
-  const short = new Map(axis.names.map((name) => [name, shortened(name, columns)]));
+  const short = new Map(axis.names.map((name) => [name, shortenName(name, columns)]));
   for (const alike of Map.groupBy(short.keys(), (name) => short.get(name)!).values()) {
     if (alike.length === 1) continue;
-    for (const [i, own] of withoutCommon(alike).entries()) short.set(alike[i]!, shortened(own, columns));
+    for (const [i, own] of removeCommonAffixes(alike).entries())
+      short.set(alike[i]!, shortenName(own, columns));
   }
-  if (new Set(short.values()).size < short.size) return numbered(axis);
+  if (new Set(short.values()).size < short.size) return numberNames(axis);
   return { ...axis, names: axis.names.map((name) => short.get(name)!) };
 }
 
 /** Removes the common prefix and suffix of names. */
-function withoutCommon(names: readonly string[]): string[] {
+function removeCommonAffixes(names: readonly string[]): string[] {
   const all = names.map(charactersOf);
   const least = Math.min(...all.map(({ length }) => length));
   const areEqual = (at: number) => all.every((characters) => characters.at(at) === all[0]!.at(at));
@@ -149,7 +150,7 @@ function withoutCommon(names: readonly string[]): string[] {
   });
 }
 
-const numbered = (axis: Axis): Axis & Heads => ({
+const numberNames = (axis: Axis): Axis & Heads => ({
   ...axis,
   names: axis.names.map((_, i) => String(i + 1)),
   legend: axis.names.map((name, i) => `${i === 0 ? `${axis.noun}: ` : ""}${i + 1} = ${name}`),
@@ -172,7 +173,7 @@ const widthOf = (table: Table): number =>
 
 /** Returns the table if it fits with names and without numbers. */
 export function namedLines(table: Table, columns: number): Line[] | undefined {
-  const placed = named(narrowed(table, columns));
+  const placed = withoutNumbers(narrow(table, columns));
   return placed && blockLines(placed);
 }
 
@@ -224,17 +225,17 @@ export const flowedLines = (items: readonly string[], columns: number): string[]
   packedLines(withCommas(items), columns);
 
 /** Shortens a name to the given number of columns by leaving out its middle. */
-export function shortened(name: string, columns: number): string {
+export function shortenName(name: string, columns: number): string {
   if (shownWidth(name) <= columns) return name;
   const characters = charactersOf(name);
   const room = Math.max(0, columns - shownWidth(ellipsis));
-  const begin = taken(characters, Math.ceil(room / 2));
-  const end = taken(characters.toReversed(), room - shownWidth(begin.join("")));
+  const begin = takeColumns(characters, Math.ceil(room / 2));
+  const end = takeColumns(characters.toReversed(), room - shownWidth(begin.join("")));
   return [...begin, ellipsis, ...end.toReversed()].join("");
 }
 
 /** Returns the first characters that fit the given number of columns. */
-function taken(characters: readonly string[], columns: number): string[] {
+function takeColumns(characters: readonly string[], columns: number): string[] {
   const found: string[] = [];
   let width = 0;
   for (const character of characters) {

@@ -12,13 +12,13 @@ export {
 } from "./command.ts";
 export { type CountedText, countTokensOf } from "./counted-text.ts";
 export {
+  ClosedReader,
   checkHeadFits,
+  drain,
   idOutputFile,
   lockDirectory,
   lockFiles,
   lockOutputs,
-  ReaderGone,
-  taken,
   writeChunks,
   writeData,
   writeJson,
@@ -35,9 +35,9 @@ export {
   markText,
   namedLines,
   shortAxis,
-  shortened,
+  shortenName,
   splitLines,
-  turnedTable,
+  tableWithItemRows,
 } from "./grid.ts";
 export {
   checkFiles,
@@ -62,7 +62,7 @@ export {
   type OutputOptions,
   type Piece,
   piece,
-  plain,
+  plainStyles,
   type Styles,
   stylesFor,
   terminalColumns,
@@ -81,9 +81,9 @@ export {
   withCommas,
 } from "./summary-rows.ts";
 export {
-  besideOf,
   nameOfTokenizer,
   openTokenizer,
   openTokenizers,
+  readSupplements,
   tokenizerOf,
 } from "./tokenizer-options.ts";

@@ -215,7 +215,7 @@ export class Output {
   }
 
   private line(lines: string | readonly Line[]): void {
-    this.write(printable(lines, stylesFor(stderr)));
+    this.write(formatLines(lines, stylesFor(stderr)));
   }
 
   private write(text: string): void {
@@ -254,7 +254,7 @@ export class LogFile {
 
   line(lines: string | readonly Line[]): void {
     const time = new Date().toISOString();
-    this.write(printable(lines).replace(/^/gm, `${time} `));
+    this.write(formatLines(lines).replace(/^/gm, `${time} `));
   }
 
   record(content: object): void {
@@ -346,16 +346,16 @@ export type Styles = Readonly<Record<keyof typeof codes, (text: string) => strin
  * TERM is dumb.
  */
 export const stylesFor = (fd: Descriptor): Styles =>
-  process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plain : coloured;
+  process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plainStyles : colourStyles;
 
 const stylesOf = (style: (text: string, code: string) => string) =>
   Object.fromEntries(
     Object.entries(codes).map(([name, code]) => [name, (text: string) => style(text, code)]),
   ) as Styles;
 
-export const plain = stylesOf((text) => text);
+export const plainStyles = stylesOf((text) => text);
 const styled = (text: string, code: string) => `\x1b[${code}m${text}\x1b[0m`;
-export const coloured = stylesOf(styled);
+export const colourStyles = stylesOf(styled);
 
 /** A line for people: text, which is escaped when printed, and styled pieces. */
 export type Line = string | readonly Piece[];
@@ -375,10 +375,10 @@ export function withFigure(lines: readonly string[], figure: string | undefined)
  * Formats lines for printing: all text for people is escaped here. A line may name a file, or show a token,
  * that contains line ends and terminal codes.
  */
-export function printable(lines: string | readonly Line[], styles: Styles = plain): string {
+export function formatLines(lines: string | readonly Line[], styles: Styles = plainStyles): string {
   const shown = (piece: Piece) => {
     if (typeof piece === "string") return escapeText(piece);
-    return styles === plain ? escapeText(piece.text) : styled(escapeText(piece.text), piece.code);
+    return styles === plainStyles ? escapeText(piece.text) : styled(escapeText(piece.text), piece.code);
   };
   return (typeof lines === "string" ? [lines] : lines)
     .map((line) => (typeof line === "string" ? escapeText(line) : line.map(shown).join("")))

@@ -141,7 +141,7 @@ function parts({ unit }: StageProgress, figures: Figures) {
     share: share === null ? "" : `${Math.floor(share * 100)} %`.padStart(5),
     amount: unit === "bytes" ? amount : `${amount} ${unit}`,
     rate: `${shown(perSecond)}/s`,
-    left: secondsLeft !== null && isForeseen(figures) ? `${formatClock(secondsLeft)} left` : "",
+    left: secondsLeft !== null && canEstimateEnd(figures) ? `${formatClock(secondsLeft)} left` : "",
     words: distinctWordCount === undefined ? "" : `${groupDigits(distinctWordCount)} words`,
     memory: `${formatBytes(memoryBytes)} memory`,
   };
@@ -151,11 +151,11 @@ function parts({ unit }: StageProgress, figures: Figures) {
  * Whether the remaining time can be estimated: the start of a stage says little about its speed, so only
  * after a share of it, or after some seconds.
  */
-const isForeseen = ({ share, done, perSecond }: Figures) =>
-  done > 0 && (share! >= foreseenShare || done >= foreseenSeconds * perSecond);
+const canEstimateEnd = ({ share, done, perSecond }: Figures) =>
+  done > 0 && (share! >= estimateShareMin || done >= estimateSecondsMin * perSecond);
 
-const foreseenShare = 0.1;
-const foreseenSeconds = 5;
+const estimateShareMin = 0.1;
+const estimateSecondsMin = 5;
 
 type Parts = ReturnType<typeof parts>;
 
@@ -175,9 +175,9 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
  * Parts that a narrow terminal leaves out, in this order. Amount and bar repeat the share; the stage is
  * dropped before the share, because only the share changes.
  */
-const dispensable = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
+const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
 /** If the end is unknown, there is no bar, and the amount shows the progress. */
-const dispensableWithoutShare = ["memory", "words", "rate", "stage"] as const;
+const droppedFirstWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };
 
@@ -186,7 +186,7 @@ export function barLine(progress: StageProgress, figures: Figures, width: number
   const { share } = figures;
   const said = parts(progress, figures);
   let hasBar = share !== null;
-  for (const part of ["", ...(share === null ? dispensableWithoutShare : dispensable)] as const) {
+  for (const part of ["", ...(share === null ? droppedFirstWithoutShare : droppedFirst)] as const) {
     if (part === "bar") hasBar = false;
     else if (part !== "") said[part] = "";
     const text = sentence(said);

@@ -18,7 +18,11 @@ type AskedTokenizer = Requested<typeof tokenizerSupplements> & {
  * Reads `--pattern` and `--special-token`, for tokenizer files without these, and whether special tokens are
  * text.
  */
-export const besideOf = ({ pattern, specialTokens = [], specialTokensAsText = false }: AskedTokenizer) => ({
+export const readSupplements = ({
+  pattern,
+  specialTokens = [],
+  specialTokensAsText = false,
+}: AskedTokenizer) => ({
   pattern: pattern === undefined ? undefined : resolvePattern(pattern),
   specialTokens,
   specialTokensAsText,
@@ -27,17 +31,19 @@ export const besideOf = ({ pattern, specialTokens = [], specialTokensAsText = fa
 /** Returns the tokenizer given by `--tokenizer`, without reading its files. */
 export const tokenizerOf = (asked: AskedTokenizer) => ({
   ...findTokenizer(asked.tokenizer!),
-  ...besideOf(asked),
+  ...readSupplements(asked),
 });
 
-type FoundBeside = ReturnType<typeof besideOf> & Pick<FoundTokenizer, "path"> & Partial<FoundTokenizer>;
+type FoundWithSupplements = ReturnType<typeof readSupplements> &
+  Pick<FoundTokenizer, "path"> &
+  Partial<FoundTokenizer>;
 
 /**
  * Loads the tokenizer, and warns about settings that are not applied. `isDecoded`: its ids will be converted
  * to bytes.
  */
 export async function openTokenizer(
-  { name, path, pattern, specialTokens, specialTokensAsText }: FoundBeside,
+  { name, path, pattern, specialTokens, specialTokensAsText }: FoundWithSupplements,
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
@@ -67,8 +73,8 @@ export async function openTokenizers(
 ): Promise<NamedTokenizer[]> {
   const named = files
     .map((typed) => readNamed("a tokenizer", typed))
-    .map(found)
-    .flatMap(eachSize);
+    .map(findNamed)
+    .flatMap(expandSizes);
   const names = uniqueNames(named, nameOfTokenizer);
   const twice = named.find((one, i) =>
     named.some((other, j) => j < i && names.get(other) === names.get(one)),
@@ -76,10 +82,10 @@ export async function openTokenizers(
   if (twice !== undefined) {
     throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
   }
-  const { pattern, specialTokens, specialTokensAsText } = besideOf(asked);
+  const { pattern, specialTokens, specialTokensAsText } = readSupplements(asked);
   const tokenizers: NamedTokenizer[] = [];
   while (tokenizers.length < named.length) {
-    const some = loadedTogether(named.slice(tokenizers.length), budget);
+    const some = loadTogether(named.slice(tokenizers.length), budget);
     const loads = some.map(({ path }) =>
       loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
     );
@@ -99,27 +105,27 @@ export async function openTokenizers(
  * Returns the first of these tokenizers that are loaded together: large ones each by a thread, within half of
  * the memory.
  */
-function loadedTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
+function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
   const fits = ({ path }: T) => {
     leftBytes -= loadingBytes(path);
     return leftBytes >= 0;
   };
-  const rest = named.slice(0, loadedAtOnce);
+  const rest = named.slice(0, loadedTogetherMax);
   const end = rest.findIndex((one, i) => !fits(one) && i > 0);
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-const loadedAtOnce = 4;
+const loadedTogetherMax = 4;
 
 /** A tokenizer that was found by name keeps that name. */
-function found(typed: Named): Named {
+function findNamed(typed: Named): Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };
 }
 
 /** `bpe train -n 16000,32000` writes a tokenizer for each size: such a directory stands for all of them. */
-function eachSize(named: Named): Named[] {
+function expandSizes(named: Named): Named[] {
   const { name, path } = named;
   if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
   const sizes = sizesIn(path);

@@ -237,7 +237,7 @@ export class IdBuffer {
   ids: Ids;
   count = 0;
   /** Number of ids that were flushed or taken. */
-  private goneCount = 0;
+  private removedCount = 0;
   /** Ascending positions at which records end among the ids. A text that is not a record adds none. */
   private recordEnds: number[] = [];
 
@@ -287,7 +287,7 @@ export class IdBuffer {
 
   /** The number of ids so far, including flushed and taken ones. */
   get totalCount(): number {
-    return this.goneCount + this.count;
+    return this.removedCount + this.count;
   }
 
   /** Returns the ends of records among the ids that are flushed or taken next. */
@@ -314,7 +314,7 @@ export class IdBuffer {
   }
 
   private forget(): void {
-    this.goneCount += this.count;
+    this.removedCount += this.count;
     this.count = 0;
   }
 

@@ -50,15 +50,19 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
     if (section.id !== undefined) return [uncut("added", section.id, addedText(section.id))];
     return pretokensOf(parts, section.bytes).map((bytes) => {
       const id = wholeIds.get(latin1(bytes));
-      return id === undefined ? merged(model, merger, bytes) : uncut("whole", id, bytes);
+      return id === undefined ? explainMerges(model, merger, bytes) : uncut("whole", id, bytes);
     });
   });
   const ids = explained.flatMap((part) => part.ids);
-  assert(String(ids) === String(encoded(parts, text)), "what is explained is what encoding gives");
+  assert(String(ids) === String(encodeText(parts, text)), "what is explained is what encoding gives");
   return explained;
 }
 
-function merged({ byteIds, merges }: EncodingModel, merger: WordMerger, bytes: Uint8Array): ExplainedPart {
+function explainMerges(
+  { byteIds, merges }: EncodingModel,
+  merger: WordMerger,
+  bytes: Uint8Array,
+): ExplainedPart {
   const start = Array.from(bytes, (byte) => byteIds[byte]!).filter((id) => id !== droppedByte);
   const ids = start.slice();
   /** The byte offset of each of the ids. */
@@ -84,7 +88,7 @@ function wholeTokensOf({ wholeTokens }: EncodingModel): ReadonlyMap<string, numb
 
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
-function encoded(parts: TokenizerParts, text: Uint8Array): Uint16Array | Uint32Array {
+function encodeText(parts: TokenizerParts, text: Uint8Array): Uint16Array | Uint32Array {
   const encoding = new TextEncoding(parts);
   encoding.pushText(text, 0, text.length);
   return encoding.out.flush();

@@ -15,7 +15,7 @@ import { reservedTokens } from "./vocabulary.ts";
  * Gives a base's added tokens the bytes that a merge would have to spell: in HF's files they are keys of the
  * vocabulary like all others, so the text "Ġlo" represents " lo".
  */
-export function asLearned(base: TokenizerParts): TokenizerParts {
+export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
   const others = allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
     const bytes = decodeCharacters(content);
@@ -33,14 +33,14 @@ export function asLearned(base: TokenizerParts): TokenizerParts {
  */
 export function* startTokensOf(base: TokenizerParts): Generator<undefined, StartTokens> {
   const { idLimit, bytes, starts } = base.tokens;
-  return { count: idLimit, spelling: { bytes, starts }, known: yield* tokensNeverMade(base) };
+  return { count: idLimit, spelling: { bytes, starts }, known: yield* findTokensWithoutMerge(base) };
 }
 
 /**
  * Returns the tokens that no merge of the base produces. Tokens with characters that represent no byte are
  * left out: no merge can spell their key.
  */
-function* tokensNeverMade(base: TokenizerParts): Generator<undefined, KnownToken[]> {
+function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
   const contents = new Map(allAddedTokens(base).map(({ id, content }) => [id, content]));
   const ids: number[] = [];
@@ -144,7 +144,7 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
  * Returns the merges that produce seeds, on top of the base's, and the seeds that it already has. `keys` are
  * its tokens' keys.
  */
-export function seedsBeyond(
+export function findSeedMerges(
   base: TokenizerParts,
   keys: ReadonlyMap<string, number>,
   seeds: readonly string[],
@@ -191,7 +191,10 @@ function spacelessSeeds(
 }
 
 /** Renames special tokens of the base. */
-export function renamedParts(base: TokenizerParts, names: ReadonlyMap<string, string>): TokenizerParts {
+export function renameSpecialTokens(
+  base: TokenizerParts,
+  names: ReadonlyMap<string, string>,
+): TokenizerParts {
   const { tokens, addedTokens, controlTokens } = base;
   const renamed = (added: readonly AddedToken[]) =>
     added.map((token) => ({ ...token, content: names.get(token.content) ?? token.content }));

@@ -65,7 +65,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   let end = 4 * headWords;
   body.forEach(({ length }, i) => {
     head.set([end, length], partsAt / 4 + 2 * i);
-    end += padded(length);
+    end += padTo4(length);
   });
   const image = new Uint8Array(end);
   image.set(bytesOf(head));
@@ -81,7 +81,7 @@ export const imageVersion = 5;
 const flagsAt = 32;
 const partsAt = 56;
 
-const padded = (byteCount: number) => (byteCount + 3) & ~3;
+const padTo4 = (byteCount: number) => (byteCount + 3) & ~3;
 const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: false });
 
 /**

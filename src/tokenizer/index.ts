@@ -20,15 +20,15 @@ export {
 export { type ExplainedPart, explainText } from "./explain.ts";
 export {
   addSpecials,
-  asLearned,
   checkReachable,
+  findSeedMerges,
   numberExtension,
   padExtension,
   ranksObstacle,
-  renamedParts,
-  seedsBeyond,
+  renameSpecialTokens,
   startTokensOf,
   truncateExtension,
+  withKeyBytes,
 } from "./extend-vocabulary.ts";
 export {
   behaviorFingerprint,
@@ -43,19 +43,19 @@ export { imageMagic, imageName } from "./image-name.ts";
 export { modelOfRanks } from "./model-of-ranks.ts";
 export {
   type AskedModelSettings,
-  beyondOtherFiles,
-  broughtTokens,
   contentOf,
-  documentEndAmong,
+  describeSharedId,
+  findDocumentEnd,
   type JsonObject,
   type Like,
   type ModelSettings,
-  noteOfShared,
   postProcessorSteps,
   type Role,
   type Roles,
   roleNames,
+  settingOnlyInTokenizerJson,
   settleModelLike,
+  templateTokens,
 } from "./model-settings.ts";
 export { offsetObstacle, trimObstacle } from "./offset-obstacles.ts";
 export {
@@ -83,10 +83,10 @@ export { type Spans, TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {
+  copyGivenIds,
   decodableEnd,
   haveAllBytes,
   idLimitMax,
-  idsGiven,
   joinTokens,
   lazyTokenTable,
   nameObstacle,
@@ -99,10 +99,10 @@ export {
 } from "./token-table.ts";
 export {
   allAddedTokens,
-  areNarrow,
   checkSameTokenizer,
   type EncodingParts,
   type Extension,
+  fitNarrowIds,
   type LoadOptions,
   mergesInIds,
   type Numbering,
@@ -113,9 +113,9 @@ export {
   refuse,
   removed,
   type SpecialTokenOption,
-  sendable,
   specialTokenId,
   type TokenizerParts,
+  toSendable,
   trainedParts,
 } from "./tokenizer-parts.ts";
 export {
@@ -130,6 +130,7 @@ export {
   buildVocabulary,
   checkSpecialTokens,
   copyTokenBytes,
+  describeSharedIds,
   type FinishedTokenizer,
   firstMerges,
   forEachPart,
@@ -138,7 +139,6 @@ export {
   keptBytesMax,
   makeTokenBytes,
   mergesOfSize,
-  notesOfShared,
   notKept,
   otherOfEntry,
   type PutArrays,

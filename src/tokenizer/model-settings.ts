@@ -15,7 +15,7 @@ export type ModelSettings = {
   /** Roles that were assigned by default. */
   readonly proposed: readonly Role[];
   /** Special tokens that nobody named: a named chat template adds them. */
-  readonly brought: readonly string[];
+  readonly fromTemplate: readonly string[];
   /** Whether encoding puts bos before a text by default. */
   readonly addsBos: boolean;
   /** A Jinja template. */
@@ -66,7 +66,7 @@ export type Like = {
 export type JsonObject = { readonly [name: string]: unknown };
 
 /** Returns the setting that only tokenizer.json can express, or null. */
-export function beyondOtherFiles({
+export function settingOnlyInTokenizerJson({
   normalization,
   like,
 }: {
@@ -115,7 +115,7 @@ const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
 };
 
 /** Returns the special token that ends documents, by its name: an end-of-text token that does not end a turn. */
-export const documentEndAmong = (specialTokens: readonly string[]): string | undefined =>
+export const findDocumentEnd = (specialTokens: readonly string[]): string | undefined =>
   wellKnown.eos
     .filter((name) => !/end_of_turn|eot_id|im_end/.test(name))
     .find((name) => specialTokens.includes(name));
@@ -157,7 +157,7 @@ export function settleModelSettings(
   return {
     roles,
     proposed,
-    brought: [],
+    fromTemplate: [],
     addsBos,
     chatTemplate: chatTemplateOf(asked.chatTemplate, specialTokens, roles),
     modelMaxLength: asked.modelMaxLength ?? null,
@@ -202,7 +202,7 @@ function namesOf(role: Role, chatTemplate: string | undefined): readonly string[
  * Returns the special tokens that a named chat template or its models need and that are not among the given
  * ones.
  */
-export function broughtTokens(
+export function templateTokens(
   { chatTemplate, roles = {} }: AskedModelSettings,
   specialTokens: readonly string[],
 ): string[] {
@@ -214,7 +214,7 @@ export function broughtTokens(
     roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
   const wanted = [
     ...(needsBos && named.bos !== null ? [named.bos] : []),
-    ...(documentEndAmong(specialTokens) === undefined ? [named.documentEnd] : []),
+    ...(findDocumentEnd(specialTokens) === undefined ? [named.documentEnd] : []),
     ...named.specialTokens,
     ...(roles.pad === undefined && !hasOne(wellKnown.pad) ? [named.pad] : []),
   ];
@@ -258,5 +258,5 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
  * Describes a special token whose text is the key of an ordinary token with other bytes: only HF's rule lets
  * them share an id.
  */
-export const noteOfShared = (content: string, id: number, bytes: Uint8Array): string =>
+export const describeSharedId = (content: string, id: number, bytes: Uint8Array): string =>
   `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;

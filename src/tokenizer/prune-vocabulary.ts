@@ -9,7 +9,7 @@ import { allAddedTokens, type Numbering, removed, type TokenizerParts } from "./
 /** The tokens to remove from a vocabulary. */
 export type Pruning = {
   /** 1 for each id whose token is kept. */
-  readonly stays: Uint8Array;
+  readonly isKept: Uint8Array;
   /** The number of kept tokens. */
   readonly size: number;
   /** The number of removed tokens that were unreachable. */
@@ -81,7 +81,7 @@ export function chooseTokens(
     for (const part of [left[id]!, right[id]!]) useCounts[part]!--;
     for (const part of new Set([left[id]!, right[id]!])) pushIfLeaf(part);
   }
-  return { stays, size, unreachableCount };
+  return { isKept: stays, size, unreachableCount };
 }
 
 /**

@@ -1,19 +1,20 @@
 import type { TokenDecoder } from "./token-decoder.ts";
-import { idsGiven, positionOf, unknownId } from "./token-table.ts";
+import { copyGivenIds, positionOf, unknownId } from "./token-table.ts";
 
 /**
- * Decodes ids as they come, to text that can be shown at once. What `push` and `end` give, joined, is the text of all ids:
- * `tokenizer.decode(ids)`, with the same replacement characters for bytes that are not UTF-8. `Tokenizer.stream` makes one.
+ * Decodes ids as they arrive, to text that can be shown at once. The joined results of `push` and `end` equal
+ * `tokenizer.decode(ids)` for all ids, including replacement characters for bytes that are not UTF-8.
+ * `Tokenizer.stream` makes one.
  */
 export class StreamDecoder {
-  // Names of the language's own: consoles do not show them.
+  // Private names of the language, which consoles do not show.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #tokens: TokenDecoder;
   readonly #idLimit: number;
   readonly #isKept: ((id: number) => boolean) | undefined;
   #idCount = 0;
 
-  /** @internal @param isKept says of each id whether it is decoded; left out: all are */
+  /** @internal @param isKept whether an id is decoded; if left out, all are */
   constructor(tokens: TokenDecoder, idLimit: number, isKept?: (id: number) => boolean) {
     this.#tokens = tokens;
     this.#idLimit = idLimit;
@@ -21,11 +22,12 @@ export class StreamDecoder {
   }
 
   /**
-   * Takes the next id, or several, and returns the text that is certain now: never a part of a character. It may be empty. An
-   * id without a token is an error that names its position in the stream; then none of these ids is taken.
+   * Takes the next id, or several, and returns the text that is certain now: never a part of a character,
+   * possibly empty. An id without a token is an error with its position in the stream; then none of these ids
+   * is taken.
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
-    const array = typeof ids === "number" ? Float64Array.of(ids) : idsGiven("push", ids);
+    const array = typeof ids === "number" ? Float64Array.of(ids) : copyGivenIds("push", ids);
     const kept = this.#isKept === undefined ? array : array.filter(this.#isKept);
     const { bytes, unknownIndex } = this.#tokens.decode(kept);
     if (unknownIndex >= 0) {
@@ -36,7 +38,10 @@ export class StreamDecoder {
     return this.#decoder.decode(bytes, { stream: true });
   }
 
-  /** The rest of the text: a replacement character if it ends within a character, else nothing. The next stream may begin. */
+  /**
+   * Returns the rest of the text: a replacement character if it ends within a character, else nothing. The
+   * next stream may begin.
+   */
   end(): string {
     this.#idCount = 0;
     return this.#decoder.decode();

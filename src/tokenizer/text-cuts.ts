@@ -7,9 +7,9 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 /** Bytes [start, end) of a text. */
 export type TextPart = { readonly start: number; readonly end: number };
 
-/** A text with its tokens, to be cut into parts that have at most so many ids: src/kernel/text/cuts.ts as JavaScript sees it. */
+/** Cuts a text with its tokens into parts of limited numbers of ids: the JavaScript side of src/kernel/text/cuts.ts. */
 export class TextCuts {
-  /** A UserError if the text is not in its tokens. */
+  /** Throws a UserError if the tokens do not spell the text. */
   constructor(
     readonly text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -30,19 +30,19 @@ export class TextCuts {
     return this.decoder.exports;
   }
 
-  /** The longest part from the start that has at most `idsMax` ids; it may be empty. */
+  /** Returns the longest part from the start that has at most `idsMax` ids; it may be empty. */
   firstPart(idsMax: number): TextPart {
     return { start: 0, end: this.exports.endOfPart(0, idsMax) >>> 0 };
   }
 
-  /** The longest part that ends where the text does, which has more than `idsMax` ids. */
+  /** Returns the longest part at the end of the text, which has more than `idsMax` ids. */
   lastPart(idsMax: number): TextPart {
     return { start: this.exports.startOfLastPart(idsMax) >>> 0, end: this.text.length };
   }
 
   /**
-   * The parts of the text in their order: each has at most `idsMax` ids, and begins where the last `overlap` tokens of the part
-   * before do, or later where it would not begin or not end after that one.
+   * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins where the last `overlap` tokens
+   * of the previous part do, or later if it would otherwise not begin or not end after that part.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
@@ -58,7 +58,7 @@ export class TextCuts {
     return parts;
   }
 
-  /** These parts, of the text as it was given; their starts ascend, and so do their ends. */
+  /** Returns these parts of the original text; their starts ascend, and so do their ends. */
   slices(given: string | Uint8Array, parts: readonly TextPart[]): (string | Uint8Array)[] {
     if (typeof given !== "string") return parts.map(({ start, end }) => given.slice(start, end));
     const [starts, ends] = [new CharacterCounter(this.text), new CharacterCounter(this.text)];
@@ -74,10 +74,10 @@ export class TextCuts {
   }
 }
 
-/** Why a text was not cut. */
+/** The reason why a text was not cut. */
 export class NoCut extends UserError {}
 
-/** Characters of a string before positions in its bytes, which ascend. */
+/** Counts the characters of a string before ascending positions in its bytes. */
 class CharacterCounter {
   private position = 0;
   private count = 0;

@@ -4,14 +4,14 @@ import { pushedBytes, type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
-/** Kinds of notes: those of the events of src/kernel/text/sections.ts. */
+/** Kinds of notes: the events of src/kernel/text/sections.ts. */
 const tokenNote = 2;
 const strippedNote = 3;
 const spaceNote = 4;
 const changeNote = 5;
 const noteNumbers = 4;
 
-/** The notes of a text by which its tokens can be found in it (src/kernel/text/offsets.ts). */
+/** Notes on a text, for locating its tokens (src/kernel/text/offsets.ts). */
 export class TextNotes {
   private numbers = new Uint32Array(noteNumbers * scaled(16, 1));
   count = 0;
@@ -35,7 +35,10 @@ export class TextNotes {
     return this.numbers.subarray(0, noteNumbers * this.count);
   }
 
-  /** The size of the added token that is the first id, with the white space that it takes; undefined if it is none. */
+  /**
+   * The size of the first token with the whitespace that it strips, if it is an added token; otherwise
+   * undefined.
+   */
   get firstTokenBytes(): number | undefined {
     const { list } = this;
     let size: number | undefined;
@@ -145,7 +148,7 @@ export class TextEncoding extends TextChain {
     return pos;
   }
 
-  /** How many ids a text has, or `idsMax` + 1 if it has more. */
+  /** Returns the number of ids of a text, or `idsMax` + 1 if it has more. */
   countIds(text: string | Uint8Array, idsMax: number): number {
     const before = this.out.totalCount;
     this.pushUntil(text, idsMax, false);

@@ -61,7 +61,12 @@ export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs
  * occur less often than the last merged pair. Without an earlier merge, that many occurrences would not have
  * made them tokens.
  */
-export function intermediates({ startCount, createdCounts, endCounts, pairCounts }: TokenCounts): Uint8Array {
+export function markIntermediates({
+  startCount,
+  createdCounts,
+  endCounts,
+  pairCounts,
+}: TokenCounts): Uint8Array {
   const areIntermediate = new Uint8Array(endCounts.length);
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
@@ -112,7 +117,7 @@ export function tokenCountFacts(tokenCounts: TokenCounts, vocabulary: Vocabulary
   const half = mergesAtSize(vocabulary, Math.floor(sizeAfter(vocabulary, mergeCount) / 2));
   let residueCount = 0;
   let neverReachedCount = 0;
-  const areIntermediate = intermediates(own);
+  const areIntermediate = markIntermediates(own);
   for (let token = areIntermediate.indexOf(1); token >= 0; token = areIntermediate.indexOf(1, token + 1)) {
     residueCount++;
     if (endCounts[token] === 0) neverReachedCount++;

@@ -9,22 +9,25 @@ type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex:
 /** Token i is at [starts[i], ends[i]). */
 export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
 
-/** The steps that trim spaces off offsets (`PostProcessing`), and the ids of added tokens, whose spaces are those of their text. */
+/**
+ * The steps that trim spaces off offsets (`PostProcessing`), and the ids of added tokens, whose spaces belong
+ * to their text.
+ */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
 
 /**
- * A memory of the kernel that has the tokens: there ids are decoded (src/kernel/text/decode.ts), and the tokens of a text placed in it
- * (src/kernel/text/offsets.ts).
+ * Kernel memory with the tokens, which decodes ids (src/kernel/text/decode.ts) and locates the tokens of a
+ * text (src/kernel/text/offsets.ts).
  */
 export class TokenDecoder {
   readonly exports;
   private readonly memory: WebAssembly.Memory;
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
-  /** Counts the ids of parts of a text that is cut (src/kernel/env.ts). */
+  /** Counts the ids of parts of a text that is being cut (src/kernel/env.ts). */
   countIds: CountIds = () => 0;
 
-  /** @param trimming what a post-processor takes off spans in characters */
+  /** @param trimming a post-processor's trimming of spans in characters */
   constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming) {
     const { exports, memory } = createTextKernel((...part) => this.countIds(...part));
     let longest = 0;
@@ -54,7 +57,10 @@ export class TokenDecoder {
     this.output = new Uint8Array(buffer, exports.decodedAddress() >>> 0, exports.decodedCapacity());
   }
 
-  /** Where each token of a text begins and ends in it, in bytes or as HF has it; null if they do not have all of its bytes. */
+  /**
+   * Returns the span of each token in a text, in bytes or by HF's rule; null if the tokens lack some of its
+   * bytes.
+   */
   spans(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -65,7 +71,7 @@ export class TokenDecoder {
     return this.place(text, ids, notes, { spans, inCharacters }) ? spans : null;
   }
 
-  /** Finds where the tokens of a text are in it. False if they do not have all of its bytes. */
+  /** Locates the tokens of a text. Returns false if they lack some of its bytes. */
   place(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -92,7 +98,7 @@ export class TokenDecoder {
     return exports.endOffsets() >>> 0 === text.length;
   }
 
-  /** Whether it has so much memory for a long text that it had better be made again. */
+  /** Whether it has grown so much for a long text that it should be replaced. */
   get isLarge(): boolean {
     return this.memory.buffer.byteLength > largeBytes;
   }

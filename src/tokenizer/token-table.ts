@@ -152,7 +152,7 @@ export function decodableEnd(
  * Converts a caller's ids to an array that holds each number exactly: other typed arrays would wrap numbers
  * that do not fit.
  */
-export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
+export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);
   if (kind === "Uint32Array" || kind === "Uint16Array") {
     checkAttached(`${call}: ids`, ids as Uint32Array | Uint16Array);

@@ -166,7 +166,7 @@ export function trainedParts(
     normalization,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: areNarrow(maxOf(tokenIds), addedTokens),
+    isNarrow: fitNarrowIds(maxOf(tokenIds), addedTokens),
     tokens,
     description: {
       path: "",
@@ -179,7 +179,7 @@ export function trainedParts(
 }
 
 /** Whether every id fits 16 bits; `idMax` is the largest one of the model. */
-export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
+export const fitNarrowIds = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
   idMax <= narrowIdMax && addedTokens.every(({ id }) => id <= narrowIdMax);
 
 /** The largest 16-bit id. */
@@ -213,7 +213,7 @@ export function refuse(path: string, what: string, hint?: string): never {
 }
 
 /** Returns the parts for another thread, with the table built: a lazy one cannot be sent. */
-export const sendable = (parts: TokenizerParts): TokenizerParts => ({
+export const toSendable = (parts: TokenizerParts): TokenizerParts => ({
   ...parts,
   tokens: { ...parts.tokens },
 });

@@ -59,7 +59,7 @@ export function firstTokens(
   const stays = isFixed.slice();
   for (const id of ids.subarray(0, count)) stays[id] = 1;
   return {
-    stays,
+    isKept: stays,
     size: fixedCount + count,
     unreachableCount: idsWhere(reaches, (reach) => reach === Reach.unreachable).length,
     mergeCount: count === 0 ? 0 : births[ids[count - 1]!]!,

@@ -32,8 +32,8 @@ export function* vocabularyStatistics(
 ): Generator<undefined, VocabularyStatistics> {
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
-  /** By id; 0 for what is not the model's. */
   const { idLimit, bytes, starts } = tokens;
+  /** By id; 0 for ids that are not the model's. */
   const byteCounts = new Uint32Array(idLimit);
   const shapeOfId = (id: number) => shapeOf(bytes, starts[id]!, starts[id + 1]!);
   let [whitespaceCount, separatorCount] = [0, 0];

@@ -3,7 +3,7 @@ import type { Compat, LearnedPairs } from "#merge";
 import type { PatternExport } from "#pattern";
 import { assert, createKernel, growMemory, type Kernel, UserError, usageError } from "#runtime";
 import type { Normalization } from "#text";
-import { type Like, type ModelSettings, noteOfShared } from "./model-settings.ts";
+import { describeSharedId, type Like, type ModelSettings } from "./model-settings.ts";
 
 /**
  * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
@@ -372,10 +372,15 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
  * Describes special tokens that share an id with an ordinary token of other bytes: `é` is the key of the byte
  * 0xE9. Such ids represent the ordinary token, as in HF.
  */
-export const notesOfShared = ({ specialTokens, specialIds, tokenIds, tokenBytes }: Vocabulary): string[] =>
+export const describeSharedIds = ({
+  specialTokens,
+  specialIds,
+  tokenIds,
+  tokenBytes,
+}: Vocabulary): string[] =>
   specialTokens.flatMap((content, s) => {
     const token = isAscii(content) ? -1 : tokenIds.indexOf(specialIds[s]!);
-    return token < 0 ? [] : [noteOfShared(content, specialIds[s]!, copyTokenBytes(tokenBytes, token))];
+    return token < 0 ? [] : [describeSharedId(content, specialIds[s]!, copyTokenBytes(tokenBytes, token))];
   });
 
 const notLearned = -1;
@@ -394,7 +399,7 @@ function checkLearnedTokens(
     return bytes === null ? null : keyOf(bytes);
   });
   const texts = specialTokens.map((special) => keyOf(new TextEncoder().encode(special)));
-  const learned = learnedAmong(tokens, new Set([...keys, ...texts].filter((key) => key !== null)));
+  const learned = findLearned(tokens, new Set([...keys, ...texts].filter((key) => key !== null)));
   specialTokens.forEach((special, s) => {
     const isLearned = learned.has(texts[s]!) || (keys[s] !== null && learned.has(keys[s]!));
     if (isLearned && compat !== "huggingface") throw equalsLearnedToken(special);
@@ -406,7 +411,7 @@ function checkLearnedTokens(
  * Finds the tokens with the bytes in `wanted`, by key. No two have the same: docs/internals/merge.md, "the
  * property".
  */
-function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
+function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;
   const { lengths, starts, kept } = tokens;

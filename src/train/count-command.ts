@@ -6,6 +6,7 @@ import { MemoryBudget, runSliced, workersFor } from "#runtime";
 import {
   checkFiles,
   corpusNoteLines,
+  drain,
   type Invocation,
   lockFiles,
   type Output,
@@ -13,7 +14,6 @@ import {
   openInputs,
   openRanges,
   spoolPipes,
-  taken,
   writeChunks,
   writeData,
 } from "#terminal";
@@ -96,7 +96,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
       : await writeData(place!, (out) =>
-          runSliced(writeSum(parts, out, countsOptions, minCount), () => taken(out)),
+          runSliced(writeSum(parts, out, countsOptions, minCount), () => drain(out)),
         );
   await keepRest?.();
   cached?.shrink();

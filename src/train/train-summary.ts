@@ -111,7 +111,10 @@ function trainingRows(
     ...languageRows(record.languages),
     inFull("weights", weightsText(options.weights)),
     inFull("seed tokens", seedsText(options)),
-    inBoth("brought", model.brought.length === 0 ? "" : [...model.brought, "(by the chat template)"]),
+    inBoth(
+      "brought",
+      model.fromTemplate.length === 0 ? "" : [...model.fromTemplate, "(by the chat template)"],
+    ),
     ["roles", roles, model.proposed.length > 0 ? roles : ""],
     inFull("superwords", superwordText(trained.superwordFacts)),
     ["counts", counts, record.inputs.length === 0 ? counts : ""],

@@ -21,25 +21,25 @@ import type { AddedToken } from "#text";
 import {
   addSpecials,
   allAddedTokens,
-  asLearned,
   behaviorFingerprint,
   checkReachable,
   checkSameTokenizer,
   checkSpecialTokens,
   type Extension,
+  findSeedMerges,
   haveAllBytes,
   idsByKey,
   newSpecials,
   numberExtension,
   padExtension,
   ranksObstacle,
-  renamedParts,
-  seedsBeyond,
+  renameSpecialTokens,
   segmentWords,
   startTokensOf,
   type TokenizerParts,
   tokenBytesOf,
   truncateExtension,
+  withKeyBytes,
 } from "#tokenizer";
 import { byteWordsSize } from "#words";
 import {
@@ -77,7 +77,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   }
   await yieldToEventLoop();
   const recorded = findTrainingRecord(files.sources.flatMap(({ paths }) => paths));
-  return renameBase({ parts: asLearned(loaded), files, recorded }, renamed);
+  return renameBase({ parts: withKeyBytes(loaded), files, recorded }, renamed);
 }
 
 type OpenedBase = {
@@ -91,7 +91,7 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
   for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
-  const parts = names.size === 0 ? opened.parts : renamedParts(opened.parts, names);
+  const parts = names.size === 0 ? opened.parts : renameSpecialTokens(opened.parts, names);
   let keys: ReadonlyMap<string, number> | undefined;
   const lateKeys = () => {
     keys ??= idsByKey(parts);
@@ -111,7 +111,7 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
     },
     idOfKey: (key: string) => lateKeys().get(key),
     makeSeeds: (seeds: readonly string[]) =>
-      seedsBeyond(parts, seeds.length === 0 ? new Map() : lateKeys(), seeds),
+      findSeedMerges(parts, seeds.length === 0 ? new Map() : lateKeys(), seeds),
   };
 }
 

@@ -23,7 +23,7 @@ import {
 import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, phrase, usageError, withValue, workersFor } from "#runtime";
 import { describeCounts, type Guard } from "#store";
-import { baseSize, notesOfShared } from "#tokenizer";
+import { baseSize, describeSharedIds } from "#tokenizer";
 import { countsChunks, type GivenWords, type WordTable } from "#words";
 import { loadFormats } from "./chosen-files.ts";
 import { languageFilesOf, languagesOf } from "./count-groups.ts";
@@ -265,7 +265,7 @@ function warningsOfEnd(
   const { size, reservedCount } = trained.vocabulary;
   const leastSize = baseSize(training.specialTokens, training.compat);
   return [
-    ...notesOfShared(trained.vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...describeSharedIds(trained.vocabulary).map((message) => ({ kind: "note" as const, message })),
     ...(training.parity?.ratio == null ? unevenLanguages(trained.languages) : []),
     ...atPlace,
     ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),

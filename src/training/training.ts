@@ -17,7 +17,6 @@ import {
   type AskedModelSettings,
   allAddedTokens,
   baseSize,
-  broughtTokens,
   checkSpecialTokens,
   type Like,
   type ModelSettings,
@@ -25,6 +24,7 @@ import {
   roleNames,
   settleModelLike,
   type TokenizerParts,
+  templateTokens,
 } from "#tokenizer";
 import type { CountsOptions } from "#words";
 import { settleParity } from "./parity.ts";
@@ -156,7 +156,7 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
 
 /** Returns special tokens that a chat template adds. Word counts were made without them. */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
-  asked.counts === undefined ? broughtTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
+  asked.counts === undefined ? templateTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
 
 /** Settles and checks how text is cut. */
 export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSources): CutSettings {
@@ -391,7 +391,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat),
     model: {
       ...settleModelLike(like, specialTokens, modelOf(asked)),
-      brought: base === null ? broughtOf(asked, looked) : [],
+      fromTemplate: base === null ? broughtOf(asked, looked) : [],
     },
     ...((asked.weights ?? []).length > 0 && {
       weights: asked.weights!.map(checkWeight),

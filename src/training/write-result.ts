@@ -234,7 +234,7 @@ function fieldsOf(
 ): FieldsOf<TrainingRecord> {
   const { training, trained, corpus } = result;
   const { specialTokens, padTo, compat, model, normalization, like } = training;
-  const { proposed, brought, roles, ...modelSettings } = model;
+  const { proposed, fromTemplate, roles, ...modelSettings } = model;
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
   return {
     options: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Grid, gridLines, shortAxis, shortened } from "../../src/terminal/grid.ts";
-import { coloured, type Line, plain, printable } from "../../src/terminal/output.ts";
+import { type Grid, gridLines, shortAxis, shortenName } from "../../src/terminal/grid.ts";
+import { colourStyles, formatLines, type Line, plainStyles } from "../../src/terminal/output.ts";
 import { shownWidth } from "../../src/terminal/summary-rows.ts";
 
 const axis = (noun: string, names: readonly string[], sum?: string) => ({
@@ -25,7 +25,7 @@ function gridOf(
   };
 }
 
-const shownIn = (columns: number, grid: Grid) => printable(gridLines(grid, columns)).split("\n");
+const shownIn = (columns: number, grid: Grid) => formatLines(gridLines(grid, columns)).split("\n");
 
 describe("a table in a terminal", () => {
   test("has subjects as rows, numbers below each other, and a mark behind the best", () => {
@@ -39,8 +39,8 @@ describe("a table in a terminal", () => {
 
   test("the mark is bold with its value, where there is colour", () => {
     const lines: Line[] = gridLines(gridOf(["a", "b"], ["en"]), 80);
-    expect(printable(lines, coloured).split("\n")[2]).toBe("b  \x1b[1m1.0*\x1b[0m");
-    expect(printable(lines, plain).split("\n")[2]).toBe("b  1.0*");
+    expect(formatLines(lines, colourStyles).split("\n")[2]).toBe("b  \x1b[1m1.0*\x1b[0m");
+    expect(formatLines(lines, plainStyles).split("\n")[2]).toBe("b  1.0*");
   });
 
   test("items become rows where they do not fit above the columns", () => {
@@ -150,12 +150,12 @@ describe("a table in a terminal", () => {
 
 describe("names that are too long", () => {
   test("lose their middle, by columns and whole characters", () => {
-    expect(shortened("tokenizer", 9)).toBe("tokenizer");
-    expect(shortened("tokenizer", 8)).toBe("toke…zer");
-    expect(shortened("tokenizer", 2)).toBe("t…");
-    expect(shortened("中文维基百科", 12)).toBe("中文维基百科");
-    expect(shortened("中文维基百科", 11)).toBe("中文…基百科");
-    expect(shortened("e\u0301".repeat(5), 4)).toBe(`${"e\u0301".repeat(2)}…e\u0301`);
+    expect(shortenName("tokenizer", 9)).toBe("tokenizer");
+    expect(shortenName("tokenizer", 8)).toBe("toke…zer");
+    expect(shortenName("tokenizer", 2)).toBe("t…");
+    expect(shortenName("中文维基百科", 12)).toBe("中文维基百科");
+    expect(shortenName("中文维基百科", 11)).toBe("中文…基百科");
+    expect(shortenName("e\u0301".repeat(5), 4)).toBe(`${"e\u0301".repeat(2)}…e\u0301`);
   });
 
   test("lose what they share where they would look alike, and become numbers where that is not enough", () => {

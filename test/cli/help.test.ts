@@ -17,12 +17,12 @@ import type { Option } from "../../src/options/option.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { spell } from "../../src/runtime/message.ts";
 import type { CommandSpec } from "../../src/terminal/command.ts";
-import { coloured, plain } from "../../src/terminal/output.ts";
+import { colourStyles, plainStyles } from "../../src/terminal/output.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { errorOf } from "../thrown.ts";
 
-const page = (columns: number, styles = plain) => ({ columns, styles });
+const page = (columns: number, styles = plainStyles) => ({ columns, styles });
 const pagesOf = (command: CommandSpec, columns: number) => [
   commandHelp(command, page(columns)),
   ...[...topicsOf(command), "all"].map((topic) => topicHelp(command, topic, page(columns))),
@@ -57,10 +57,10 @@ describe("every page", () => {
 
   test("is the same with colours, but for the colours", () => {
     for (const command of commands) {
-      const shown = commandHelp(command, page(80, coloured));
+      const shown = commandHelp(command, page(80, colourStyles));
       expect(shown).toContain("\x1b[1m");
       expect(Bun.stripANSI(shown)).toBe(commandHelp(command, page(80)));
-      expect(Bun.stripANSI(topicHelp(command, "all", page(80, coloured)))).toBe(
+      expect(Bun.stripANSI(topicHelp(command, "all", page(80, colourStyles)))).toBe(
         topicHelp(command, "all", page(80)),
       );
     }
@@ -241,9 +241,9 @@ describe("on a terminal", () => {
 
   test("help is as wide as it, and has colours", async () => {
     const shown = await onTerminal([binary, "train", "--help"], { columns: 47 });
-    expect(shown).toBe(commandHelp(commands[0]!, page(47, coloured)));
+    expect(shown).toBe(commandHelp(commands[0]!, page(47, colourStyles)));
     const wide = await onTerminal([binary, "help", "train", "speed"], { columns: 300 });
-    expect(wide).toBe(topicHelp(commands[0]!, "speed", page(120, coloured)));
+    expect(wide).toBe(topicHelp(commands[0]!, "speed", page(120, colourStyles)));
   });
 
   test("errors and hints have colours", async () => {

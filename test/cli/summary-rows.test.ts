@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { coloured, printable, withFigure } from "../../src/terminal/output.ts";
+import { colourStyles, formatLines, withFigure } from "../../src/terminal/output.ts";
 import { namesWithin, rowLines } from "../../src/terminal/summary-rows.ts";
 
 test("texts stand below each other, and a row that says nothing is none", () => {
@@ -90,8 +90,8 @@ test("as many names as fit are told, the first one always, and how many more the
 test("the number that matters stands out where styles are on, and nothing else changes", () => {
   const lines = ["corpus 4.096 MB", "vocabulary; 4.096 bytes per token, 4.096 bytes per token"];
   const shown = withFigure(lines, "4.096 bytes per token");
-  expect(printable(shown)).toBe(lines.join("\n"));
-  expect(printable(shown, coloured)).toBe(
+  expect(formatLines(shown)).toBe(lines.join("\n"));
+  expect(formatLines(shown, colourStyles)).toBe(
     "corpus 4.096 MB\nvocabulary; \x1b[1m4.096 bytes per token\x1b[0m, 4.096 bytes per token",
   );
   for (const figure of [undefined, "4.097"]) expect(withFigure(lines, figure)).toEqual(lines);

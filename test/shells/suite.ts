@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { manPage } from "../../scripts/release/man-page.ts";
-import { wordsOf } from "../../src/main/command-table.ts";
+import { secondWordsOf } from "../../src/main/command-table.ts";
 import { completionScript } from "../../src/main/completions-command.ts";
 import { put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";
@@ -91,11 +91,11 @@ test("fish offers what may stand there", () => {
     ["bpe help train n", ["nightly"]],
     ["bpe train x --help n", ["nightly"]],
     ["bpe id", ["ids"]],
-    ["bpe ids ", wordsOf("ids")],
+    ["bpe ids ", secondWordsOf("ids")],
     ["bpe ids train --vocab", ["--vocab-size"]],
     ["bpe ids train --pat", [""]],
     ["bpe ids train x --help n", ["nightly"]],
-    ["bpe help ids ", wordsOf("ids")],
+    ["bpe help ids ", secondWordsOf("ids")],
     ["bpe help ids train n", ["nightly"]],
     ["bpe help ids inspect ", ["all", "general"]],
     ["bpe train --mi", ["--min-frequency"]],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { inLibrary, readCall, spellInLibrary } from "../../../src/library/library.ts";
+import { readCall, runCall, spellInLibrary } from "../../../src/library/library.ts";
 import { checkComplete, parseInvocation } from "../../../src/main/arguments.ts";
 import { commands } from "../../../src/main/command-table.ts";
 import { checkCombinations, nameInLibrary, type Option } from "../../../src/options/option.ts";
@@ -161,7 +161,7 @@ describe("in the library, by its names,", () => {
 
   test("a message names options in its words, whoever wrote it; what is in quotes stays", async () => {
     const refused = (call: object) =>
-      refusalOf(inLibrary(async () => settle(readCall({ vocabSize: 1000, ...call }), {})));
+      refusalOf(runCall(async () => settle(readCall({ vocabSize: 1000, ...call }), {})));
     const twice = await refused({ specialTokens: ["--pad-to", "--pad-to"] });
     expect(twice.message).toBe('special token "--pad-to" is given twice');
     const { message, hint } = await refused({ model: { addsBos: true } });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import {
   type AskedModelSettings,
-  broughtTokens,
   settleModelSettings,
+  templateTokens,
 } from "../../../src/tokenizer/model-settings.ts";
 import { errorOf } from "../../thrown.ts";
 
@@ -34,20 +34,20 @@ test("a chat template that has a name says which token ends a turn", () => {
 
 test("a chat template that has a name brings the tokens of its models, where none has their roles", () => {
   const chatml = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
-  expect(broughtTokens({ chatTemplate: "chatml" }, [])).toEqual(chatml);
+  expect(templateTokens({ chatTemplate: "chatml" }, [])).toEqual(chatml);
   expect(rolesOf(chatml, { chatTemplate: "chatml" })).toEqual({
     bos: "<|endoftext|>",
     eos: "<|im_end|>",
     pad: "<|endoftext|>",
   });
-  expect(broughtTokens({ chatTemplate: "chatml" }, ["<|im_end|>", "<|pad|>", "</s>"])).toEqual([
+  expect(templateTokens({ chatTemplate: "chatml" }, ["<|im_end|>", "<|pad|>", "</s>"])).toEqual([
     "<|im_start|>",
   ]);
   const llama3 = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|finetune_right_pad_id|>"];
   const first = ["<|begin_of_text|>", "<|end_of_text|>"];
-  expect(broughtTokens({ chatTemplate: "llama3" }, [])).toEqual([...first, ...llama3]);
-  expect(broughtTokens({ chatTemplate: "llama3" }, ["<|endoftext|>"])).toEqual([first[0]!, ...llama3]);
-  expect(broughtTokens({ chatTemplate: "llama3", roles: { bos: "<x>", pad: "" } }, ["</s>"])).toEqual(
+  expect(templateTokens({ chatTemplate: "llama3" }, [])).toEqual([...first, ...llama3]);
+  expect(templateTokens({ chatTemplate: "llama3" }, ["<|endoftext|>"])).toEqual([first[0]!, ...llama3]);
+  expect(templateTokens({ chatTemplate: "llama3", roles: { bos: "<x>", pad: "" } }, ["</s>"])).toEqual(
     llama3.slice(0, 3),
   );
   expect(rolesOf(["<|endoftext|>", ...first, ...llama3], { chatTemplate: "llama3" })).toEqual({
@@ -55,7 +55,7 @@ test("a chat template that has a name brings the tokens of its models, where non
     eos: "<|eot_id|>",
     pad: "<|finetune_right_pad_id|>",
   });
-  for (const chatTemplate of [undefined, "{{ x }}"]) expect(broughtTokens({ chatTemplate }, [])).toEqual([]);
+  for (const chatTemplate of [undefined, "{{ x }}"]) expect(templateTokens({ chatTemplate }, [])).toEqual([]);
 });
 
 test("what ends a text is proposed as pad by no template", () => {

@@ -20,7 +20,7 @@ function prune(tokenizer: NaiveTokenizer, counts: ReadonlyMap<string, number>, s
   for (const [token, count] of counts) countsById[tokenizer.ids.get(token)!] = count;
   const pruning = chooseTokens(derivations, countsById, size);
   if ("smallestSize" in pruning) return pruning;
-  const stays = [...tokenizer.ids].filter(([, id]) => pruning.stays[id] === 1).map(([token]) => token);
+  const stays = [...tokenizer.ids].filter(([, id]) => pruning.isKept[id] === 1).map(([token]) => token);
   return { ...pruning, stays: stays.sort() };
 }
 

@@ -4,8 +4,8 @@ import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
-  intermediates,
   makeTokenCounts,
+  markIntermediates,
   type TokenCounts,
   tokenCountFacts,
   tokenCountsOfFirst,
@@ -96,16 +96,18 @@ const exampleWords = new Map([
 test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
   // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
-  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => intermediates(tokenCounts)[token]);
+  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => markIntermediates(tokenCounts)[token]);
   expect([...tokenCounts.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
   expect(found).toEqual([256, 257, 258, 260, 261]);
   // Bytes are given: none is an intermediate token, though "s" is gone too.
-  expect([tokenCounts.endCounts[115], intermediates(tokenCounts)[115]]).toEqual([0, 0]);
+  expect([tokenCounts.endCounts[115], markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
   // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
-  expect([overlapping.pairCounts[0], overlapping.endCounts[256], intermediates(overlapping)[256]]).toEqual([
-    2, 1, 0,
-  ]);
+  expect([
+    overlapping.pairCounts[0],
+    overlapping.endCounts[256],
+    markIntermediates(overlapping)[256],
+  ]).toEqual([2, 1, 0]);
 });
 
 test("a token that is left as often as the last pair occurred is no intermediate token", () => {
@@ -119,7 +121,7 @@ test("a token that is left as often as the last pair occurred is no intermediate
     4,
     2,
   ]);
-  expect(intermediates(tokenCounts)[256]).toBe(0);
+  expect(markIntermediates(tokenCounts)[256]).toBe(0);
 });
 
 test("sizes are without the tokens that only fill the vocabulary", () => {
@@ -164,7 +166,7 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         rate(merges.mergeCount),
       ]);
       const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
-      const areIntermediate = intermediates(tokenCounts);
+      const areIntermediate = markIntermediates(tokenCounts);
       const absorbed = learned.filter((token) => areIntermediate[token]);
       expect(facts.residueCount).toBe(absorbed.length);
       expect(facts.neverReachedCount).toBe(

@@ -23,7 +23,7 @@ function truncate(tokenizer: NaiveTokenizer, size: number) {
   const parts = partsOf(tokenizer);
   const cut = firstTokens(parts, deriveTokens(parts), size);
   if ("smallestSize" in cut) return cut;
-  const kept = [...tokenizer.ids].filter(([, id]) => cut.stays[id] === 1);
+  const kept = [...tokenizer.ids].filter(([, id]) => cut.isKept[id] === 1);
   const tokens = new Set(kept.map(([token]) => token));
   const later = new Set(tokenizer.merges.slice(cut.mergeCount).map(String));
   const merges = tokenizer.merges
