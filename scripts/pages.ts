@@ -1,5 +1,5 @@
-// Builds the template of the pages that `--report` writes, dist/pages/report.html: the style and the program, with places for
-// the title and the content. Its policy lets only these in, by their hashes.
+// Builds the template of `--report`, dist/pages/report.html: style and program, with placeholders for the
+// title and the content. Its Content-Security-Policy allows only these, by hash.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");
 
-/** No page normalizes text. */
+/** Report pages normalize no text, so the normalizer is left out. */
 const withoutNormalizer: BunPlugin = {
   name: "without normalizer",
   setup(build) {
@@ -20,10 +20,10 @@ const withoutNormalizer: BunPlugin = {
   },
 };
 
-/** A page without its data. */
+/** The largest template in bytes. */
 const sizeMax = 250_000;
 
-/** A source of a policy. */
+/** Returns the CSP source for a script or style. */
 export const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** Bundles a program for browsers. */
@@ -46,18 +46,18 @@ export async function bundleForPage(entry: string, format: "iife" | "esm"): Prom
 
 type Page = {
   readonly title: string;
-  /** What a page has in its head besides, e.g. a mark. */
+  /** Additional content of the head, such as the mark. */
   readonly mark?: string;
   readonly content: string;
   readonly style: string;
   readonly script: string;
-  /** A module, or a script whose text workers are made of, too. */
+  /** A module, or a classic script from whose text workers are also created. */
   readonly isModule: boolean;
-  /** Directives of its policy, in the place of usual ones. */
+  /** CSP directives that replace the usual ones. */
   readonly allowed?: Readonly<Record<string, string>>;
 };
 
-/** Returns a page that loads nothing and runs only its own script, which its policy knows by the hash. */
+/** Returns a page that loads nothing and runs only its own script, allowed by hash. */
 export function pageOf({ title, mark = "", content, style, script, isModule, allowed = {} }: Page): string {
   const directives = {
     "default-src": "'none'",
@@ -94,7 +94,7 @@ ${content}<script${isModule ? ' type="module"' : ""}>${script}</script>
 /** The style of all pages. */
 export const pageStyle = readFileSync(join(root, "src/pages/app/report-style.css"), "utf8");
 
-/** Writes a page that is not too large. Returns its path. */
+/** Writes a page, or fails if it is too large. Returns its path. */
 export function writePage(path: string, page: string, sizeMax: number): string {
   const size = Buffer.byteLength(page);
   if (size > sizeMax) throw new Error(`${path} has ${size} bytes, more than ${sizeMax}`);

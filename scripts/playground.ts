@@ -1,4 +1,4 @@
-// Builds the page to learn from, dist/playground/playground.html: `npm run suite playground`. `bpe playground` writes the same file.
+// Builds the playground, dist/playground/playground.html: `npm run suite playground`. `bpe playground` writes the same file.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { playgroundContent } from "../src/playground/playground-page.ts";
@@ -7,12 +7,12 @@ import { bundleForPage, hashOf, pageOf, pageStyle, writePage } from "./pages.ts"
 const root = resolve(import.meta.dir, "..");
 
 /**
- * The built-in text: articles [first, end) of the declaration of human rights; 0 is its preamble. Most of it is English, so that
- * the first merges are of English.
+ * The built-in text: articles [first, end) of the declaration of human rights; 0 is the preamble. Mostly English, so that
+ * the first merges are English.
  */
 const languages = { eng: [0, 31], deu_1996: [1, 7], cmn_hans: [1, 5], hin: [1, 2] } as const;
 
-/** More would be felt when the page is opened or sent. */
+/** A larger page would be slow to open and send. */
 const sizeMax = 900_000;
 
 function declaration(language: string, [first, end]: readonly [number, number]): string {
@@ -33,7 +33,7 @@ function declaration(language: string, [first, end]: readonly [number, number]):
     .join("\n");
 }
 
-/** Builds the page; the kernel has been built. Returns its path. */
+/** Builds the page from the compiled kernel. Returns its path. */
 export async function buildPlayground(directory = join(root, "dist/playground")): Promise<string> {
   const text = Object.entries(languages)
     .map(([language, range]) => declaration(language, range))
@@ -45,7 +45,7 @@ export async function buildPlayground(directory = join(root, "dist/playground"))
     style: pageStyle + readFileSync(join(root, "src/playground/browser/playground-style.css"), "utf8"),
     script,
     isModule: false,
-    // Workers are made of the same script. WebAssembly is in it.
+    // Workers run the same script, which contains WebAssembly.
     allowed: {
       "script-src": `${hashOf(script)} 'wasm-unsafe-eval'`,
       "worker-src": "blob:",

@@ -1,4 +1,4 @@
-/** An axis of a chart: from `first` to `last`, with its marks. */
+/** An axis of a chart, from `first` to `last`, and its tick marks. */
 export type Axis = {
   readonly title: string;
   readonly scale: "linear" | "log";
@@ -7,7 +7,7 @@ export type Axis = {
   readonly ticks: readonly number[];
 };
 
-/** Where on the axis a value is: 0 at its first end, 1 at its last. */
+/** Returns the position of a value on the axis: 0 at `first`, 1 at `last`. */
 export function placeOn({ scale, first, last }: Axis, value: number): number {
   const at = scale === "log" ? Math.log10 : (number: number) => number;
   return last === first ? 0 : (at(value) - at(first)) / (at(last) - at(first));
@@ -15,7 +15,7 @@ export function placeOn({ scale, first, last }: Axis, value: number): number {
 
 const tickCountMax = 6;
 
-/** An axis with round marks that holds all values. */
+/** Returns an axis with round ticks that covers all values. */
 export function linearAxis(title: string, values: readonly number[], floor?: number): Axis {
   const low = Math.min(...values, ...(floor === undefined ? [] : [floor]));
   const high = Math.max(...values, low + 1e-9);
@@ -26,17 +26,17 @@ export function linearAxis(title: string, values: readonly number[], floor?: num
   return { title, scale: "linear", first: ticks[0]!, last: ticks.at(-1)!, ticks };
 }
 
-/** The least of 1, 2, 5, 10, 20 … that is not below the step. */
+/** Rounds a step up to the next of 1, 2, 5, 10, 20 … */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));
   const factor = [1, 2, 5, 10].find((factor) => factor * power >= step * (1 - 1e-9))!;
   return factor * power;
 }
 
-/** The smallest mark: doubled again and again it is 500, 1k, 2k, 4k … */
+/** The smallest tick, from which the others follow by doubling: 500, 1k, 2k, 4k … */
 const sizeLeast = 250;
 
-/** An axis of sizes of vocabularies. Its marks are those that people choose: 500, 1k, 2k, 4k …; of few merges single ones. */
+/** Returns a log axis of vocabulary sizes with ticks at 500, 1k, 2k, 4k …; a linear one if too few of these fit. */
 export function sizesAxis(title: string, first: number, last: number): Axis {
   const sizes: number[] = [];
   for (let size = sizeLeast; size <= last; size *= 2) if (size >= first) sizes.push(size);
@@ -50,7 +50,7 @@ export function sizesAxis(title: string, first: number, last: number): Axis {
   return { title, scale: "log", first, last, ticks };
 }
 
-/** 1500 -> "1.5k", 32000 -> "32k", 2e9 -> "2G": for marks, where room is little. */
+/** Abbreviates a number for tick labels: 1500 -> "1.5k", 32000 -> "32k", 2e9 -> "2G". */
 export function shortNumber(value: number, digits = 3): string {
   const magnitude = Math.abs(value);
   if (magnitude < 1000) return Number(value.toPrecision(digits)).toString();
@@ -59,7 +59,7 @@ export function shortNumber(value: number, digits = 3): string {
   return `${Number((value / 1000 ** power).toPrecision(digits))}${units[power]}`;
 }
 
-/** The marks of an axis, with enough digits to tell them apart. */
+/** Labels the ticks of an axis, with enough digits to tell them apart. */
 export function tickNames({ ticks }: Axis): string[] {
   for (let digits = 3; ; digits++) {
     const names = ticks.map((tick) => shortNumber(tick, digits));
@@ -73,5 +73,5 @@ export const percent = (share: number) =>
 /** Keeps a number and its percent sign on one line. */
 export const unbroken = (text: string) => text.replaceAll(/(?<=\d) %/g, "\u00a0%");
 
-/** A share as lengths in a picture are given. */
+/** Formats a share as an SVG or CSS length. */
 export const lengthOf = (share: number) => `${Math.round(1000 * share) / 10}%`;

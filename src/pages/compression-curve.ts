@@ -7,14 +7,14 @@ export type Compression = {
   readonly tokensAfter: Float64Array;
 };
 
-/** A vocabulary of this size, and the bytes of the corpus that one of its tokens holds. */
+/** A vocabulary size and the mean bytes per token at that size. */
 export type CurvePoint = { readonly size: number; readonly bytesPerToken: number };
 
-/** What a page shows of the compression. */
+/** The compression curve that a page shows. */
 export type Curve = {
-  /** At equal factors from each other; the last is the chosen size. */
+  /** Equally spaced on a log scale; the last is the chosen size. */
   readonly points: readonly CurvePoint[];
-  /** The chosen size, its half, its quarter …, and smaller sizes that were chosen, too. */
+  /** The chosen size, half of it, a quarter …, and the smaller sizes that were also written. */
   readonly table: readonly CurvePoint[];
   /** An estimate for twice the size. */
   readonly doubled: CurvePoint | null;
@@ -39,7 +39,7 @@ export function curvePoint({ baseSize, tokensAfter }: Compression, size: number)
   return { size, bytesPerToken: tokensAfter[0]! / tokensAfter[size - baseSize]! };
 }
 
-/** Sizes at equal factors from each other, the first and the last included. */
+/** Returns sizes equally spaced on a log scale, including the first and the last. */
 function curveSizes(first: number, last: number): number[] {
   const sizes = new Set<number>();
   for (let i = 0; i < pointsOnCurve; i++) {
@@ -50,7 +50,7 @@ function curveSizes(first: number, last: number): number[] {
 
 const halvingsMax = 5;
 
-/** The last size, its half, its quarter … above the size without merges; of few merges half of them, a quarter … */
+/** Returns the last size, half of it, a quarter …, down to the size without merges. Few merges are halved instead. */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
   const sizes = new Set(base === first ? [...smaller, first] : smaller);
@@ -62,7 +62,7 @@ function tableSizes(first: number, last: number, smaller: readonly number[]): nu
   return sizes.size === 0 ? [last] : [...sizes].sort((a, b) => a - b);
 }
 
-/** The curve through some points: its table has the last, and others at least nearly a factor of 2 apart. */
+/** Returns the curve through known points. Its table has the last point and others about a factor of 2 apart. */
 export function curveThrough(points: readonly CurvePoint[]): Curve {
   const table: CurvePoint[] = [];
   for (const point of points.toReversed())
@@ -71,8 +71,8 @@ export function curveThrough(points: readonly CurvePoint[]): Curve {
 }
 
 /**
- * An estimate of bytes per token at twice the size: the last doubling brought a part of what the one before it brought, and
- * the next one brings the same part of the last, but not more than the last did. Null where the curve is too short, or does
+ * Estimates bytes per token at twice the size. The last doubling gained some fraction of what the previous one gained; the
+ * next is assumed to gain the same fraction of the last, at most as much. Null if the curve is too short or does
  * not rise. docs/evaluate.md has its error on five corpora.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {

@@ -1,4 +1,4 @@
-// JSON becomes one HTML file.
+// Turns JSON into one HTML file.
 
 export {
   type Axis,

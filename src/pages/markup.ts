@@ -1,8 +1,8 @@
 import { escapeText } from "#bytes";
 
-// The markup that a page has without its script. Everything else is made by src/pages/app from data.
+// The static markup of a page. src/pages/app renders everything else from the data.
 
-/** A piece of HTML. Only `html` and `trustedHtml` make one, so text of others can be in it only escaped. */
+/** A piece of HTML. Only `html` and `trustedHtml` create one, so untrusted text is always escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -10,8 +10,8 @@ export class Html {
 type Value = Html | string | number | undefined | readonly Value[];
 
 /**
- * A template whose values are escaped, unless they are HTML already; `undefined` is nothing, a list is its members one after
- * the other. It is right for the content of elements and for attributes in double quotes, not for scripts and styles.
+ * A template that escapes its values unless they are already HTML. `undefined` is empty; lists are concatenated.
+ * Safe for element content and double-quoted attributes, not for scripts or styles.
  *
  *     html`<td title="${path}">${cells}</td>`
  */
@@ -21,7 +21,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return new Html(text);
 }
 
-/** HTML that this module made of numbers and of its own words, or escaped by itself. */
+/** Marks text as HTML: the caller built it from numbers and literals, or escaped it. */
 export const trustedHtml = (text: string) => new Html(text);
 
 function textOf(value: Value): string {
@@ -32,7 +32,7 @@ function textOf(value: Value): string {
   return value.map(textOf).join("");
 }
 
-/** Characters with a meaning in HTML, and those beyond printable ASCII, among which are all that `escapeText` makes visible. */
+/** HTML's special characters, and everything outside printable ASCII, which includes all that `escapeText` escapes. */
 const isSpecial = /[&<>"'\x00-\x1f]|[^\x00-\x7e]/;
 const entities: Record<string, string> = {
   "&": "&amp;",
@@ -42,7 +42,7 @@ const entities: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Text in HTML: it cannot end what holds it, and what is invisible in it is shown as `\xNN`. */
+/** Escapes text for HTML, so that it cannot close the enclosing element; invisible characters become `\xNN`. */
 export function escapeHtml(text: string): string {
   if (!isSpecial.test(text)) return text;
   return escapeText(text).replace(/[&<>"']/g, (character) => entities[character]!);

@@ -38,7 +38,7 @@ type MergeCounts = {
   readonly lastPairCount: number;
 };
 
-/** What a training knows of the tokens by id. */
+/** Token counts of a training, indexed by id. */
 export type TokenCountsById = {
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
@@ -48,7 +48,7 @@ export type TokenCountsById = {
 
 const leafBytesMax = 256;
 
-/** Packs a vocabulary that was just trained, in few passes: the user waits. */
+/** Packs a newly trained vocabulary, in few passes because the user waits for it. */
 export function packTrained(
   vocabulary: Vocabulary,
   tokenCounts: TokenCounts,
@@ -82,7 +82,7 @@ function countsFromZero(ids: Int32Array): boolean {
   return true;
 }
 
-/** Bytes and special tokens, in the order of ids. A special token that shares its id with another one is that one. */
+/** Lists bytes and special tokens by id, leaving out special tokens that share the id of a learned token. */
 function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: TokenCounts,
@@ -106,7 +106,7 @@ function trainedLeaves(
 
 const latin1Of = (bytes: Uint8Array) => String.fromCharCode(...bytes.subarray(0, leafBytesMax));
 
-/** Packs a loaded tokenizer, with the table of its training, and counts of a text by id, if there are any. */
+/** Packs a loaded tokenizer with the counts of its training and of a text, where known. */
 export function packLoaded(
   { tokens, model }: TokenizerParts,
   known: {
@@ -179,14 +179,14 @@ function pack(
   };
 }
 
-/** The steps of ids that follow one another from `first`. */
+/** Returns the steps of consecutive ids from `first`. */
 function noSteps(first: number, count: number): Int32Array {
   const steps = new Int32Array(count);
   steps[0] = first;
   return steps;
 }
 
-/** Most ids follow one another: their steps are 0. */
+/** Consecutive ids have steps of 0, which compress well. */
 function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   const steps = new Int32Array(ids.length);
   let expected = 0;
@@ -198,7 +198,7 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   return steps;
 }
 
-/** Each merge removes as many tokens as it creates. The sum is right if all merges are here, each with its own id. */
+/** Each merge removes as many tokens as it creates. The sum is exact if no merge is missing or shares an id. */
 function tokensBeforeOf(created: Float64Array, tokensAfter: Float64Array): number | null {
   let left = tokensAfter[0]!;
   for (let k = 0; k < created.length; k++) left -= created[k]!;
@@ -211,7 +211,7 @@ function largestOf(numbers: Float64Array): number {
   return largest;
 }
 
-/** A copy whose numbers, which go up to the largest, take few bytes. */
+/** Copies numbers into the narrowest array that holds the largest of them. */
 function narrowed(numbers: Int32Array | Float64Array, largest: number) {
   if (largest < 2 ** 8) return new Uint8Array(numbers);
   if (largest < 2 ** 16) return new Uint16Array(numbers);

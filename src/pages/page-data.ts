@@ -3,37 +3,37 @@ import type { TrainingRecord } from "#formats";
 import type { AddedToken } from "#text";
 import type { Curve } from "./compression-curve.ts";
 
-// What a page holds as JSON: what `--json` or the record of a training says, tokens packed, and where it comes from.
+// The JSON in a page: the data of `--json` or `training.json`, packed tokens, and provenance.
 
 export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** What `bpe eval --json` prints, but of the costliest words only those that the page shows. */
+  /** The output of `bpe eval --json`, limited to the costliest words that the page shows. */
   readonly evaluation: FullEvaluation;
   /** Where it comes from. */
   readonly made: readonly Fact[];
 };
 
-/** A tokenizer: that of a training, or one that is inspected. */
+/** A newly trained or an inspected tokenizer. */
 export type VocabularyData = {
   readonly view: "train" | "inspect";
-  /** `training.json` of a training that just ended. */
+  /** `training.json` of a training that just finished. */
   readonly record?: TrainingRecord;
-  /** What `bpe inspect --json` prints. */
+  /** The output of `bpe inspect --json`. */
   readonly inspection?: unknown;
   readonly vocabulary: PackedVocabulary;
   readonly addedTokens: readonly AddedToken[];
-  /** What tokens were counted in, if it is not the corpus of the training. */
+  /** The text in which tokens were counted, if not the training corpus. */
   readonly textName: string | null;
   readonly curve: Curve | null;
-  /** Beginnings of texts: lengths in bytes of their pretokens and added tokens, in which the page makes the merges. */
+  /** The beginnings of texts, with the byte lengths of their pretokens and added tokens. The page applies the merges. */
   readonly samples: readonly {
     readonly text: string;
     readonly content: string;
     readonly pieces: readonly number[];
   }[];
-  /** Beginnings of texts, cut by the tokenizer. */
+  /** The beginnings of texts, cut by the tokenizer. */
   readonly excerpts: readonly Excerpt[];
   readonly summary: readonly Fact[];
   readonly made: readonly Fact[];
@@ -43,9 +43,9 @@ export type VocabularyData = {
 export type DiffData = {
   readonly view: "diff";
   readonly names: readonly [a: string, b: string];
-  /** What `bpe diff --json` prints; of long lists the first `listMax` entries. */
+  /** The output of `bpe diff --json`, with lists limited to `listMax` entries. */
   readonly difference: Difference;
-  /** How long each list is. */
+  /** The full length of each list. */
   readonly counts: Readonly<Record<"tokens" | "merges", ListLengths>>;
   readonly excerpts: readonly Excerpt[];
   readonly made: readonly Fact[];
@@ -53,7 +53,7 @@ export type DiffData = {
 
 export type ListLengths = Readonly<Record<"onlyInA" | "onlyInB" | "moved", number>>;
 
-/** Entries of a list that a page holds; `--json` has all. */
+/** The largest number of list entries in a page; `--json` has all. */
 export const listMax = 500;
 
 export type PageData = EvalData | VocabularyData | DiffData;
@@ -61,21 +61,21 @@ export type PageData = EvalData | VocabularyData | DiffData;
 /**
  * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page.
  *
- * `data` is `columns` one after the other, compressed by DEFLATE without a header, in base64. A column has a number for each
- * merge, lowest byte first: a whole number of `width` 1, 2 or 4 bytes, or 8 bytes of floating point.
+ * `data` is the concatenated `columns`, compressed as raw DEFLATE, in base64. A column has one little-endian number per
+ * merge: an unsigned integer if `width` is 1, 2 or 4 bytes, a double if it is 8.
  *
  *   COLUMN   MEANING
- *   step     from one more than the id that the merge before makes (at first 0) to the id that this one makes, modulo `idLimit`
+ *   step     this merge's id minus (the previous merge's id + 1, at first 0), modulo `idLimit`
  *   left     id of the left half of the merge
  *   right    id of its right half
- *   created  occurrences in the corpus when its merge was made; only if the training recorded them
+ *   created  occurrences in the corpus when the merge was made; only if the training recorded them
  *   end      occurrences in the corpus at the end; only if the training recorded them. If absent although
  *            `created` is present, each merge takes `created` from its two halves
  *   text     occurrences in a text; only with one
  */
 export type PackedVocabulary = {
   readonly mergeCount: number;
-  /** The tokens that no merge makes: the first 256 bytes as Latin-1, and counts as in the columns. */
+  /** Tokens that no merge creates: their first 256 bytes as Latin-1, and counts as in the columns. */
   readonly leaves: readonly (readonly [
     id: number,
     latin1: string,
@@ -85,9 +85,9 @@ export type PackedVocabulary = {
     text: number | null,
   ])[];
   readonly idLimit: number;
-  /** Tokens of the corpus before the first merge, if `created` says how many each merge takes away; null if not. */
+  /** Tokens of the corpus before the first merge; null unless `created` tells how many each merge removes. */
   readonly tokensBefore: number | null;
-  /** Occurrences of the last pair that was merged; null if no counts are known. */
+  /** Occurrences of the last merged pair; null if unknown. */
   readonly lastPairCount: number | null;
   readonly columns: readonly { readonly name: string; readonly width: number }[];
   readonly data: string;

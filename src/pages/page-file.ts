@@ -2,29 +2,29 @@ import { unbroken } from "./axes.ts";
 import { type Html, html, trustedHtml } from "./markup.ts";
 import type { PageData } from "./page-data.ts";
 
-// A page is a template that the build makes (scripts/pages.ts), with what is read without a script, and the data as JSON.
+// A page is a template made at build time (scripts/pages.ts), static text for readers without JavaScript, and JSON data.
 
-/** Near the head of every page: a later one may take its place. */
+/** A mark near the start of every page. `--report` overwrites only files that have it. */
 export const pageMark = '<meta name="generator" content="bpe">';
 
-/** A page has its mark among its first bytes. */
+/** The mark is within this many bytes of the start. */
 export const pageHeadBytes = 256;
 
-/** Where the template has the title, and where the content. */
+/** Placeholders for the title and the content in the template. */
 export const titleSlot = "<!--title-->";
 export const contentSlot = "<!--content-->";
 
-/** A piece of a sentence, in the colour of a tokenizer if it is its name. */
+/** A piece of a sentence; a tokenizer's name has its colour. */
 export type Phrase = string | { readonly text: string; readonly colour: number };
 
-/** What a page says without its script: the finding, what one would ask next, and the main table. */
+/** The static text of a page: the finding, the next details, and the main table. */
 export type PageText = {
   readonly title: string;
-  /** What made the page, in some words: "bpe eval · 27 November 2026". */
+  /** The command and date: "bpe eval · 27 November 2026". */
   readonly origin: string;
   readonly finding: readonly Phrase[];
   readonly more: readonly Phrase[];
-  /** Why a number should not be trusted, and warnings of the run. */
+  /** Reasons to doubt a number, and warnings of the run. */
   readonly cautions: readonly string[];
   readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
   /** How to read the table. */
@@ -65,7 +65,7 @@ const phraseHtml = (phrase: Phrase) =>
 const rowHtml = ([heading, ...cells]: readonly string[]) =>
   html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
 
-/** JSON that may be in a `<script>`: nothing in it ends the element, or changes how its source reads. */
+/** Serializes JSON for a `<script>`: it cannot close the element or reorder its displayed source. */
 export const jsonForPage = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<>&\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

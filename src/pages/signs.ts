@@ -1,8 +1,8 @@
 import { escapeBytes, groupDigits, lineFeed, space, spacesWithSigns, tab } from "#bytes";
 
-// Tokens as people read them on a page: `\xNN` for what is no visible character, and a sign for each kind of white space.
+// Readable tokens: `\xNN` for bytes that are not visible characters, and a symbol for each kind of whitespace.
 
-/** Signs for white space, the same everywhere. */
+/** Explains the whitespace symbols. */
 export const signsNote = "␣ is a space, ⇥ a tab, ↵ a line end, ‿ a no-break space, ▫ another one.";
 
 const signs = new Map([
@@ -24,20 +24,20 @@ function signed(bytes: Uint8Array, signs: ReadonlyMap<number, string>): string {
   return spacesWithSigns(shown + escapeBytes(bytes.subarray(start)));
 }
 
-/** Bytes of a token that are shown; the rest of a longer one is left out. */
+/** At most this many bytes of a token are shown. */
 const shownBytesMax = 160;
 
-/** The beginning of a token, cut between two characters. */
+/** Returns the displayed text of a token; a long one is truncated between characters. */
 export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string {
   let end = Math.min(bytes.length, shownBytesMax);
   while (end > shownBytesMax - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
   return signed(bytes.subarray(0, end), signs) + (lengthBytes > end ? "…" : "");
 }
 
-/** Text that is not cut into tokens: spaces are spaces, and its lines end with line feeds. */
+/** Returns the displayed text of uncut text, with spaces and line feeds unchanged. */
 export const plainSigned = (bytes: Uint8Array) => signed(bytes, plainSigns);
 
-/** The same for text in which `escapeBytes` has escaped what is invisible. */
+/** Returns the same for text that `escapeBytes` has already escaped. */
 export const withSigns = (escaped: string) =>
   spacesWithSigns(escaped.replaceAll(" ", "␣").replaceAll("\\x09", "⇥").replaceAll("\\x0a", "↵"));
 

@@ -1,16 +1,16 @@
 import type { PackedVocabulary } from "./page-data.ts";
 
-/** A token of a vocabulary. Of a long one only the first `keptBytes` bytes are known. */
+/** A token of a vocabulary. Only the first `keptBytes` bytes of a long one are stored. */
 export type Token = {
   readonly id: number;
   /** Bytes as Latin-1. */
   readonly text: string;
   readonly length: number;
-  /** Of what a merge makes. */
+  /** The halves and the rank of a token that a merge creates. */
   readonly left?: Token;
   readonly right?: Token;
   readonly rank?: number;
-  /** Occurrences in the corpus of the training when it was made, and at the end. */
+  /** Occurrences in the training corpus when it was created, and at the end. */
   readonly created: number | null;
   readonly end: number | null;
   /** Occurrences in a text. */
@@ -20,20 +20,20 @@ export type Token = {
 };
 
 export type Vocabulary = {
-  /** In the order of merges, after the tokens that no merge makes. */
+  /** Tokens that no merge creates, then the others in merge order. */
   readonly tokens: readonly Token[];
   readonly byId: ReadonlyMap<number, Token>;
-  /** What the merges make, in their order. Two of them may make the same. */
+  /** The results of the merges, in order. Two merges may have the same result. */
   readonly merged: readonly Token[];
 };
 
-/** Enough to find a token and to show it. */
+/** Enough to search for a token and to show it. */
 const keptBytes = 256;
 
-/** The bytes of a token that are known. */
+/** Returns the stored bytes of a token. */
 export const bytesOf = ({ text }: Token) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** The merges of a vocabulary in their order; counts are by merge, too. */
+/** The merges of a vocabulary in order, with counts per merge. */
 type Merges = {
   readonly left: ArrayLike<number>;
   readonly right: ArrayLike<number>;
@@ -43,7 +43,7 @@ type Merges = {
   readonly text?: ArrayLike<number> | undefined;
 };
 
-/** Makes the tokens of a vocabulary of its merges, in ids. `tokensBefore`: tokens of the corpus before the first merge. */
+/** Builds the tokens of a vocabulary from merges of ids. `tokensBefore` is the corpus size in tokens before the first merge. */
 export function vocabularyOf(
   { left, right, merged, created, end, text }: Merges,
   leaves: PackedVocabulary["leaves"],
@@ -70,7 +70,7 @@ export function vocabularyOf(
       tokensLeft,
     };
     made.push(token);
-    // Of two merges with one result the first counts.
+    // If two merges have the same result, the first one counts.
     if (!byId.has(token.id)) byId.set(token.id, token);
   }
   return { tokens: [...byId.values()], byId, merged: made };
@@ -96,7 +96,7 @@ export async function unpack(vocabulary: PackedVocabulary): Promise<Vocabulary> 
   return vocabularyOf({ ...merges, created, end, text }, leaves, tokensBefore);
 }
 
-/** Occurrences at the end: each merge takes its own from those of its halves. */
+/** Computes occurrences at the end: each merge removes its count from both of its halves. */
 function endOf(
   { left, right, merged, created }: Merges & { readonly created: ArrayLike<number> },
   idLimit: number,
@@ -109,12 +109,12 @@ function endOf(
   return Float64Array.from(merged, (id, k) => created[k]! - taken[id]!);
 }
 
-/** Arrays of numbers of each width. */
+/** The array type of each column width. */
 const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
 
 const foundMax = 40;
 
-/** Tokens that match: #id, then the text itself, with a space before it, what begins with it, and what holds it. */
+/** Returns matching tokens: `#id`, or exact matches, then those after a space, prefixes, and substrings. */
 export function search({ byId, tokens }: Vocabulary, query: string): Token[] {
   if (/^#\d+$/.test(query)) {
     const token = byId.get(Number(query.slice(1)));

@@ -1,7 +1,7 @@
 import { lineFeed } from "#bytes";
 import type { SampleToken } from "#evaluation";
 
-/** The text of one script, and how many tokens of two tokenizers begin in it. */
+/** The text in one script, and the number of tokens of each tokenizer that begin in it. */
 export type ScriptCounts = {
   readonly script: string;
   readonly byteCount: number;
@@ -14,14 +14,14 @@ const scripts =
   );
 const letters = scripts.map((name) => ({ name, regex: new RegExp(`\\p{Script=${name}}`, "gu") }));
 
-/** The script of most letters of a text. */
+/** Returns the script of most letters of a text. */
 export function scriptOf(text: string): string {
   const counted = letters.map(({ name, regex }) => ({ name, count: text.match(regex)?.length ?? 0 }));
   const most = counted.reduce((a, b) => (b.count > a.count ? b : a));
   return most.count === 0 ? "no letters" : most.name;
 }
 
-/** The paragraphs of a text by their script, the one of most bytes first. */
+/** Groups the paragraphs of a text by script, the largest first. */
 export function countsByScript(
   bytes: Uint8Array,
   left: readonly SampleToken[],
@@ -44,7 +44,7 @@ export function countsByScript(
   return [...byScript.values()].sort((a, b) => b.byteCount - a.byteCount);
 }
 
-/** Line feeds end paragraphs; an empty one belongs to the one before. */
+/** Line feeds end paragraphs; an empty paragraph belongs to the previous one. */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let pos = 2; pos < bytes.length; pos++)

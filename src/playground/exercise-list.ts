@@ -3,28 +3,28 @@ import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
-/** Text is text of the reader: it is shown as text, never as HTML. */
+/** Contains text from the reader, which is never parsed as HTML. */
 export type Question = {
   readonly id: string;
   readonly title: string;
   readonly question: string;
-  /** What the question is about, in lines. */
+  /** The subject of the question, as lines. */
   readonly given: readonly string[];
 };
 
 /** A question with one right answer. */
 export type Exercise = Question & {
   readonly answer: string;
-  /** Null if the answer is right; else what is wrong with it. */
+  /** Returns null if the answer is right, otherwise what is wrong. */
   readonly check: (given: string) => string | null;
 };
 
-/** A space has a sign in answers, because nobody sees how many there are; a typed space is one, too. */
+/** Answers show a space as ␣, because spaces cannot be counted by eye; a typed space is accepted as well. */
 export const shownToken = (bytes: Uint8Array) => escapeBytes(bytes).replaceAll(" ", "␣");
 
 const encoder = new TextEncoder();
 
-/** The exercises of a reader's text, in the order in which a tokenizer is built. */
+/** Returns the exercises on a reader's text, in the order of a tokenizer's construction. */
 export function exercisesOf(text: string, pattern: CompiledPattern): Exercise[] {
   const pretokens = cut(text, pattern);
   const words = commonWords(pretokens);
@@ -99,7 +99,7 @@ function unicodeExercises(text: string): Exercise[] {
   ];
 }
 
-/** Tokens as a reader writes them: with the separator between, a space or its sign for a space in them. */
+/** An answer that is a list of tokens, with `separator` between them. Unless it separates, a typed space counts as ␣. */
 function asTokens(tokens: readonly string[], separator: "|" | " ") {
   const answer = tokens.join(separator);
   return {
@@ -109,7 +109,7 @@ function asTokens(tokens: readonly string[], separator: "|" | " ") {
         separator === " " ? typed.trim().split(/\s+/) : typed.replaceAll(" ", "␣").split(separator);
       const wrong = tokens.findIndex((token, i) => parts[i] !== token);
       if (wrong < 0 && parts.length === tokens.length) return null;
-      if (parts.join("") !== tokens.join("")) return "Together the parts must be the text as it is given.";
+      if (parts.join("") !== tokens.join("")) return "Joined, the parts must equal the given text.";
       return `Part ${wrong + 1} is not right.`;
     },
   };
@@ -143,7 +143,7 @@ function countExercise(pretokens: readonly Uint8Array[]): Exercise {
   );
 }
 
-/** A few words with their counts: enough to be merged by hand. */
+/** A few words with counts, small enough to merge by hand. */
 type HandWords = { readonly words: readonly Uint8Array[]; readonly counts: readonly number[] };
 
 const handWordCount = 5;
@@ -152,7 +152,7 @@ const someWords: HandWords = {
   counts: [5, 2, 6, 3],
 };
 
-/** The most frequent words of ASCII letters; those of the first lesson in BPE if there are too few. */
+/** Returns the most frequent words of ASCII letters, or those of the original BPE example if there are too few. */
 function commonWords(pretokens: readonly Uint8Array[]): HandWords {
   const counts = new Map<string, number>();
   for (const pretoken of pretokens) {
@@ -168,15 +168,15 @@ type HandMerges = {
   readonly left: number[];
   readonly right: number[];
   readonly pairs: RankedPair[];
-  /** The pairs that were most frequent before each merge. */
+  /** The most frequent pairs before each merge. */
   readonly ties: RankedPair[][];
-  /** The words, with these merges made. */
+  /** The words after these merges. */
   readonly joined: JoinedWords;
 };
 
 const handMergeCount = 10;
 
-/** The first merges of a few words by CS336's rule; null if there are none. */
+/** Returns the first merges of a few words by CS336's rule; null if there are none. */
 function learnByHand(words: HandWords): HandMerges | null {
   const made: HandMerges = { left: [], right: [], pairs: [], ties: [], joined: unjoined(words) };
   while (made.left.length < handMergeCount) {
@@ -203,7 +203,7 @@ function unjoined({ words, counts }: HandWords): JoinedWords {
   return { bytes, joinedBy, starts, counts: Float64Array.from(counts) };
 }
 
-/** Makes the next merge in every word, from the left. */
+/** Applies a merge to every word, from the left. */
 function join(text: JoinedWords, merge: number, { left, right }: RankedPair): void {
   for (let w = 0; w < text.counts.length; w++) {
     let before = -1;
@@ -215,7 +215,7 @@ function join(text: JoinedWords, merge: number, { left, right }: RankedPair): vo
   }
 }
 
-/** Hand words are ASCII, so texts are ordered as bytes are. */
+/** The words are ASCII, so comparing strings compares bytes. */
 function textOf(token: number, made: HandMerges): string {
   if (token < byteCount) return String.fromCharCode(token);
   const merge = token - byteCount;
@@ -246,7 +246,7 @@ function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
   const table = countPairs(made.joined, 0);
   const count = countOfPair(table, first.left, first.right);
   const inside = words.words.findIndex((_, w) => tokensOf(made, w, 1).length < words.words[w]!.length);
-  // The first merge is told above.
+  // The question above reveals the first merge.
   const tieAt = made.ties.findIndex((tied, i) => i > 0 && tied.length > 1 && tied.length < 6);
   const exercises: Exercise[] = [
     asNumber(
@@ -297,10 +297,10 @@ function specialExercise(pattern: CompiledPattern): Exercise {
   return asNumber(
     "special",
     "Special tokens",
-    "A special token ends a document: its text is never counted, and no pretoken crosses it. How many pretokens has this text?",
+    "A special token ends a document: its text is never counted, and no pretoken crosses it. How many pretokens does this text have?",
     [documents.join("<|endoftext|>")],
     count,
-    "Cut at the special tokens first, then cut each document by the pattern. The special tokens are none.",
+    "Cut at the special tokens first, then cut each document by the pattern. Special tokens are not pretokens.",
   );
 }
 
@@ -309,7 +309,7 @@ function rankExercise(words: HandWords, made: HandMerges): Exercise {
   const last = words.words.length - 1;
   const longest = words.words.reduce((w, word, i) => (word.length > words.words[w]!.length ? i : w), last);
   const word = words.words[longest]!;
-  // A word that was not trained on is cut by the same merges.
+  // The same merges cut a word that was not in the corpus.
   const unseen: HandWords = { words: [encoder.encode(`${textOfBytes(word)}est`)], counts: [1] };
   const joined = unjoined(unseen);
   for (const [merge, pair] of made.pairs.entries()) join(joined, merge, pair);

@@ -1,3 +1,3 @@
-// The page to learn from.
+// The playground, a page to learn from.
 
 export { playgroundCommand } from "./playground-commands.ts";

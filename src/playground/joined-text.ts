@@ -4,26 +4,26 @@ import { buildModel, WordMerger } from "#tokenizer";
 import type { WordTable } from "#words";
 
 /**
- * JoinedText: how a text is cut into tokens after any number of merges. A border between two bytes goes with one merge, and
- * never comes back, so a number for each border says it all: nothing is stored for a step.
+ * JoinedText: how a text is cut into tokens after any number of merges. A boundary between two bytes disappears with one
+ * merge and never returns, so one number per boundary is enough: nothing is stored per step.
  *
  *   ARRAY     TYPE         LENGTH    MEANING
  *   bytes     Uint8Array   length    the text
- *   joinedBy  Int32Array   length    the merge that joins byte p with the one before; `stays`: none does; `stays` - 1 - s: special
- *                                    token s begins here; -1: byte p is inside of it, and was from the start
+ *   joinedBy  Int32Array   length    the merge that joins byte p with byte p - 1; `stays`: none; `stays` - 1 - s: special
+ *                                    token s begins here; -1: byte p is inside a special token
  *
  * Merges "t h" (0) and "th e" (1) give "the" joinedBy = [stays, 0, 1]: after one merge it is "th e".
  */
 export type JoinedText = { readonly bytes: Uint8Array; readonly joinedBy: Int32Array };
 
 export const stays = 0x7fffffff;
-/** Borders from here on no merge joins. There are fewer merges, and fewer special tokens above it. */
+/** Values of `joinedBy` from here on are not ranks of merges: no merge removes the boundary. */
 export const neverJoined = 0x70000000;
 
-/** Tokens as the merge engine numbers them: bytes, then what the merges make. Special token s is -1 - s. */
+/** A token as the merge engine numbers it: bytes, then results of merges. Special token s is -1 - s. */
 export const byteCount = 256;
 
-/** Makes these merges. */
+/** Applies these merges. */
 export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
   const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
   return new WordMerger(
@@ -38,7 +38,7 @@ export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordM
   return { bytes, joinedBy };
 }
 
-/** A text as a training cuts it: at special tokens, then by the pattern. */
+/** Cuts a text as training does: at special tokens, then by the pattern. */
 export function joinText(text: Uint8Array, cutting: Cutting, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(text.length).fill(stays);
   const contents = cutting.addedTokens.map(({ content }) => new TextEncoder().encode(content));
@@ -61,7 +61,7 @@ export function joinText(text: Uint8Array, cutting: Cutting, merger: WordMerger)
   return { bytes: text, joinedBy };
 }
 
-/** Notes the merge that joins each two bytes of a pretoken. */
+/** Records the merge that joins each pair of adjacent bytes of a pretoken. */
 function joinPretoken(
   bytes: Uint8Array,
   start: number,
@@ -73,7 +73,7 @@ function joinPretoken(
   for (let i = 0; i < trace.length; i += 2) joinedBy[start + trace[i]!] = trace[i + 1]!;
 }
 
-/** Calls `take` with the tokens of bytes [from, end) after so many merges; token borders lie at both. */
+/** Calls `take` with the tokens of bytes [from, end) after `step` merges; both ends are token boundaries. */
 export function forEachToken(
   { bytes, joinedBy }: JoinedText,
   merges: number,
@@ -85,7 +85,7 @@ export function forEachToken(
     let token = isSpecial ? joinedBy[start]! - stays : bytes[start]!;
     let pos = start + 1;
     for (; pos < end && joinedBy[pos]! < merges; pos++) {
-      // The last merge in it made it: a merge never joins what a later one made.
+      // The highest-ranked merge inside a token created it: no merge joins the result of a later one.
       if (joinedBy[pos]! >= 0) token = Math.max(token, byteCount + joinedBy[pos]!);
     }
     take(token, start, pos);
@@ -93,14 +93,14 @@ export function forEachToken(
   }
 }
 
-/** How many tokens a text is after so many merges. */
+/** Counts the tokens of a text after a number of merges. */
 export function tokenCountOf({ joinedBy }: Pick<JoinedText, "joinedBy">, merges: number): number {
   let count = 0;
   for (let pos = 0; pos < joinedBy.length; pos++) if (joinedBy[pos]! >= merges) count++;
   return count;
 }
 
-/** How many places of a text each merge changes. */
+/** Counts the places of a text that each merge changes. */
 export function placesOfMerges({ joinedBy }: JoinedText, mergeCount: number): Uint32Array {
   const places = new Uint32Array(mergeCount);
   for (let pos = 0; pos < joinedBy.length; pos++) {

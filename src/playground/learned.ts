@@ -21,7 +21,7 @@ export type Learned = {
 
 export const mergeCountOf = ({ left }: Learned): number => left.length;
 
-/** The tokens, as all pages have them. */
+/** The tokens in the form that all pages use. */
 export function vocabularyOfLearned(learned: Learned): Vocabulary {
   const { left, right, ids, createdCounts, endCounts, specialTokens, specialIds, tokensAfter } = learned;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => ids[token]!);
@@ -43,7 +43,7 @@ export function vocabularyOfLearned(learned: Learned): Vocabulary {
   return vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
-/** The token with a number of the engine. */
+/** Returns the token with a number of the merge engine. */
 export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
   { byId, merged }: Vocabulary,
@@ -53,16 +53,16 @@ export function tokenOf(
   return byId.get(number < 0 ? specialIds[-1 - number]! : ids[number]!)!;
 }
 
-/** Whether it is a special token: those are never counted. */
+/** Whether a token is special; special tokens are never counted. */
 export const isSpecial = ({ created }: Token) => created === null;
 
-/** The engine's number of a token that is not special. */
+/** Returns the merge engine's number of a token that is not special. */
 export const numberOf = ({ rank, text }: Token): number =>
   rank === undefined ? text.charCodeAt(0) : byteCount + rank;
 
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };
 
-/** The most frequent words in which the token stood at some step, and the number of all of them. */
+/** Returns the most frequent words that contained the token at some step, and the number of all such words. */
 export function wordsWith(words: JoinedWords, token: number, most: number) {
   const { bytes, joinedBy, starts, counts } = words;
   const found: number[] = [];

@@ -6,12 +6,12 @@ export type JoinedWords = JoinedText & {
   readonly counts: Float64Array;
 };
 
-/** Two tokens side by side, and how often in the corpus. */
+/** Two adjacent tokens and their count in the corpus. */
 export type RankedPair = { readonly left: number; readonly right: number; readonly count: number };
 
 /**
- * PairCounts: how often each pair stands in the words after so many merges. A table with open addresses, as large as there are
- * borders, so that 100,000 words are counted in some hundredths of a second.
+ * PairCounts: counts of all pairs in the words after a number of merges. An open-addressing hash table with a slot per
+ * boundary or more, so that counting 100,000 words takes tens of milliseconds.
  *
  *   ARRAY   TYPE           LENGTH    MEANING
  *   lefts   Int32Array     slots     the left token of the pair in a slot, + 1; 0: the slot is free
@@ -61,7 +61,7 @@ function add(table: PairCounts, left: number, right: number, count: number): voi
 export const countOfPair = (table: PairCounts, left: number, right: number): number =>
   table.counts[slotOf(table, left, right)]!;
 
-/** The most frequent pairs, the first of equal ones being that of smaller tokens. */
+/** Returns the most frequent pairs; among equals the one with smaller tokens first. */
 export function topPairs({ lefts, rights, counts }: PairCounts, most: number): RankedPair[] {
   const top: RankedPair[] = [];
   for (let slot = 0; slot < lefts.length; slot++) {
@@ -76,7 +76,7 @@ export function topPairs({ lefts, rights, counts }: PairCounts, most: number): R
   return top;
 }
 
-/** How many pairs stand as often as this one. */
+/** Counts the pairs that are as frequent as this one. */
 export const pairsWithCount = ({ lefts, counts }: PairCounts, count: number): number =>
   lefts.reduce((sum, left, slot) => sum + Number(left !== 0 && counts[slot] === count), 0);
 

@@ -4,7 +4,7 @@ import { usageError } from "#runtime";
 import { type Invocation, isTerminal, lockFiles, type Output, readPlayground, writeChunks } from "#terminal";
 import { teaching } from "./playground-options.ts";
 
-/** `bpe playground`: the page to learn from, as one HTML file. */
+/** `bpe playground`: writes the playground as one HTML file. */
 export async function runPlayground(invocation: Invocation, output: Output): Promise<void> {
   const file = readTyped(teaching, invocation.options).output;
   if (!invocation.options.has("output") && isTerminal(1))

@@ -21,7 +21,7 @@ import {
 } from "./pair-ranking.ts";
 import { type Parting, partingOf, type RuleResult, sameMerges } from "./rule-parting.ts";
 
-/** How a tokenizer is trained, as the page asks for it. */
+/** The settings of a training, as the page sends them. */
 export type Settings = {
   readonly vocabSize: number;
   readonly pattern: string;
@@ -29,7 +29,7 @@ export type Settings = {
   readonly compat: Compat;
 };
 
-/** Files and text are the corpus: the text first. */
+/** The corpus is the text, then the files. */
 export type Corpus = { readonly text: string; readonly files: readonly Blob[] };
 
 export type TrainAnswer = {
@@ -42,27 +42,27 @@ export type TrainAnswer = {
 
 export type RuleAnswer = {
   readonly parting: Parting | null;
-  /** How many merges each two rules make alike. */
+  /** The number of identical first merges for each pair of rules. */
   readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
   readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
-  /** Rules that take no such pattern, and why. */
+  /** Rules that do not support the pattern, with the reason. */
   readonly refused: readonly { readonly rule: Compat; readonly reason: string }[];
 };
 
 export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
-  /** For a file of ranks, which does not say it; empty: only files that are known by their content are taken. */
+  /** The pattern for a file of ranks, which does not state it. If empty, only published files are accepted. */
   readonly pattern: string;
   readonly text: Uint8Array;
 };
 
-/** How two tokenizers cut a text; or why that cannot be said. */
+/** How two tokenizers cut a text, or why they cannot be compared. */
 export type CompareAnswer =
   | { readonly refusal: string }
   | {
       readonly kind: string;
-      /** Where they differ most. */
+      /** The passages that differ most. */
       readonly excerpts: readonly Excerpt[];
       readonly scripts: readonly ScriptCounts[];
     };
@@ -70,7 +70,7 @@ export type CompareAnswer =
 const shownBytesMax = 20_000;
 export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 
-/** What a worker of the page does: it trains once, and then answers about that. */
+/** The worker of the page: trains once, then answers questions about the result. */
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
   private merger: WordMerger | undefined;
@@ -92,18 +92,18 @@ export class PlaygroundJob {
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
   }
 
-  /** Joined when they are first asked for, so that the page shows what was learned before. */
+  /** Joined on first use, so that the page shows the training result earlier. */
   private get words(): JoinedWords {
     this.joined ??= wordsOf(this.tokenizer!, this.merger!);
     return this.joined;
   }
 
-  /** The text as the training cuts it. */
+  /** Returns the text as training cuts it. */
   cut(text: Uint8Array): JoinedText {
     return joinText(wholeCharacters(text), cuttingOf(this.tokenizer!.training), this.merger!);
   }
 
-  /** The pairs that stand most often in the corpus after so many merges: the one that is merged first, then the runners-up. */
+  /** Returns the most frequent pairs after a number of merges: the one merged next, then the runners-up. */
   pairs({ merges, most }: { merges: number; most: number }): { top: RankedPair[]; tiedCount: number } {
     const { left, right } = this.tokenizer!.trained.vocabulary;
     const counts = countPairs(this.words, merges);
@@ -119,14 +119,14 @@ export class PlaygroundJob {
     return wordsWith(this.words, token, most);
   }
 
-  /** The exercises of a text. The answers stay here until they are asked for. */
+  /** Returns the exercises on a text. Answers stay in the worker until requested. */
   exercises(text: string): Question[] {
     const { pattern } = cuttingOf(this.tokenizer!.training);
     this.asked = exercisesOf(text, pattern);
     return this.asked.map(({ id, title, question, given }) => ({ id, title, question, given }));
   }
 
-  /** Null if the answer is right; else what is wrong with it. */
+  /** Returns null if the answer is right, otherwise what is wrong. */
   check({ id, typed }: { id: string; typed: string }): string | null {
     return this.exercise(id).check(typed);
   }
@@ -213,7 +213,7 @@ async function headOf({ text, files }: Corpus): Promise<Uint8Array> {
   return new Uint8Array(await all.slice(0, shownBytesMax).arrayBuffer());
 }
 
-/** Without a character that is not whole at the end. */
+/** Removes an incomplete character at the end. */
 function wholeCharacters(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (end > bytes.length - 4 && end > 0 && (bytes[end - 1]! & 0xc0) === 0x80) end--;
@@ -247,7 +247,7 @@ function tokensOf(parts: TokenizerParts, text: Uint8Array): SampleToken[] {
   throw new UserError("this tokenizer changes the text before it cuts it, so the cuts cannot be compared");
 }
 
-/** In a worker: answers the messages of the page. */
+/** Runs in a worker: answers messages of the page. */
 export function servePlayground(scope: {
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   onmessage: ((event: { data: never }) => void) | null;

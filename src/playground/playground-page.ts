@@ -1,6 +1,6 @@
 import { type Html, html, jsonForPage, trustedHtml } from "#pages";
 
-/** Worked by hand: what each merge makes of a text (test/playground/playground-page.test.ts does it, too). */
+/** A worked example: the text after each merge. test/playground/playground-page.test.ts checks it. */
 export const workedMerges: readonly (readonly [merge: string, pieces: string])[] = [
   ["", "t h e ␣ p a t h ␣ t o ␣ t h e ␣ o t h e r ␣ t o o t h"],
   ["t + h", "th e ␣ p a th ␣ t o ␣ th e ␣ o th e r ␣ t o o th"],
@@ -17,7 +17,7 @@ function workedHtml([merge, pieces]: readonly [string, string], i: number): Html
 `;
 }
 
-/** What the page says before its program shows the rest. `text`: what it trains on first. */
+/** The static content of the page. `text` is the first corpus. */
 export const playgroundContent = (text: string): Html => html`<main>
 <h1>How a tokenizer learns</h1>
 <div class="introduction"><p class="lead">A language model reads numbers, not letters. A <b>tokenizer</b> cuts text into pieces, the <b>tokens</b>; each has a

@@ -3,34 +3,34 @@ import { bytesOf } from "#pages";
 import { type Learned, mergeCountOf, tokenOf, vocabularyOfLearned } from "./learned.ts";
 import { countPairs, type JoinedWords, topPairs } from "./pair-ranking.ts";
 
-/** What a rule learned from a text. */
+/** The merges that a rule learns from a text. */
 export type RuleResult = { readonly rule: Compat; readonly learned: Learned; readonly words: JoinedWords };
 
 export type PairBytes = { readonly left: Uint8Array; readonly right: Uint8Array; readonly count: number };
 
-/** What a rule takes as the merge at which rules part. */
+/** The merge that a rule makes where the rules diverge. */
 export type Choice = {
   readonly rule: Compat;
-  /** Null: it stopped before. */
+  /** Null if the rule has stopped by then. */
   readonly taken: PairBytes | null;
-  /** All pairs that stand as often as the most frequent one, as this rule counts, the first ones of them. */
+  /** The first of the pairs tied for most frequent, as this rule counts. */
   readonly tied: readonly PairBytes[];
   readonly tiedCount: number;
 };
 
 export type Parting = {
-  /** How many merges are the same before. */
+  /** The number of identical merges before. */
   readonly same: number;
   readonly choices: readonly Choice[];
-  /** Whether all count alike, so that only the tie parts them. */
+  /** Whether all rules count alike, so that only tie-breaking makes them diverge. */
   readonly isTie: boolean;
 };
 
-/** How many merges two rules make alike, from the first. */
+/** Counts the identical first merges of two rules. */
 export function sameMerges(a: Learned, b: Learned): number {
   const most = Math.min(mergeCountOf(a), mergeCountOf(b));
   for (let merge = 0; merge < most; merge++) {
-    // Tokens have the same numbers as long as all merges were the same.
+    // Token numbers are comparable as long as all merges were identical.
     if (a.left[merge] !== b.left[merge] || a.right[merge] !== b.right[merge]) return merge;
   }
   return most;
@@ -39,7 +39,7 @@ export function sameMerges(a: Learned, b: Learned): number {
 const tiedMost = 2000;
 const tiedShown = 12;
 
-/** The first merge at which not all rules make the same; null if all make the same to the end. */
+/** Finds the first merge at which the rules diverge; null if all their merges are identical. */
 export function partingOf(results: readonly [RuleResult, ...RuleResult[]]): Parting | null {
   const [first, ...others] = results;
   const same = Math.min(...others.map(({ learned }) => sameMerges(first.learned, learned)));

@@ -2,10 +2,10 @@ import type { Compat } from "#merge";
 import { shellLine } from "#runtime";
 import type { Settings } from "./playground-job.ts";
 
-/** What a link holds: the settings, and a text if it is short. */
+/** The content of a link: the settings, and the text if it is short. */
 export type AskedSettings = Settings & { readonly text: string };
 
-/** A longer text makes a link that programs cut. */
+/** Other programs truncate longer links. */
 const linkTextMax = 1500;
 
 export function hashOf({ text, vocabSize, pattern, specialTokens, compat }: AskedSettings): string {
@@ -17,7 +17,7 @@ export function hashOf({ text, vocabSize, pattern, specialTokens, compat }: Aske
 
 const compats: readonly string[] = ["cs336", "huggingface", "rustbpe"] satisfies Compat[];
 
-/** The settings in a hash. What is none of ours is left out: a link may come from anybody. */
+/** Reads settings from a hash. Unknown content is ignored, because a link may come from anyone. */
 export function readHash(hash: string): Partial<AskedSettings> {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const size = Number(fields.get("n"));
@@ -32,7 +32,7 @@ export function readHash(hash: string): Partial<AskedSettings> {
   };
 }
 
-/** The command that makes the same files from the same text. */
+/** Returns the command that writes the same files from the same text. */
 export function commandOf(
   { vocabSize, pattern, specialTokens, compat }: Settings,
   files: readonly string[],

@@ -2,8 +2,8 @@ import { characterLengthAt, escapeBytes, lineFeed, space } from "#bytes";
 import { type JoinedText, neverJoined } from "./joined-text.ts";
 
 /**
- * TextBlock: a part of a text as it is shown, which is the same at every step. A *unit* is what has one place on the screen: a
- * character with the marks on it, or `\xNN` for a byte of none. A *word* is what no merge joins with the text beside it.
+ * TextBlock: a displayed part of a text, the same at every step. A *unit* has one place on the screen: a
+ * character with its combining marks, or `\xNN` for a stray byte. A *word* is never joined with adjacent text.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
  *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last one is the end of the block
@@ -17,11 +17,11 @@ export type TextBlock = {
   readonly unitStarts: Uint32Array;
   readonly unitOffsets: Uint32Array;
   readonly wordStarts: Uint32Array;
-  /** How many words are before the block. */
+  /** The number of words before the block. */
   readonly firstWord: number;
 };
 
-/** A block ends at a line end, or, if it gets longer than this, at a space. */
+/** A block ends at a line end, or at a space if it is longer than this. */
 const blockBytes = 480;
 
 export function blocksOf(text: JoinedText): TextBlock[] {
@@ -50,7 +50,7 @@ function* wordsOf({ bytes, joinedBy }: JoinedText): Generator<[start: number, en
   }
 }
 
-/** What stands on the character before it, or joins it to the next one. */
+/** Combining marks and joiners, which belong to the previous character. */
 const isMark = /^[\p{M}\p{Join_Control}\p{Variation_Selector}]$/u;
 
 function blockOf(bytes: Uint8Array, wordStarts: Uint32Array, firstWord: number): TextBlock {

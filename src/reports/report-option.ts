@@ -3,7 +3,7 @@ import { pageHeadBytes, pageMark } from "#pages";
 import { asOption, phrase, statOf, UserError, usageError, withRegularFile } from "#runtime";
 import { lockFiles, type Output } from "#terminal";
 
-/** Refuses a path of `--report` that names no file. Looks at none. */
+/** Rejects a `--report` path that cannot name a file, without accessing the file system. */
 export function checkReportPath(path: string | undefined): void {
   if (path !== "" && path !== "-") return;
   throw usageError(
@@ -12,7 +12,7 @@ export function checkReportPath(path: string | undefined): void {
   );
 }
 
-/** The file of `--report`: checked that it can be written and holds nothing else, and locked. */
+/** Checks that the file of `--report` may be written or replaced, and locks it. */
 export async function takeReportPlace(path: string | undefined, output: Output): Promise<void> {
   checkReportPath(path);
   if (path === undefined) return;
@@ -20,10 +20,10 @@ export async function takeReportPlace(path: string | undefined, output: Output):
   refuseOtherFile(path);
 }
 
-/** What a summary says of it. */
+/** The summary line for a report. */
 export const writtenLine = (path: string | undefined) => (path === undefined ? [] : [`written ${path}`]);
 
-/** Refuses a file that is no report: it may be one of the tokenizer itself. An empty file may be replaced. */
+/** Rejects a file that is not a report, such as a tokenizer's own. An empty file may be replaced. */
 export function refuseOtherFile(path: string): void {
   const stats = statOf(path);
   if (!stats?.isFile() || stats.size === 0) return;

@@ -7,47 +7,47 @@ import { build, type Message, UserError } from "#runtime";
 import { readPageTemplate, writeChunks } from "#terminal";
 import { TextEncoding, type TokenizerParts, textsOfShared, tokenBytesOf } from "#tokenizer";
 
-// Loaded only with `--report`: no other start gets longer.
+// Loaded only with `--report`, so that other commands start as fast as before.
 
-/** Level 6 of zlib takes five times as long, and saves a few per cent. */
+/** Level 6 of zlib takes five times as long and saves only a few percent. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>
   Bun.deflateSync(bytes, { level: 1, library: "libdeflate" });
 
 export const writePage = (path: string, text: PageText, data: PageData) =>
   writeChunks(path, [Buffer.from(pageFile(readPageTemplate(), text, data))]);
 
-/** Parts of a sentence, the names of tokenizers in their colours. */
+/** Turns a finding into phrases; names of tokenizers have their colours. */
 export const phrasesOf = (
   parts: readonly FindingPart[],
   tokenizers: readonly { readonly name: string }[],
 ): Phrase[] =>
   parts.map((part) => (typeof part === "string" ? part : { text: tokenizers[part]!.name, colour: part }));
 
-/** What made a page or a tokenizer. */
+/** The version that made a page or a tokenizer. */
 export const programFact = ({ version, bunVersion, commit }: typeof build): Fact => [
   "bpe",
   `${version}, Bun ${bunVersion}, commit ${commit}`,
 ];
 
-/** When a page is made, and by what. */
+/** When and by which version a page was made. */
 export const pageFacts = (): Fact[] => [["written", new Date().toISOString()], programFact(build)];
 
-/** A path as charts name it: its last part. */
+/** Returns the last part of a path, as charts name it. */
 export const shortName = (path: string) => basename(path) || path;
 
-/** Bytes of a text that a report shows, cut into tokens. */
+/** The length of a sample text in bytes. */
 const sampleBytesMax = 700;
 export const headBytesMax = 1 << 14;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
-/** Texts that a report shows. */
+/** The largest number of sample texts in a report. */
 const samplesMax = 6;
 
-/** Takes what is to be said of files that cannot be read any more. */
+/** Takes warnings about files that can no longer be read. */
 export type Warn = (message: Message) => void;
 
-/** The beginnings of the first texts that have one. A text is that of several inputs. */
+/** Returns the beginnings of the first readable texts. A text may consist of several inputs. */
 export function sampleTextsOf(
   texts: readonly { readonly name: string; readonly inputs: readonly Input[] }[],
   warn: Warn,
@@ -66,13 +66,13 @@ export function sampleTextsOf(
   return found;
 }
 
-/** Each input as a text of its own. */
+/** Treats each input as a separate text. */
 export const textsOfInputs = (inputs: readonly Input[]) =>
   inputs.map((input) => ({ name: input.path, inputs: [input] }));
 
 /**
- * The beginning of the input's text; null where it cannot be read without reading the input (streams, Parquet, JSON arrays), or
- * where the file has gone or changed since the run has read it.
+ * Returns the beginning of the input's text; null if that needs the whole input (streams, Parquet, JSON arrays), or
+ * if the file was removed or changed since the run read it.
  */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;
@@ -93,7 +93,7 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
   }
 }
 
-/** The text of the first record whose line is whole in the head. */
+/** Returns the text of the first record whose line is complete in the head. */
 function textOfLines(head: Uint8Array, field: string): Uint8Array | null {
   const lines = new TextDecoder().decode(head).split("\n").slice(0, -1);
   for (const line of lines) {
@@ -104,7 +104,7 @@ function textOfLines(head: Uint8Array, field: string): Uint8Array | null {
   return null;
 }
 
-/** The first bytes of a text, cut before a space if there is one, and never within a character. */
+/** Truncates a text before a space if possible, and never within a character. */
 function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   if (text.length <= bytesMax) return text;
   let end = bytesMax;
@@ -115,7 +115,7 @@ function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   return text.subarray(0, end);
 }
 
-/** How each tokenizer cuts each text. */
+/** Cuts each text with each tokenizer. */
 export function cutSamples(texts: readonly SampleText[], tokenizers: readonly TokenizerParts[]): CutText[] {
   const encodings = tokenizers.map((parts) => ({
     encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
@@ -129,7 +129,7 @@ export function cutSamples(texts: readonly SampleText[], tokenizers: readonly To
       let pos = 0;
       return Array.from(encoding.out.flush(), (id) => {
         let token = tokenBytesOf(tokens, id);
-        // An id that an added token shares is that token where the text does not have the bytes of the learned one.
+        // An id shared by an added and a learned token means the added one where the text lacks the learned one's bytes.
         const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;
         if (shared.has(id) && !isThere()) token = shared.get(id)!;
         pos += token.length;

@@ -38,9 +38,9 @@ import {
   writePage,
 } from "./report-writer.ts";
 
-// The pages of `bpe train` and `bpe inspect`. Loaded only with `--report`: no other start gets longer.
+// The pages of `bpe train` and `bpe inspect`. Loaded only with `--report`, so that other commands start as fast as before.
 
-/** A training that has ended. */
+/** A finished training. */
 export type Finished = {
   readonly inputs: readonly Input[];
   /** How the tokenizer cuts text. */
@@ -50,18 +50,18 @@ export type Finished = {
   readonly output: string;
   readonly trained: TrainedVocabulary;
   readonly record: TrainingRecord;
-  /** All warnings of the run, those of the page included. */
+  /** All warnings of the run, including the page's. */
   readonly warnings: readonly string[];
   readonly warn: Warn;
   readonly summary: readonly Fact[];
 };
 
-/** Writes the page of a training; of several sizes that of the largest, with the others marked on the curve. */
+/** Writes the page of a training. With several sizes it shows the largest, and marks the others on the curve. */
 export async function writeTrainingPage(path: string, finished: Finished): Promise<void> {
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
-  // First, because it may warn.
+  // Before the text, because it may add a warning.
   const samples = samplesOf(finished, addedTokens);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;
@@ -105,7 +105,7 @@ function curveSentence(size: number, curve: Curve | null): string {
   return `${sized}; ${groupDigits(doubled.size)} would need about ${fewer} fewer for the same text.`;
 }
 
-/** What was learned from, and what is usual. */
+/** Describes the corpus, and the usual compression. */
 function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const documents = countNoun(sum(inputs.map((input) => input.documents)), "document");
@@ -133,7 +133,7 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The beginnings of the inputs, cut by the pattern: the page merges the pieces itself. Only those that are valid UTF-8. */
+/** Cuts the beginnings of inputs that are valid UTF-8 by the pattern. The page applies the merges itself. */
 function samplesOf(
   { inputs, pattern, normalization, warn }: Finished,
   addedTokens: readonly AddedToken[],
@@ -155,7 +155,7 @@ function samplesOf(
   });
 }
 
-/** How to make it again: what was asked for, and what did the work. */
+/** Provenance: the options, inputs and version needed to repeat the training. */
 function factsOf(record: TrainingRecord): Fact[] {
   const { options, inputs, counts } = record;
   const only = inputs.length === 1 && counts.length === 0 ? inputs[0]! : null;
@@ -171,21 +171,21 @@ function factsOf(record: TrainingRecord): Fact[] {
   ];
 }
 
-/** What `bpe inspect` found. */
+/** The results of `bpe inspect`. */
 export type Inspected = {
   readonly command: string;
   readonly name: string;
   readonly parts: TokenizerParts;
-  /** What it prints of the tokenizer. */
+  /** The printed rows. */
   readonly rows: readonly Row[];
   readonly statistics: VocabularyStatistics;
   readonly text: CountedText | undefined;
-  /** What `--json` prints. */
+  /** The output of `--json`. */
   readonly inspection: unknown;
   readonly warn: Warn;
 };
 
-/** Writes the page of a tokenizer: what is known of its training, and one text if there is one. */
+/** Writes the page of a tokenizer, with its training if known and a text if given. */
 export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
   const tokenCounts = (await runSliced(readTokenCounts(parts))) ?? undefined;
@@ -219,7 +219,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   });
 }
 
-/** The curve by the table of tokens, or ten points of it by the record. Null without them, and of an empty corpus. */
+/** Returns the curve from the token counts, or its ten recorded points. Null if unknown or if the corpus was empty. */
 function curveOfTraining(
   { description }: TokenizerParts,
   tokenCounts: WrittenTokenCounts | undefined,
@@ -234,7 +234,7 @@ function curveOfTraining(
   return curveOf({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
 
-/** What its tokens hold: of the text, or of the corpus of its training; else what most of them are. */
+/** States the bytes per token on the text or on the training corpus; if both are unknown, the most common scripts. */
 function inspectionSentence({ name, parts, statistics, text }: Inspected, curve: Curve | null): string {
   const size = parts.tokens.tokenCount;
   if (text !== undefined && text.idCount > 0) {
@@ -271,7 +271,7 @@ const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" 
   reading: "Tokens by the script of their first letter; without a letter, by what they hold.",
 });
 
-/** Rows that the page shows elsewhere. */
+/** Rows that the page already shows. */
 const shownElsewhere = new Set(["longest", "by script", "by bytes"]);
 
 /** A row without a name continues the one before it. */
@@ -281,7 +281,7 @@ function summaryOf(rows: readonly Row[]): Fact[] {
   for (const [name, whole] of rows) {
     const text = [whole].flat().join(" ");
     if (name !== "") group = name;
-    // Special tokens have a table.
+    // Special tokens have their own table.
     if (text === "" || shownElsewhere.has(group) || (group === "special" && name === "")) continue;
     summary.push([name, text]);
   }

@@ -35,7 +35,7 @@ test("marks are round numbers", () => {
   expect(linearAxis("", [0, 5]).ticks).toEqual([0, 1, 2, 3, 4, 5]);
   expect(linearAxis("", [0.12, 0.14]).ticks).toEqual([0.12, 0.125, 0.13, 0.135, 0.14]);
   expect(sizesAxis("", 257, 64_000).ticks).toEqual([1000, 4000, 16_000, 64_000]);
-  // Whatever size was chosen, the marks are sizes that people choose.
+  // The ticks are common sizes, whatever the chosen size.
   expect(sizesAxis("", 256, 32_768).ticks.map((value) => shortNumber(value))).toEqual([
     "500",
     "2k",

@@ -159,7 +159,7 @@ test("text of others does not run, and is shown as it is", async () => {
   expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
   expect(await page.locator("script").count()).toBe(2);
   expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
-  // The tokens of one of the two, in their order, and what both cut alike.
+  // One tokenizer's tokens in order, with the text that both cut alike.
   const shown = await page.locator("#differences .text").evaluateAll((texts) =>
     texts.map((text) => {
       const copy = text.cloneNode(true) as HTMLElement;
@@ -174,7 +174,7 @@ test("text of others does not run, and is shown as it is", async () => {
 });
 
 test("names that are markup are shown as they are", async () => {
-  // What a name may hold: neither = nor /.
+  // A name may contain neither = nor /.
   const nameOf = (text: string) => text.replaceAll("=", "-").replaceAll("/", "|");
   const names = hostileTexts.slice(0, 3).map((name, i) => `${nameOf(name)}=${tokenizers[i]}`);
   const path = reportOf("names", "eval", ...names, "--text", `${hostileTexts[3]}=${text}`, hostileLine);
@@ -256,7 +256,7 @@ test("the reader chooses the measure of the table, which its heads sort, with th
   );
   await page.locator("#measures select").selectOption({ label: "tokens" });
   expect(await column(2)).toEqual(tokens);
-  // Fewer tokens are better, so they begin with the fewest; a second press turns them round.
+  // Fewer tokens are better, so the first press sorts ascending; the second reverses the order.
   await table.locator("thead button").nth(2).focus();
   await page.keyboard.press("Enter");
   expect(await column(2)).toEqual(tokens.toSorted((a: number, b: number) => a - b));
@@ -266,13 +266,13 @@ test("the reader chooses the measure of the table, which its heads sort, with th
   expect((await sorts())[2]).toBe("descending");
   await table.locator("thead button").first().click();
   expect(await table.locator("tbody th").allInnerTexts()).toEqual(["of280", "of320", "of400"]);
-  // The share of the vocabulary that a text uses is no merit of a tokenizer.
+  // The share of the vocabulary that a text uses does not rank tokenizers.
   await page.locator("#measures select").selectOption({ label: "vocabulary used" });
   expect(await table.locator("b").count()).toBe(0);
   await page.close();
 });
 
-test("what a mark or a token says is beside it at once: under the pointer and by the arrow keys", async () => {
+test("a mark or token has a tooltip at once, on hover and by the arrow keys", async () => {
   const { page } = await open(compared, { reducedMotion: "reduce" });
   const tip = page.locator(".tip");
   const token = page.locator("#differences .text i").nth(3);
@@ -298,7 +298,7 @@ test("what a mark or a token says is beside it at once: under the pointer and by
   const box = (await dots.nth(5).boundingBox())!;
   await other.mouse.move(box.x + 3, box.y + 20);
   expect(await other.locator(".tip").textContent()).toBe(sizesSaid[5]!);
-  // At the edges it stays on the screen.
+  // At the edges it stays inside the viewport.
   await other.setViewportSize({ width: 320, height: 600 });
   for (const place of [dots.first(), dots.last()]) {
     await place.scrollIntoViewIfNeeded();
@@ -310,7 +310,7 @@ test("what a mark or a token says is beside it at once: under the pointer and by
   await other.close();
 });
 
-/** Tabs through a page: everything that can be used is reached, and is marked while it has the focus. */
+/** Tabs through a page: every control is reachable, and visibly focused. */
 async function tabThrough(page: Page): Promise<number> {
   const wanted = await page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -486,7 +486,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   expect(await table.locator(".pages span").innerText()).toMatch(/^21 to 40 of \d+$/);
   await turn("rows before");
   expect(await rows()).toEqual(merges.slice(0, 20));
-  // By count when made, with the keyboard: the most first, then the fewest. What no merge makes has counts, too.
+  // Sorted by count at creation, by keyboard, descending. Tokens that no merge creates have counts as well.
   const head = table.locator("thead button").nth(4);
   expect(await head.innerText()).toBe("when made");
   await head.focus();
@@ -501,7 +501,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   const id = Number((await link.getAttribute("href"))!.slice("#token-".length));
   await link.click();
   await waitForToken(page, id);
-  // The link can be kept.
+  // The link is a permanent one.
   await page.reload();
   await waitForToken(page, id);
   await page.close();

@@ -7,13 +7,13 @@ export const chromiumHome = join(import.meta.dir, "../../dist/chromium");
 export const unpackedChromium = join(chromiumHome, "root/usr/lib/chromium/chromium");
 export const chromiumOnPath = Bun.which("chromium") ?? Bun.which("chromium-browser");
 
-/** Starts a headless Chromium: the system's, or the one of setup.ts. */
+/** Starts a headless Chromium: the system's, or the one that setup.ts installed. */
 export function launchChromium(): Promise<Browser> {
   const environment = {
     HOME: chromiumHome,
     PATH: process.env.PATH ?? "",
     TMPDIR: process.env.TMPDIR ?? "/tmp",
-    // There is no bus to talk to.
+    // There is no D-Bus.
     DBUS_SESSION_BUS_ADDRESS: "disabled:",
   };
   if (chromiumOnPath !== null) return chromium.launch({ executablePath: chromiumOnPath, env: environment });

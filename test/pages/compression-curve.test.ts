@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { curveOf, curvePoint, curveThrough, estimateDoubled } from "../../src/pages/compression-curve.ts";
 
-/** A corpus whose bytes per token are given by the size of the vocabulary. */
+/** A corpus whose bytes per token are a function of the vocabulary size. */
 const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: number) => number) => ({
   baseSize,
   tokensAfter: Float64Array.from(
@@ -10,17 +10,17 @@ const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: num
   ),
 });
 
-test("bytes per token come from the tokens that are left after so many merges", () => {
+test("bytes per token come from the tokens left after each merge", () => {
   const compression = { baseSize: 256, tokensAfter: Float64Array.of(100, 80, 50) };
   expect([256, 257, 258].map((size) => curvePoint(compression, size).bytesPerToken)).toEqual([1, 1.25, 2]);
 });
 
 test("the estimate for twice the size continues doublings that bring a fixed part of the one before", () => {
-  // 5 - 4·0.5^d: each doubling brings half of what the one before brought.
+  // 5 - 4·0.5^d: each doubling gains half of what the previous one gained.
   const halving = compressionOf(250, 4000, (size) => 5 - 4 * 0.5 ** Math.log2(size / 250));
   expect(estimateDoubled(halving)!.size).toBe(8000);
   expect(estimateDoubled(halving)!.bytesPerToken).toBeCloseTo(5 - 4 * 0.5 ** 5, 3);
-  // A curve that rises faster and faster is continued by what the last doubling brought.
+  // An accelerating curve is extrapolated by the gain of the last doubling.
   expect(estimateDoubled(compressionOf(256, 4096, (size) => size / 256))!.bytesPerToken).toBeCloseTo(24, 9);
 });
 
@@ -46,7 +46,7 @@ test("of few merges the table has half of them, a quarter …", () => {
   expect(sizesOf(256, 266)).toEqual([256, 257, 258, 261, 266]);
   expect(sizesOf(257, 1000)).toEqual([257, 303, 349, 442, 628, 1000]);
   expect(sizesOf(256, 256)).toEqual([256]);
-  // Of many the largest sizes.
+  // Of many sizes, the largest.
   expect(sizesOf(256, 64_000)).toEqual([4000, 8000, 16_000, 32_000, 64_000]);
 });
 

@@ -1,4 +1,4 @@
-/** Text that would act if it were not escaped: it ends elements and attributes, runs, and hides what follows. */
+/** Text that would do harm if it were not escaped: it closes elements and attributes, runs scripts, and hides what follows. */
 export const hostileTexts = [
   "</script><script>globalThis.harmed=1</script>",
   '"><img src=x onerror="globalThis.harmed=1">',

@@ -1,5 +1,5 @@
-// The table of published tokenizers and ours has to be what its benchmark says now: part of `npm run suite pages`, because
-// that takes seconds.
+// The table of published tokenizers and ours must match its benchmark. Part of `npm run suite pages`, because
+// the benchmark takes seconds.
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { compactTable, compare, comparisonTable, pagesWithTable } from "../../bench/languages/compare.ts";

@@ -21,7 +21,7 @@ test("long tokens that overlap are one observation, and others are none", () => 
     "4 of the 6 longest",
   );
   expect(whats([...parts.slice(0, 2), ...others])).toEqual([]);
-  // A family of words is no sentence.
+  // A family of words is not a sentence.
   const family = ["responsibility", " responsibilities", "irresponsibility", "RESPONSIBILITIES"];
   expect(whats(family.map((text) => tokenOf(text)))).toEqual([]);
 });
@@ -39,7 +39,7 @@ test("tokens that occur nowhere, intermediate ones, lines of one sign and parts 
     "2 tokens are intermediate. 50 %",
   ]);
   expect(whats([tokenOf("-".repeat(20)), tokenOf(" ".repeat(9)), tokenOf("a".repeat(9))])).toEqual([
-    "2 tokens are lines of one sign or of white space. 67 %",
+    "2 tokens are lines of one character or whitespace. 67 %",
   ]);
   const half = { ...tokenOf("ab"), text: "\xe2\x80", length: 2 };
   expect(whats([half, tokenOf("naïve")])).toEqual(["1 learned token is part of a character. 50 %"]);
@@ -54,10 +54,10 @@ test("the token that is shown first is long, occurs, and is no repetition", () =
     tokenOf("--------------------", { end: 9 }),
   ];
   expect(firstShown(tokens, tokens).text).toBe(" weather");
-  // A longer one has parts that are too narrow to read.
+  // A longer token has parts that are too narrow to read.
   const long = [tokenOf("incomprehensibilities", { end: 9 }), tokenOf("weather", { end: 3 })];
   expect(firstShown(long, long).text).toBe("weather");
-  // A text decides, if there is one.
+  // Counts in a text take precedence.
   const counted = [tokenOf("thousandfold", { end: 4, inText: 0 }), tokenOf("two", { end: 1, inText: 2 })];
   expect(firstShown(counted, counted).text).toBe("two");
   expect(firstShown([], [tokenOf("a")]).text).toBe("a");

@@ -29,7 +29,7 @@ function learned(text: string, mergeCount: number, compat: Compat) {
 
 const texts = {
   english: "the other thing that they thought of then was there with them ".repeat(3),
-  // Tokens longer than what a page keeps of them.
+  // Tokens longer than the bytes that a page keeps.
   repetitive: `${"a".repeat(5000)} ${"ab".repeat(3000)} ${"é".repeat(900)}`,
 };
 
@@ -119,7 +119,7 @@ test("ids in any order and counts of any size come out as they went in", async (
   expect(merged.map(({ id }) => id)).toEqual(ids);
   expect(merged.map(({ text }) => text)).toEqual(["th", "the", " the", "ab"]);
   for (const name of ["created", "end", "inText"] as const) expect(column(name)).toEqual(values[name]);
-  // What does not add up is not shown.
+  // Totals that do not add up are not shown.
   expect([packed.tokensBefore, packed.lastPairCount]).toEqual([null, 3]);
 });
 

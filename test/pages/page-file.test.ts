@@ -41,7 +41,7 @@ test("the template's policy lets in its one script and its one style, and nothin
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]);
-  // The policy comes before all that it is for.
+  // The policy precedes everything that it governs.
   expect(template.indexOf(policy)).toBeLessThan(template.indexOf("<style>"));
   expect(template.slice(0, pageHeadBytes)).toContain(pageMark);
   for (const slot of [titleSlot, contentSlot]) expect(template.split(slot)).toHaveLength(2);

@@ -1,10 +1,10 @@
-// What tests ask of a page in Chromium.
+// Queries on a page in Chromium, for tests.
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 
 export type Opened = { page: Page; problems: string[]; requests: string[] };
 
-/** Opens a page and waits until `ready` is in it. What goes wrong in it is kept. */
+/** Opens a page and waits until it contains `ready`. Errors in it are collected. */
 export async function openPage(
   browser: Browser,
   path: string,
@@ -29,18 +29,18 @@ export async function openPage(
 
 export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
 
-/** Opens everything that waits for a click. */
+/** Opens all collapsed sections. */
 export const unfold = (page: Page) =>
   page.evaluate(async () => {
     for (let left = document.querySelectorAll("details:not([open])"); left.length > 0; ) {
       for (const details of left) (details as HTMLDetailsElement).open = true;
-      // What is opened is filled a moment later, and may hold more.
+      // An opened section is filled a moment later, and may contain others.
       await new Promise((done) => setTimeout(done, 50));
       left = document.querySelectorAll("details:not([open])");
     }
   });
 
-/** The colours of a picture's pixels, as "r,g,b", with how many there are. */
+/** Counts the pixels of a picture by colour, as "r,g,b". */
 export async function coloursOf(browser: Browser, png: Buffer): Promise<Map<string, number>> {
   const page = await browser.newPage();
   const counts = await page.evaluate(
@@ -65,7 +65,7 @@ export async function coloursOf(browser: Browser, png: Buffer): Promise<Map<stri
   return new Map(Object.entries(counts));
 }
 
-/** Words of pictures that lie over each other. */
+/** Returns labels of pictures that overlap. */
 export const overlaps = (page: Page) =>
   page.evaluate(() => {
     const found: string[] = [];
@@ -86,12 +86,12 @@ export const overlaps = (page: Page) =>
     return found;
   });
 
-/** Every text that is seen, with its size, its colour and what is behind it. */
+/** Returns every visible text with its size, colour and background. */
 export const seenTexts = (page: Page) =>
   page.evaluate(() => {
     const rgba = (colour: string) => {
       const [r, g, b, a = 1] = colour.match(/[\d.]+/g)!.map(Number);
-      // Colours that are mixed are shares.
+      // Components of mixed colours are between 0 and 1.
       const unit = colour.startsWith("color(srgb") ? 255 : 1;
       return [r! * unit, g! * unit, b! * unit, a] as const;
     };
@@ -121,7 +121,7 @@ export const seenTexts = (page: Page) =>
       const behind = backgroundOf(element);
       const fill = over(rgba(isDrawn ? style.fill : style.color), behind);
       const [a, b] = [light(fill), light(behind)].sort((a, b) => b - a);
-      // Letters of a picture are as large as it is stretched.
+      // Text in a picture scales with it.
       const scale = isDrawn ? Math.abs((element as unknown as SVGGraphicsElement).getScreenCTM()!.a) : 1;
       found.push({
         text: text.slice(0, 40),

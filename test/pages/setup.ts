@@ -1,10 +1,10 @@
-// Puts a Chromium into dist/chromium, if there is none on the PATH: Debian's package, with the libraries that are missing here.
+// Installs Debian's Chromium, with missing libraries, into dist/chromium unless one is on the PATH.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromiumHome, chromiumOnPath, unpackedChromium } from "./chromium.ts";
 
 const downloads = join(chromiumHome, "downloads");
-/** Written last: what was interrupted begins anew. */
+/** Written last, so that an interrupted installation starts again. */
 const stamp = join(chromiumHome, "stamp");
 
 async function install(): Promise<void> {
@@ -14,11 +14,11 @@ async function install(): Promise<void> {
   rmSync(chromiumHome, { recursive: true, force: true });
   mkdirSync(downloads, { recursive: true });
   console.error(`fetching Chromium into ${chromiumHome}, some 120 MB`);
-  // A fresh container has no lists of packages.
+  // A new container has no package lists.
   if ((await run(["apt-cache", "search", "--names-only", "^chromium$"])) === "")
     await run(["apt-get", "update"]);
   const plan = await run(["apt-get", "install", "--simulate", "--no-install-recommends", "chromium"]);
-  // What the system has already is not in the plan, and the browser looks for its own files beside it.
+  // The plan leaves out installed packages, but the browser needs its own files next to it.
   const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name!);
   const packages = [...new Set(["chromium", "chromium-common", ...missing])];
   await run(["apt-get", "download", ...packages], downloads);

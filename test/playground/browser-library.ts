@@ -1,4 +1,4 @@
-// The library for browsers in a real Chromium, beside the same library here: `npm run suite pages`.
+// Compares the browser library in Chromium with the same library here: `npm run suite pages`.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const directory = scratch();
 const browser = await launchChromium();
 afterAll(() => browser.close());
 let page: Page;
-/** In the page. */
+/** Defined in the page. */
 declare const told: (file: string | object, texts: readonly string[]) => unknown;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await page.addScriptTag({ type: "module", content: `${library}\n${made}` });
 });
 
-/** What the script itself calls an export. */
+/** Returns the local name of an export of the script. */
 const exportedAs = (script: string, name: string) => new RegExp(`(\\w+) as ${name}\\b`).exec(script)![1]!;
 
 test("150 random files are loaded and give the same ids, chunks and texts as here, or the same refusal", async () => {
@@ -59,7 +59,7 @@ function plainFile(): string {
   }
 }
 
-/** A page of a site, with the library as its module, and what it says in the end. */
+/** Serves a page that imports the library and runs `script`. Returns the value of `said`. */
 async function said(script: string, headers: Record<string, string> = {}): Promise<string> {
   const library = readFileSync(join(directory, "browser/browser.js"), "utf8");
   const body = `<!doctype html><meta charset=utf-8><script type=module src=page.js></script>`;
@@ -142,7 +142,7 @@ test("bytes, options and signals of a frame are taken", async () => {
   expect(await said(script)).toEqual(["1", "1", "258", "enough"] as never);
 }, 60_000);
 
-/** Those of `npm run suite real`, if they are here. */
+/** The files of `npm run suite real`, if present. */
 const home = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(home))(
   "published files are loaded as here: GPT-4o's, and all others",

@@ -37,7 +37,7 @@ test("the answers are those of a naive trainer", () => {
   expect(utf8!.answer).toBe("c3 af");
   expect(pretokens!.answer).toBe("The|␣weather|␣there|:|␣they|␣thought");
   expect(pretokens!.check("The| weather| there|:| they| thought")).toBeNull();
-  expect(pretokens!.check("The|weather|there|:|they|thought")).toContain("must be the text");
+  expect(pretokens!.check("The|weather|there|:|they|thought")).toContain("must equal the given text");
   expect(counts!.question).toContain("␣the ");
   expect(counts!.answer).toBe("3");
   const words = new Map(

@@ -1,4 +1,4 @@
-// The page to learn from in a real Chromium: `npm run suite pages`.
+// Tests the playground in Chromium: `npm run suite pages`.
 
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const other = join(directory, "other");
 const otherText = put(directory, "o.txt", "the low tower");
 expect(bpe(["train", otherText, "-n", "260", "-o", other, "-q", "-w", "1"]).code).toBe(0);
 
-/** Opens the page without a network, and waits until it has trained. */
+/** Opens the page offline, and waits until it has trained. */
 const open = (options: Parameters<typeof browser.newPage>[0] = {}, hash = "") =>
   openPage(browser, path, "#tree-view .node", options, hash);
 
@@ -75,7 +75,7 @@ test("its files are those of bpe train, by three rules and five patterns", async
   await page.close();
 }, 120_000);
 
-/** What absorbed the token that is shown took as many of its places as are not left at the end. */
+/** The tokens that absorbed the shown token took exactly the occurrences that are missing at the end. */
 async function checkAbsorbers(page: Page): Promise<void> {
   const numbers = (text: string) => (text.match(/[\d,]+/g) ?? []).map((n) => Number(n.replaceAll(",", "")));
   const facts = (await page.textContent("#tree-view .facts-line"))!;
@@ -142,7 +142,7 @@ test("every part works by click", async () => {
     await form.locator("output.right", { hasText: "Right." }).waitFor();
   }
   expect(await page.textContent("#exercise-score")).toMatch(/^(\d+) of \1 solved$/);
-  // The text is coloured on a canvas, so a token is found by its place.
+  // The text is coloured on a canvas, so tokens are found by position.
   await page.locator("#watch-slider").fill("0");
   await page.click("#watch-text p", { position: { x: 4, y: 12 } });
   await page.waitForFunction(() => document.querySelector("#tree-view .t")?.textContent === "U");
@@ -150,7 +150,7 @@ test("every part works by click", async () => {
   await page.close();
 }, 60_000);
 
-/** Of `npm run suite real`, if they are here. */
+/** The files of `npm run suite real`, if present. */
 const published = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(published))(
   "GPT-4o's own files are compared: ranks that are known bring their pattern",
@@ -206,14 +206,14 @@ test("a training is ended at once, and the vocabulary from before stays; what is
   const before = await page.getAttribute("#watch-slider", "max");
   await page.fill("#train-size", "30000");
   await page.setInputFiles("#train-files", put(directory, "large.txt", story.repeat(2000)));
-  // In one turn, so that it has not ended by itself.
+  // In one task, so that the training cannot finish first.
   await page.evaluate(() => {
     for (const name of ["go", "cancel"]) document.getElementById(`train-${name}`)!.click();
   });
   expect(await page.isVisible("#train-cancel")).toBe(false);
-  expect(await page.textContent("#train-status")).toBe("Ended. The vocabulary from before is still here.");
+  expect(await page.textContent("#train-status")).toBe("Cancelled. The previous vocabulary is still shown.");
   expect(await page.getAttribute("#watch-slider", "max")).toBe(before);
-  // Nothing that was ended comes back.
+  // A cancelled training does not come back.
   await page.waitForTimeout(300);
   expect(await page.getAttribute("#watch-slider", "max")).toBe(before);
   await page.selectOption("#train-pattern", "");
@@ -225,7 +225,7 @@ test("a training is ended at once, and the vocabulary from before stays; what is
   await page.close();
 });
 
-/** What has the focus, and whether it is seen. */
+/** Returns the focused element, and whether it is visible. */
 const focused = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLElement;
@@ -234,12 +234,12 @@ const focused = (page: Page) =>
     return { id: element.id, name: element.textContent!.trim(), isSeen, isPage };
   });
 
-/** Tabs on to the element with this id, or with this text. */
+/** Tabs to the element with this id or text. */
 async function tabTo(page: Page, place: string, key = "Tab"): Promise<void> {
   for (let tabs = 0; tabs < 200; tabs++) {
     await page.keyboard.press(key);
     const { id, name, isSeen, isPage } = await focused(page);
-    // Behind the last element comes the page itself.
+    // After the last element the page itself gets the focus.
     if (isPage) continue;
     expect([id, name, isSeen]).toEqual([id, name, true]);
     if (id === place || name === place) return;
@@ -276,7 +276,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   const last = Number(await page.getAttribute("#watch-slider", "max"));
   expect(await merges()).toBe(last - 2);
   await press("Home");
-  // From token to token in the text, and on to why one is there.
+  // From token to token in the text, then to the origin of one.
   await tabTo(page, "watch-text");
   await press("ArrowRight", "ArrowRight", "ArrowLeft");
   expect(await page.textContent("#watch-token")).toMatch(/^U : id \d+, a byte/);
@@ -299,7 +299,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   await tabTo(page, "␣the");
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "tree-view");
-  // A half of the tree, which then is the root.
+  // A half of the tree, which becomes the root.
   await page.locator("#tree-view .halves button").first().focus();
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "tree-view");
@@ -317,7 +317,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   await press("Enter");
   await page.locator("#rules-view table").first().waitFor();
   expect((await focused(page)).id).toBe("rules-go");
-  // A table that may be wider than the screen is scrolled by keys.
+  // A table wider than the screen is scrolled by keyboard.
   await press("Tab");
   expect(await page.evaluate(() => document.activeElement!.getAttribute("aria-label"))).toBe(
     "What each trainer takes",
@@ -368,7 +368,7 @@ test("with reduced motion Play makes one merge a second, and nothing scrolls by 
   }
 });
 
-test("text has the contrast of AA against what is behind it, light and dark, in every part", async () => {
+test("text has AA contrast against its background, light and dark, in every part", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     const { page } = await open({ colorScheme });
     await page.fill("#train-size", "100");
@@ -394,13 +394,13 @@ test("text has the contrast of AA against what is behind it, light and dark, in 
     low.texts.push(...(await lowContrasts(page)).texts);
     expect([colorScheme, low.texts]).toEqual([colorScheme, []]);
     expect(low.seen).toBeGreaterThan(100);
-    // The colours of tokens on the canvas, and the frames of what is joined next.
+    // Token colours on the canvas, and frames around the next merge.
     expect(low.canvasColours).toBeGreaterThanOrEqual(4);
     await page.close();
   }
 });
 
-/** The texts and colours of tokens that are too pale, how many texts were seen, and how many colours are on the canvas. */
+/** Texts and token colours with too little contrast, the number of texts, and the number of colours on the canvas. */
 async function lowContrasts(page: Page) {
   const seen = await seenTexts(page);
   const { pale, canvasColours } = await page.evaluate(fieldsAndCanvas);
@@ -408,7 +408,7 @@ async function lowContrasts(page: Page) {
   return { texts: [...low.map(({ text }) => text), ...pale], seen: seen.length, canvasColours };
 }
 
-/** In the page: placeholders, and letters on tokens of the canvas, whose contrast is below 4.5. */
+/** Runs in the page: finds placeholders and text on tokens with contrast below 4.5. */
 function fieldsAndCanvas() {
   const light = (colour: string) =>
     (colour.match(/[\d.]+/g) ?? [])
@@ -455,14 +455,14 @@ test("a step over many merges changes a few elements, measures nothing, and pain
   const { changes, fills, reads, elements } = await page.evaluate(countWork, [0, ...steps]);
   expect(Math.max(...changes)).toBeLessThanOrEqual(24);
   expect(Math.max(...reads)).toBe(0);
-  // 500 pixels of lines of less than 180 letters.
+  // 500 pixels of lines shorter than 180 characters.
   expect(Math.max(...fills)).toBeLessThan(8_000);
   expect(Math.max(...fills)).toBeGreaterThan(1_000);
   expect(new Set(elements).size).toBe(1);
   await page.close();
 }, 30_000);
 
-/** In the page: the work of each step, counted. */
+/** Runs in the page: counts the work of each step. */
 async function countWork(steps: number[]) {
   const count = { fills: 0, reads: 0 };
   const counting = (prototype: object, name: string, kind: keyof typeof count) => {

@@ -15,7 +15,7 @@ test("the merges that the page works by hand are those of a trainer, and no tie 
     for (const word of words) word.tokens = mergePair(word.tokens, left, right);
     pieces = mergePair(pieces, left, right);
     expect(made[i]![1].split(" ")).toEqual(pieces);
-    // A marked piece is one that the merge made: so many, and no others, are counted beside it.
+    // The pieces marked are exactly those that the merge created, and their number is the one shown.
     expect(pieces.filter((piece) => piece === left + right).length).toBe(merges[i]!.count);
   }
 });

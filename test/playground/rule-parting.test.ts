@@ -29,7 +29,7 @@ test("rules part where naive trainers part, and each takes what its naive traine
 });
 
 test("rules that count otherwise part without a tie; and a text without ties parts nobody", async () => {
-  // A pretoken that crosses a line end is two for Hugging Face, whose trainer reads lines.
+  // Hugging Face's trainer reads lines, so a pretoken that crosses a line end is two.
   const lines = await compared(`${"\n\n".repeat(9)}${"ab ".repeat(3)}`, 260);
   expect(lines.parting!.isTie).toBe(false);
   const plain = await compared("aaa aaa", 257);

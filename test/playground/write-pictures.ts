@@ -1,10 +1,10 @@
-// Makes the pictures of docs/learn.md from the page: `npm run suite pictures`. README shows the first.
+// Takes the screenshots of docs/learn.md: `npm run suite pictures`. README shows the first.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launchChromium } from "../pages/chromium.ts";
 
 const root = join(import.meta.dir, "../..");
-/** What of an element is used here; this file is checked without the types of browsers. */
+/** The used part of `Element`; this file is type-checked without DOM types. */
 type Styled = { readonly style: { display: string; height: string } };
 
 const browser = await launchChromium();

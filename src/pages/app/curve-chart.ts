@@ -12,14 +12,14 @@ import {
 } from "#pages";
 import { h, svg } from "./dom.ts";
 
-// Bytes per token over the size of the vocabulary. Places are percentages of the plot, and only lines are stretched: letters
-// and dots have one size on every screen.
+// A chart of bytes per token by vocabulary size. Positions are percentages of the plot. Only lines are stretched, so text
+// and dots keep their size on every screen.
 
 const plotHeight = 230;
-/** Lines are drawn in a square of this side, which is stretched to the plot. */
+/** Lines are drawn in a square with sides of this length, stretched to the plot. */
 const square = 1000;
 
-/** `text`: what the bytes were counted in. */
+/** `text` names the text whose bytes were counted. */
 export function curveChart({ points, table, doubled, smallerSizes }: Curve, text: string): HTMLElement {
   const chosen = points.at(-1)!;
   const all = doubled === null ? points : [...points, doubled];
@@ -67,10 +67,10 @@ export function curveChart({ points, table, doubled, smallerSizes }: Curve, text
 const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
   `${groupDigits(size)} tokens: ${bytesPerToken.toFixed(3)} bytes per token`;
 
-/** The share of the plot that a name takes on a telephone. */
+/** The share of the plot's width that a label takes on a phone. */
 const nameShare = 0.24;
 
-/** Names of points, from the last to the first where there is room: below the curve, the last of all above it. */
+/** Labels points from last to first where there is room: the last above the curve, the others below. */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
   const textOf = ({ size, bytesPerToken }: CurvePoint) => `${shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;
   const below = doubled === null ? named.slice(0, -1) : named;

@@ -3,22 +3,22 @@ import { lengthOf, percent } from "#pages";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
 
-// Tables that sort and page. Rows are data; only the rows of the shown page are elements.
+// Sortable, paged tables. Only the rows of the visible page are elements.
 
 export type Column<Row> = {
   readonly head: Child;
-  /** What it means, under the pointer. */
+  /** An explanation, shown as a tooltip. */
   readonly tip?: string | undefined;
-  /** What it is sorted by: a number, a text, or null, which comes last in either order. Without it the column does not sort. */
+  /** The sort key: a number, a text, or null, which sorts last either way. Without it the column cannot be sorted. */
   readonly key?: (row: Row) => number | string | null;
   readonly cell: (row: Row) => Child;
-  /** Whether its cells are words, which begin at the left. */
+  /** Whether its cells are text, aligned left. */
   readonly isText?: boolean;
-  /** Whether the first click on its head puts the smallest value first. */
+  /** Whether the first click on its header sorts ascending. */
   readonly isAscending?: boolean;
 };
 
-/** A column of numbers; those that are not known come last. */
+/** A column of numbers; unknown ones sort last. */
 export const numbers = <Row>(
   head: Child,
   of: (row: Row) => number | null | undefined,
@@ -29,13 +29,13 @@ export const numbers = <Row>(
   cell: (row) => (of(row) == null ? "–" : shown(of(row)!)),
 });
 
-/** A column of numbers of which the smallest is wanted first: ids, ranks, tokens of a text. */
+/** A column of numbers that first sorts ascending: ids, ranks, tokens of a text. */
 export const ranks = <Row>(...column: Parameters<typeof numbers<Row>>): Column<Row> => ({
   ...numbers(...column),
   isAscending: true,
 });
 
-/** A column of words. */
+/** A column of text. */
 export const words = <Row>(
   head: Child,
   of: (row: Row) => string,
@@ -43,17 +43,17 @@ export const words = <Row>(
 ): Column<Row> => ({ head, key: of, cell, isText: true, isAscending: true });
 
 export type DataTable<Row> = {
-  /** What the table is called for those who cannot see it. */
+  /** The accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Rows of a page; all if it is not given. */
+  /** Rows per page; all by default. */
   readonly pageRows?: number;
-  /** A column by which the rows are sorted as they come. */
+  /** The column by which the given rows are already sorted. */
   readonly sorted?: { readonly column: number; readonly isDescending: boolean };
 };
 
-/** The first cell of a row is its heading. */
+/** The first cell of a row is a row header. */
 export function dataTable<Row>(table: DataTable<Row>): HTMLElement {
   return new TableView(table).element;
 }
@@ -143,7 +143,7 @@ function compare(a: number | string | null, b: number | string | null, isDescend
   return isDescending ? -order : order;
 }
 
-/** A lying bar from 0, as long as its share of the cell. */
+/** A horizontal bar whose length is a share of the cell. */
 export const bar = (share: number, colour = 0) =>
   svg(
     `svg.bar.${colourOf(colour)}`,
@@ -153,7 +153,7 @@ export const bar = (share: number, colour = 0) =>
 
 export type Share = { readonly name: string; readonly tokenCount: number };
 
-/** What share of each tokenizer's tokens is of each kind; of a single one how many, too. */
+/** A table of each tokenizer's tokens by kind, as shares; for a single tokenizer also as counts. */
 export function shareTable(kind: string, heads: readonly Child[], lists: readonly (readonly Share[])[]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
   const sums = lists.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));

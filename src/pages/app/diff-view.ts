@@ -7,7 +7,7 @@ import { key } from "./dot-plot.ts";
 import { stackedExcerpts } from "./excerpt-view.ts";
 import { piecesText, tokenCode } from "./token-text.ts";
 
-/** The view of `bpe diff`: the same text cut by both, words that are cut differently, and what is new or moved. */
+/** The view of `bpe diff`: the same text cut by both, words cut differently, and tokens and merges that are new or moved. */
 export function diffView({ names, difference, counts, excerpts, made }: DiffData): Child {
   const { tokens, merges, text } = difference;
   const [a, b] = names;
@@ -17,7 +17,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       section(
         "differences",
         "The same text, cut by both",
-        `Where they differ most, in the first 16 KB. Plain text is cut alike; elsewhere the tokens of one are above those of the other. ${signsNote}`,
+        `Where they differ most, in the first 16 KB. Plain text is cut alike; elsewhere the tokens of both are stacked. ${signsNote}`,
         stackedExcerpts(names, excerpts, [0, 1]),
       ),
     h(
@@ -100,7 +100,7 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   );
 }
 
-/** A list that opens with a click; nothing if it is empty. */
+/** A collapsed list; null if it is empty. */
 function list<Row>(
   title: string,
   count: number,

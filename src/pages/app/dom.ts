@@ -1,6 +1,6 @@
 import { escapeText } from "#bytes";
 
-// Makes elements. All text becomes text nodes and attribute values, so nothing in the data is ever read as markup.
+// Creates elements. All text becomes text nodes and attribute values, so data is never parsed as markup.
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
@@ -10,8 +10,8 @@ type Attributes = { readonly [name: string]: string | number | boolean | undefin
 type Content = readonly (Child | Attributes)[];
 
 /**
- * Makes an element: `h("p.quiet", { title }, "text", child)`. Attributes that are `undefined` or `false` are left out, functions
- * listen: `{ onclick }`. What is invisible in a text is shown as `\xNN`.
+ * Creates an element: `h("p.quiet", { title }, "text", child)`. Attributes that are `undefined` or `false` are omitted;
+ * functions are event listeners: `{ onclick }`. Invisible characters of text become `\xNN`.
  */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   tag: Name | `${Name}.${string}`,
@@ -23,7 +23,7 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return filled(element, content) as HTMLElementTagNameMap[Name];
 }
 
-/** Makes an element of a picture. */
+/** Creates an SVG element. */
 export function svg(tag: string, ...content: Content): SVGElement {
   const [name, ...classes] = tag.split(".");
   const element = document.createElementNS("http://www.w3.org/2000/svg", name!);
@@ -47,7 +47,7 @@ function filled<E extends Element>(element: E, content: Content): E {
   return element;
 }
 
-/** Appends children; a list is its members one after the other. */
+/** Appends children, flattening lists. */
 export function append(element: Element, children: Child): void {
   if (children === null || children === undefined || children === false) return;
   if (children instanceof Node) element.append(children);
@@ -55,13 +55,13 @@ export function append(element: Element, children: Child): void {
   else element.append(escapeText(String(children)));
 }
 
-/** Puts children in the place of what an element has. */
+/** Replaces the children of an element. */
 export function replace(element: Element, children: Child): void {
   element.replaceChildren();
   append(element, children);
 }
 
-/** A section of a page: a heading, what it says, and its content. */
+/** A section of a page: heading, lead text and content. */
 export const section = (id: string, title: string, text: Child, ...content: Child[]): HTMLElement =>
   h("section", { id }, h("h2", title), text ? h("p.lead", text) : null, content);
 
@@ -74,7 +74,7 @@ export function sectionLinks(sections: readonly HTMLElement[]): HTMLElement {
   return h("nav", { "aria-label": "Sections" }, h("ul", links));
 }
 
-/** Something that waits for a click. It is filled when it is first opened. */
+/** A collapsed section, filled when first opened. */
 export function fold(title: string, fill: () => Child, isOpen = false): HTMLDetailsElement {
   const details = h("details", { open: isOpen }, h("summary", title));
   const open = () => {
@@ -86,14 +86,14 @@ export function fold(title: string, fill: () => Child, isOpen = false): HTMLDeta
   return details;
 }
 
-/** A row of names and values. */
+/** A list of names and values. */
 export const factList = (facts: readonly (readonly [name: string, value: Child])[]) =>
   h(
     "dl.facts",
     facts.map(([name, value]) => h("div", h("dt", name), h("dd", value))),
   );
 
-/** A list to choose from. `choose` gets the index of what is chosen. */
+/** A drop-down list. `choose` receives the selected index. */
 export function chooser(
   label: string,
   names: readonly string[],
@@ -108,7 +108,7 @@ export function chooser(
   return h("label", label, " ", select);
 }
 
-/** Shows what is chosen from a list; of one name there is no list. */
+/** A drop-down list with the selected content below it; a single name needs no list. */
 export function choice(label: string, names: readonly string[], show: (index: number) => Child): Child {
   const place = h("div", { "aria-live": "polite" });
   const choose = (index: number) => replace(place, show(index));

@@ -1,15 +1,15 @@
 import { type Axis, lengthOf, placeOn, tickNames } from "#pages";
 import { type Child, h, svg } from "./dom.ts";
 
-// Values of tokenizers on one axis, a row for each text. A dot lies where its value is and nowhere else.
+// A dot plot of values by tokenizer, one row per text.
 
-/** Colours of tokenizers; more tokenizers than colours use them again. */
+/** The number of tokenizer colours, which repeat after the last. */
 export const colourOf = (tokenizer: number) => `c${tokenizer % 8}`;
 
-/** The colour of a tokenizer, beside its name. */
+/** A dot in the colour of a tokenizer, next to its name. */
 export const key = (tokenizer: number) => h(`i.key.${colourOf(tokenizer)}`);
 
-/** `isNamed`: its name and value are at the mark; the others are in the legend. */
+/** `isNamed`: name and value are written at the dot; other dots are only in the legend. */
 export type Dot = {
   readonly colour: number;
   readonly value: number;
@@ -59,7 +59,7 @@ function axisOf(x: Axis) {
   );
 }
 
-/** The named ones are larger and drawn last; the first of them has its name above, the next one below. */
+/** Named dots are larger and drawn last. The first has its name above, the second below. */
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
   const values = dots.map(({ value }) => value);
   const [named, others] = [dots.filter(({ isNamed }) => isNamed), dots.filter(({ isNamed }) => !isNamed)];
@@ -82,7 +82,7 @@ function label(x: Axis, { value, name, shown }: Dot, y: number) {
   return svg("text.value", { x: at(x, value), y, "text-anchor": anchor }, `${short} ${shown}`);
 }
 
-/** Which colour is which tokenizer. */
+/** The legend of tokenizer colours. */
 export const legend = (names: readonly Child[]) =>
   h(
     "ul.legend",

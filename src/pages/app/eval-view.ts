@@ -23,7 +23,7 @@ import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { cutText, stackedExcerpts, tokensOf } from "./excerpt-view.ts";
 import { piecesText, tokenCode } from "./token-text.ts";
 
-/** The view of `bpe eval`: the picture that proves the finding, what both cut differently, one table, and the rest. */
+/** The view of `bpe eval`: a picture of the finding, passages cut differently, one table, and details. */
 export function evalView({ evaluation, made }: EvalData): Child {
   const { texts, tokenizers, excerpts } = evaluation;
   const names = tokenizers.map(({ name }) => name);
@@ -46,7 +46,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
   ];
 }
 
-/** Bytes per token as dots, a row for each text. */
+/** Bytes per token as dots, one row per text. */
 function picture(evaluation: FullEvaluation): Child {
   const { texts, tokenizers } = evaluation;
   const pair = ownAndBest(evaluation);
@@ -93,7 +93,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
     return section(
       "samples",
       "Texts cut into tokens",
-      `Beginnings of texts; each colour is a token. ${signsNote} Its id is under the pointer, or use the arrow keys.`,
+      `The beginning of each text; each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`,
       excerpts.map(({ text, content, cuts }) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))]),
     );
   }
@@ -102,20 +102,18 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `Where they differ most, in the first 16 KB of each text. Plain text is cut alike; elsewhere the tokens of one are above those of the other. ${signsNote}${
-      changing.length === 0
-        ? ""
-        : ` Not compared, because they change the texts before they cut them: ${changing.join(", ")}.`
+    `Where they differ most, in the first 16 KB of each text. Plain text is cut alike; elsewhere the tokens of both are stacked. ${signsNote}${
+      changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
     stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best]),
   );
 }
 
-/** Says something of this text: measures of words need spaces between them. */
+/** Whether a measure is meaningful for these texts: measures of words need spaces between words. */
 const says = ({ isOfWords }: Measure<never>, texts: readonly TextFacts[]) =>
   !isOfWords || texts.every(({ isSpaced }) => isSpaced);
 
-/** The measures with a value, in the order in which people want them. */
+/** Returns the measures that have values, the most wanted first. */
 function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] {
   const first = ["bytes_per_token", "tokens", "fertility", "single_token_share"];
   const known = textMeasures.filter(
@@ -129,7 +127,7 @@ function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] 
   return known.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** One table: tokenizers down, texts across; the reader chooses the measure. */
+/** A table of one measure, which the reader chooses: tokenizers as rows, texts as columns. */
 function costSection(evaluation: FullEvaluation, names: readonly string[]): Child {
   const measures = measuresOf(evaluation);
   const shown = measures.map(({ name }) => name);
@@ -143,9 +141,9 @@ function noteOnMeasure(measure: Measure<Measures>, { texts, tokenizers }: FullEv
   const silent = texts.flatMap((text) => (says(measure, [text]) ? [] : [text.name]));
   const direction =
     better === null
-      ? "Neither more nor less is better."
+      ? "Neither direction is better."
       : `${better === "higher" ? "More" : "Less"} is better${best}.`;
-  const without = `Not of ${silent.join(", ")}: more than half of the characters are of scripts that put no spaces between words.`;
+  const without = `Not for ${silent.join(", ")}: most characters are in scripts without spaces between words.`;
   return [`${formula}.`, direction, ...(silent.length === 0 ? [] : [without])].join(" ");
 }
 
@@ -188,7 +186,7 @@ function measureTable(
   ];
 }
 
-/** A table of measures, tokenizers across. The best of each row is bold. */
+/** A table of measures, tokenizers as columns. The best value of each row is bold. */
 function measureRows<Of>(
   label: string,
   list: readonly Measure<Of>[],
@@ -211,14 +209,13 @@ function measureRows<Of>(
   return dataTable<Row>({ label, columns: [first, ...names.map(columnOf)], rows });
 }
 
-/** The words that cost each tokenizer most, on texts with spaces between words. */
+/** The costliest words of each tokenizer, for texts with spaces between words. */
 function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
   const some = texts.flatMap(({ name, isSpaced }, i) =>
     isSpaced && tokenizers.some((of) => of.texts[i]!.costliestWords.length > 0) ? [{ name, i }] : [],
   );
   if (some.length === 0) return null;
-  const what =
-    "The words that take most tokens beyond one for each time they occur: how often they occur, and their tokens.";
+  const what = "The words with the most tokens beyond one per occurrence: their counts and their tokens.";
   return fold("Costliest words", () => [
     h("p.lead", what),
     some.map(({ name, i }) => [
@@ -241,7 +238,7 @@ const wordItem = ({ count, tokens, pieces }: Costly) =>
 function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]): Child {
   const heads = names.map((name, t) => [key(t), name]);
   const what =
-    "Shares of the tokens that are not special, by the script of their first letter or what they hold, and by length.";
+    "Shares of tokens, without special ones, by the script of their first letter or by content, and by length.";
   const longest = ({ longestTokens }: FullEvaluation["tokenizers"][number]) =>
     longestTokens.map(({ id, bytes, token }) =>
       h("li", tokenCode(withSigns(token)), h("span.quiet", ` ${groupDigits(bytes)} bytes, id ${id}`)),
@@ -264,7 +261,7 @@ function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]):
   ];
 }
 
-/** Something of each tokenizer, in columns. */
+/** Shows content of each tokenizer side by side. */
 const sideBySide = (names: readonly string[], of: (t: number) => Child) =>
   h(
     "div.columns",
@@ -299,7 +296,7 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
   );
   type Row = (typeof rows)[number];
   const what =
-    "How alike the texts are in what they cost. A Gini coefficient of 0 is parity; the cost ratio is the costliest text divided by the cheapest.";
+    "How evenly the texts are encoded. A Gini coefficient of 0 is parity; the cost ratio is that of the costliest to the cheapest text.";
   return [
     h("p.lead", what),
     dataTable<Row>({

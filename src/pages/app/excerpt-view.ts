@@ -4,24 +4,24 @@ import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
 
-// Texts cut into tokens: by one tokenizer, or by two, whose tokens are stacked where they differ.
+// Texts cut into tokens by one tokenizer, or by two, stacked where they differ.
 
 const encoder = new TextEncoder();
 
 export type Cut = { readonly ids: readonly number[]; readonly lengths: readonly number[] };
 type Token = { readonly id: number; readonly bytes: Uint8Array };
 
-/** The tokens of a cut, with their bytes. */
+/** Returns the tokens of a cut, with their bytes. */
 export function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
   const bytes = encoder.encode(content);
   let end = 0;
   return ids.map((id, i) => ({ id, bytes: bytes.subarray(end, (end += lengths[i]!)) }));
 }
 
-/** A text that is cut into bytes has many. */
+/** At most this many tokens of a text are shown. */
 const shownTokensMax = 400;
 
-/** A text cut by one tokenizer, with its ids in a fold that opens with a click. */
+/** A text cut by one tokenizer, with its ids collapsed. */
 export function cutText(tokens: readonly Token[]): Child {
   const shown = tokens.slice(0, shownTokensMax);
   const byteCount = tokens.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -47,13 +47,13 @@ const lineFeed = 0x0a;
 const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
 const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 
-/** The excerpts of several tokenizers, two at a time, which the reader chooses. `pair`: whose cuts are shown first. */
+/** Excerpts of two tokenizers, which the reader chooses; `pair` is the initial choice. */
 export function stackedExcerpts(
   names: readonly string[],
   excerpts: readonly Excerpt[],
   pair: readonly [number, number],
 ): Child {
-  // All excerpts have cuts of the same tokenizers.
+  // All excerpts are cut by the same tokenizers.
   const known = names.flatMap((_, t) => (excerpts[0]!.cuts[t] == null ? [] : [t]));
   const shown = (pair.every((t) => known.includes(t)) ? [...pair] : known.slice(0, 2)) as [number, number];
   const place = h("div");
@@ -86,7 +86,7 @@ function stacked(excerpts: readonly Excerpt[], pair: readonly [number, number]):
   });
 }
 
-/** A passage as two tokenizers cut it; null if they cut it alike. */
+/** A passage cut by two tokenizers; null if both cut it alike. */
 function stackedPassage(
   { content, cuts }: Pick<Excerpt, "content" | "cuts">,
   [a, b]: readonly [number, number],

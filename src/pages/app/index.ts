@@ -1,4 +1,4 @@
-// The parts of the program in the browser that shows a page.
+// Components of the program that shows pages in the browser.
 
 export { curveChart } from "./curve-chart.ts";
 export { bar, dataTable, numbers } from "./data-table.ts";

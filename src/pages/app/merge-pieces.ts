@@ -1,6 +1,6 @@
 import type { Vocabulary } from "#pages";
 
-/** The merges of a vocabulary by the ids of their halves. */
+/** The merges of a vocabulary, looked up by the ids of their halves. */
 export class Merger {
   private readonly ranks = new Map<number, number>();
   private readonly idLimit: number;
@@ -15,7 +15,7 @@ export class Merger {
     return left * this.idLimit + right;
   }
 
-  /** Merges a pretoken, given by the ids of its bytes: always the pair that was learned first, as encoding does. */
+  /** Encodes a pretoken given as byte ids: repeatedly applies the merge of lowest rank. */
   merge(bytes: readonly number[]): number[] {
     const ids = [...bytes];
     for (;;) {
@@ -35,7 +35,7 @@ type Cut = { readonly ids: number[]; readonly lengths: number[] };
 /**
  * Cuts a text into tokens.
  *
- * @param pieces lengths in bytes of its pretokens, and of the added tokens in it
+ * @param pieces byte lengths of its pretokens and added tokens
  * @param addedTokens ids by content
  */
 export function cutPieces(
@@ -59,7 +59,7 @@ export function cutPieces(
   return { ids, lengths: ids.map((id) => vocabulary.byId.get(id)!.length) };
 }
 
-/** The id of each byte. An added token may be one byte long, too. */
+/** The id of each byte. An added token can also be one byte long. */
 function byteIdsOf({ tokens }: Vocabulary, added: ReadonlySet<number>): Map<number, number> {
   const bytes = tokens.filter(({ text, rank }) => text.length === 1 && rank === undefined);
   const [ofModel, others] = [

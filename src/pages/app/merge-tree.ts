@@ -3,33 +3,33 @@ import { bytesOf, search, shortNumber, type Token, timesOf, tokenText, type Voca
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
 
-// Where a token comes from: a search, and the token over the two that were merged into it, each over its own.
+// The origin of a token: a search field, and the tree of merges that created it.
 
-/** A token of repetitive text may be as deep as there are merges. */
+/** The tree of a repetitive token can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
-/** Labels that are narrower than this, in pixels, show nothing of their text. */
+/** Labels narrower than this, in pixels, are left empty. */
 const labelLeast = 40;
 
 export const shownToken = (token: Token) => tokenText(bytesOf(token), token.length);
 
-/** A link to the tree of a token. */
+/** A link to the merge tree of a token. */
 export const tokenLink = (token: Token) =>
   h("a.token", { href: `#token-${token.id}` }, tokenCode(shownToken(token)));
 
 type TreeView = {
   readonly vocabulary: Vocabulary;
-  /** The token that is shown first. */
+  /** The initial token. */
   readonly first: Token;
   readonly title: string;
   readonly text: string;
-  /** What is known of a token, in a line that begins with it. */
+  /** The facts of a token, shown after it on one line. */
   readonly facts: (token: Token) => Child;
-  /** What is below its tree. */
+  /** Content below the tree. */
   readonly below?: (token: Token) => Child;
 };
 
-/** A section that shows the tree of a token, and a function that has it show another one. */
+/** Returns a section with the merge tree of a token, and a function that shows another token in it. */
 export function treeSection({ vocabulary, first, title, text, facts, below }: TreeView) {
   const found = h("div.found", { "aria-live": "polite" });
   const view = h("div", { id: "tree-view", tabindex: -1, role: "group", "aria-label": "The token" });
@@ -47,7 +47,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     const line = h("p.facts-line", tokenCode(shownToken(token)), " ", facts(token));
     replace(view, [line, treeOf(token, draw), below?.(token)]);
     for (const label of view.querySelectorAll<HTMLElement>(".node > button")) hideCutLabel(label);
-    // What was pressed is gone.
+    // The pressed button was removed.
     if (hadFocus) view.focus({ preventScroll: true });
   };
   const find = () => {
@@ -63,7 +63,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     replace(found, isMissing ? h("span.quiet", "no such token here") : matching.map(button));
     if (!isMissing) draw(matching[0] ?? first);
   };
-  /** A link to a token leads to its tree. */
+  /** Shows the token that the URL's hash names. */
   const follow = () => {
     const token = vocabulary.byId.get(Number(/^#token-(\d+)$/.exec(location.hash)?.[1]));
     if (token === undefined || !element.isConnected) return;
@@ -78,7 +78,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
   );
   const element = section("tree", title, text, form, found, view);
   addEventListener("hashchange", follow);
-  // Labels have their widths only in the page.
+  // Labels have no widths until they are in the document.
   requestAnimationFrame(() => {
     draw(first);
     follow();
@@ -86,14 +86,14 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
   return { element, draw };
 }
 
-/** A label that is too narrow shows nothing; its tip has the text. */
+/** Empties a label that is too narrow; its tooltip has the text. */
 function hideCutLabel(label: HTMLElement): void {
   if (label.clientWidth >= labelLeast || label.scrollWidth <= label.clientWidth) return;
   label.classList.add("cut");
   label.textContent = "\u00a0";
 }
 
-/** The token over its halves; a click on one calls `choose` with it. */
+/** Draws a token above its halves, recursively. A click on one calls `choose` with it. */
 function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
   let nodes = 0;
   const nodeOf = (of: Token, depth: number): HTMLElement => {

@@ -2,9 +2,9 @@ import { groupDigits } from "#bytes";
 import { bytesOf, percent, type Token, usual } from "#pages";
 import { shapeOf } from "#tokenizer";
 
-// What is odd in a vocabulary, found in its tokens and their counts.
+// Finds what is odd in a vocabulary from its tokens and counts.
 
-/** `token`: an example. */
+/** A finding about a vocabulary; `token` is an example. */
 export type Observation = {
   readonly what: string;
   readonly why: string;
@@ -12,13 +12,13 @@ export type Observation = {
   readonly figure: string;
 };
 
-type Looked = {
-  /** What the merges make, in their order. */
+type Inspected = {
+  /** The results of the merges, in order. */
   readonly merged: readonly Token[];
   readonly lastPairCount: number | null;
 };
 
-export function observationsOf({ merged, lastPairCount }: Looked): Observation[] {
+export function observationsOf({ merged, lastPairCount }: Inspected): Observation[] {
   return [
     ...repetition(merged),
     ...unused(merged),
@@ -28,7 +28,7 @@ export function observationsOf({ merged, lastPairCount }: Looked): Observation[]
   ];
 }
 
-/** The longest tokens that hold a letter. */
+/** Returns the longest tokens that contain a letter. */
 export function longestOf(tokens: readonly Token[], count: number): Token[] {
   const longest: Token[] = [];
   for (const token of tokens.toSorted((a, b) => b.length - a.length || a.id - b.id)) {
@@ -44,7 +44,7 @@ const longestLookedAt = 20;
 const sharedBytes = 12;
 const repeatedLeast = 3;
 
-/** Long tokens that overlap come from a text that repeats itself: a licence, a footer, a template. */
+/** Finds overlapping long tokens. They come from repeated text: a licence, a footer, a template. */
 function repetition(merged: readonly Token[]): Observation[] {
   const longest = longestOf(merged, longestLookedAt).filter(({ length }) => length >= sharedBytes);
   const groups = longest.map((token) => longest.filter((other) => share(token.text, other.text)));
@@ -96,13 +96,13 @@ function intermediate(merged: readonly Token[], lastPairCount: number | null): O
   return [
     {
       what: `${groupDigits(count)} tokens are intermediate.`,
-      why: `Longer tokens absorbed them, and now they are rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
+      why: `Longer tokens absorbed them; they are now rarer than the last merged pair. Usual: ${usual.intermediates}.`,
       figure: percent(count / merged.length),
     },
   ];
 }
 
-/** This many bytes of one sign are a line that someone drew. */
+/** A run of one character at least this long is a drawn line. */
 const separatorBytes = 8;
 
 function separators(merged: readonly Token[]): Observation[] {
@@ -115,8 +115,8 @@ function separators(merged: readonly Token[]): Observation[] {
   const longest = found.reduce((a, b) => (b.length > a.length ? b : a));
   return [
     {
-      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a line" : "tokens are lines"} of one sign or of white space.`,
-      why: `They have ${separatorBytes} bytes and more; the longest has ${groupDigits(longest.length)}:`,
+      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a line" : "tokens are lines"} of one character or whitespace.`,
+      why: `They have ${separatorBytes} bytes or more; the longest has ${groupDigits(longest.length)}:`,
       token: longest,
       figure: percent(found.length / merged.length),
     },
@@ -148,10 +148,10 @@ function partsOfCharacters(merged: readonly Token[]): Observation[] {
   ];
 }
 
-/** The parts of a longer token are too narrow to read on a telephone. */
+/** The parts of a longer token are too narrow to read on a phone. */
 const firstBytesMax = 18;
 
-/** A token that is worth looking at first: it is long, it occurs, and it is no repetition. */
+/** Returns a token worth showing first: long, varied, and one that occurs. */
 export function firstShown(merged: readonly Token[], tokens: readonly Token[]): Token {
   const occurs = ({ end, inText }: Token) => (inText ?? end ?? 1) > 0;
   const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;

@@ -5,7 +5,7 @@ import { append, sectionLinks } from "./dom.ts";
 import { evalView } from "./eval-view.ts";
 import { vocabularyView } from "./vocabulary-view.ts";
 
-// The program of every page: reads the JSON in the page, and shows it below what the page says without a script.
+// The program of every report: renders the JSON in the page below its static text.
 
 const data = JSON.parse(document.getElementById("data")!.textContent!) as PageData;
 const main = document.querySelector("main")!;

@@ -1,10 +1,10 @@
-// What a mark of a picture or a token says stands beside it at once: under the pointer, at a touch, and with the arrow keys where
-// its picture has the focus. Reports and the page to learn from have it; the latter's workers have no document.
+// Tooltips of marks and tokens: on hover, on touch, and with the arrow keys while
+// the picture has the focus. Shared by reports and the playground, whose workers have no document.
 if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
-  /** In a picture the mark that is nearest to the pointer speaks. */
+  /** In a picture the mark nearest to the pointer gets the tooltip. */
   const pictures = ".chart, .dots";
-  /** So near it has to be, in pixels. */
+  /** The largest distance from the pointer, in pixels. */
   const reach = 60;
 
   const tip = document.createElement("div");
@@ -26,7 +26,7 @@ if (typeof document !== "undefined") {
     place();
   };
 
-  /** Puts the tip beside its mark; a mark that is scrolled away says nothing. */
+  /** Places the tooltip next to its mark; hides it if the mark is scrolled out of view. */
   const place = () => {
     const { left, right, top, bottom } = current.getBoundingClientRect();
     if (bottom < 0 || top > innerHeight) return show(null);
@@ -43,7 +43,7 @@ if (typeof document !== "undefined") {
       const { left, right, top, bottom } = mark.getBoundingClientRect();
       const aside = Math.max(left - clientX, 0, clientX - right);
       const above = Math.max(top - clientY, 0, clientY - bottom);
-      // A bar speaks over its whole column.
+      // A bar responds over its whole column.
       const distance = Math.hypot(aside, above / 3);
       if (distance < least) [found, least] = [mark, distance];
     }
@@ -58,13 +58,13 @@ if (typeof document !== "undefined") {
   };
   document.addEventListener("pointermove", point);
   document.addEventListener("pointerdown", point);
-  // A finger that is lifted leaves, too, and what it touched is still read.
+  // Lifting a finger also fires a leave event, but the tooltip stays readable.
   document.documentElement.addEventListener("pointerleave", ({ pointerType }) => {
     if (pointerType === "mouse") show(null);
   });
   document.addEventListener("scroll", () => current && place(), true);
 
-  /** Whether a key brought the tip. */
+  /** Whether a key opened the tooltip. */
   let isByKey = false;
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   document.addEventListener("keydown", (event) => {

@@ -25,7 +25,7 @@ import { tokenLink, treeSection } from "./merge-tree.ts";
 import { firstShown, type Observation, observationsOf } from "./observations.ts";
 import { tokenCode } from "./token-text.ts";
 
-/** The view of a tokenizer: its curve, what is odd in it, where its tokens come from, a text, and the rest. */
+/** The view of one tokenizer: its curve, oddities, the origin of tokens, a text, and details. */
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
   const { curve, vocabulary: packed, textName } = data;
   const vocabulary = await unpack(packed);
@@ -38,7 +38,7 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
       vocabulary,
       first,
       title: "Where does this token come from?",
-      text: "Each token over the two that were merged into it. Search by text, or by id as #300; a click on a part shows its own tree.",
+      text: "Each token is above the two that were merged into it. Search by text, or by id as #300. Click a part for its own tree.",
       facts: (token) => factsOf(token, textName),
     }).element,
     cuts.length > 0 && sampleSection(cuts),
@@ -49,7 +49,7 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
 const curvePicture = (curve: Curve) =>
   h("section", { id: "curve", "aria-label": "Bytes per token" }, curveChart(curve, "the training corpus"));
 
-/** What other sizes would cost: those on the curve, and twice the chosen one. */
+/** Compares other sizes: smaller ones, and twice the chosen one. */
 function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
   const chosen = points.at(-1)!.bytesPerToken;
   const noteOf = (point: CurvePoint) =>
@@ -65,7 +65,7 @@ function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement
   });
 }
 
-/** "+4.8 %": tokens for the same text, compared with the chosen size. */
+/** Formats the change in tokens from the chosen size: "+4.8 %". */
 function changeText(share: number): string {
   if (share === 1) return "chosen";
   const percent = 100 * Math.abs(share - 1);
@@ -89,12 +89,12 @@ const observationSection = (observations: readonly Observation[]) =>
     ),
   );
 
-/** What is known of a token, in a line. `textName`: what tokens were counted in, if it is not the corpus of the training. */
+/** Lists the facts of a token. `textName` is the text in which tokens were counted, if not the training corpus. */
 function factsOf({ id, length, rank, created, end, inText }: Token, textName: string | null): string {
   return [
     `id ${id}`,
     countNoun(length, "byte"),
-    rank === undefined ? "no merge makes it" : `merge ${groupDigits(rank + 1)}`,
+    rank === undefined ? "not merged" : `merge ${groupDigits(rank + 1)}`,
     ...(created !== null && rank !== undefined ? [`made ${timesOf(created)}`] : []),
     ...(end !== null ? [`${timesOf(end)} at the end`] : []),
     ...(inText !== null ? [`${timesOf(inText)} in ${textName ?? "the text"}`] : []),
@@ -103,7 +103,7 @@ function factsOf({ id, length, rank, created, end, inText }: Token, textName: st
 
 type CutText = { readonly text: string; readonly tokens: ReturnType<typeof tokensOf> };
 
-/** The beginnings of texts as tokens. */
+/** Returns the beginnings of texts as tokens. */
 function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary: Vocabulary): CutText[] {
   const added = new Map(addedTokens.map(({ content, id }) => [content, id]));
   const cutOf = (text: string, content: string, cut: Cut) => ({ text, tokens: tokensOf(content, cut) });
@@ -118,7 +118,7 @@ function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary
 function sampleSection(texts: readonly CutText[]): HTMLElement {
   const shown = ({ text, tokens }: CutText) => [h("h3", text), cutText(tokens)];
   const [first, ...others] = texts;
-  const note = `Each colour is a token. ${signsNote} The id of a token is under the pointer, or use the arrow keys.`;
+  const note = `Each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`;
   const more = others.length > 0 && fold(`${others.length} more`, () => others.map(shown));
   return section("samples", "A text, cut into tokens", note, shown(first!), more);
 }
@@ -140,17 +140,17 @@ function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
 
 const pageRows = 20;
 
-/** Columns in which some row has a number. */
+/** Selects the columns in which some row has a value. */
 const known = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   columns.filter(({ key }) => rows.some((row) => key!(row) !== null));
 
-/** Every token, in the order of merges; sorted by length or counts it shows the longest and the most frequent ones. */
+/** A table of all tokens, initially in merge order. */
 function tokenTable({ tokens }: Vocabulary, textName: string | null): Child {
   const isMerge = ({ rank }: Token) => rank !== undefined;
   return [
     h(
       "p.lead",
-      "A merge joins the pair of tokens that occurs most often, everywhere. A click on a head sorts; a token leads to its tree.",
+      "Each merge joins the most frequent pair of tokens, everywhere. Click a header to sort, or a token for its tree.",
     ),
     dataTable<Token>({
       label: "All tokens",
@@ -205,18 +205,18 @@ function shares({ tokens }: Vocabulary, addedTokens: VocabularyData["addedTokens
   return [h("p.lead", what), h("div.columns", tables)];
 }
 
-/** The tokens by the script of their first letter; without a letter, by what they hold. */
+/** Counts tokens by the script of their first letter, or by content if they have none. */
 function scriptsOf(tokens: readonly Token[]): Share[] {
   const starts = new Uint32Array(tokens.length + 1);
   for (const [i, { text }] of tokens.entries()) starts[i + 1] = starts[i]! + text.length;
   const all = new Uint8Array(starts.at(-1)!);
   for (const [i, token] of tokens.entries()) all.set(bytesOf(token), starts[i]!);
   const table = { idLimit: tokens.length, tokenCount: tokens.length, bytes: all, starts };
-  return ended(scriptShares(ended(scriptClasses(table)), table, []));
+  return runToEnd(scriptShares(runToEnd(scriptClasses(table)), table, []));
 }
 
 /** Runs a generator to its end. */
-function ended<T>(steps: Generator<undefined, T>): T {
+function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -225,7 +225,7 @@ function ended<T>(steps: Generator<undefined, T>): T {
 
 function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   const shown = (content: string) => tokenCode(tokenText(new TextEncoder().encode(content)));
-  const what = `${groupDigits(addedTokens.length)} tokens are found in a text before it is cut; none is learned.`;
+  const what = `${groupDigits(addedTokens.length)} tokens are found before the text is cut; none is learned.`;
   return [
     h("p.lead", what),
     dataTable<AddedToken>({
@@ -245,13 +245,13 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   ];
 }
 
-/** The flags that are set, in the words of HF's files; of most tokens only `special` is. */
+/** Returns the flags that are set, as HF's files name them. Most tokens have only `special`. */
 const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
   ...(special ? [] : ["not special"]),
   ...Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : [])),
 ];
 
-/** The files that were read, if there are several. */
+/** A table of the input files, if there are several. */
 function inputsFold({ inputs, counts }: TrainingRecord): Child {
   const files = counts.map((file) => ({ ...file, path: `${file.path} (word counts)` }));
   type Row = { path: string; sizeBytes: number; weight?: number; language?: string } & Partial<
@@ -267,7 +267,7 @@ function inputsFold({ inputs, counts }: TrainingRecord): Child {
         ...known(rows, [
           numbers("bytes", ({ sizeBytes }) => sizeBytes),
           numbers("documents", ({ documents }) => documents),
-          numbers("bytes that are not UTF-8", ({ invalidBytes }) => invalidBytes),
+          numbers("invalid UTF-8 bytes", ({ invalidBytes }) => invalidBytes),
           numbers("weight", ({ weight }) => weight, String),
         ]),
         ...(rows.some(({ language }) => language)

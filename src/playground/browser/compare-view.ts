@@ -6,7 +6,7 @@ import type { CompareAnswer } from "../playground-job.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session } from "./session.ts";
 
-/** Another tokenizer next to the one that was trained, on the text that is watched, or on one of the reader's. */
+/** Compares the trained tokenizer with another, on the watched text or on the reader's own. */
 export class CompareView {
   private file: File | undefined;
   private readonly chooser = h("input", {

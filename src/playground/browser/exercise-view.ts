@@ -3,7 +3,7 @@ import type { Question } from "../exercise-list.ts";
 import { plainField } from "./page-parts.ts";
 import type { Session, Thread } from "./session.ts";
 
-/** Questions on the reader's text. Each answer is checked when it is given, and shown only if it is asked for. */
+/** Exercises on the reader's text. Answers are checked when given, and shown only on request. */
 export class ExerciseView {
   private readonly text = h("textarea", {
     id: "exercise-text",
@@ -17,7 +17,7 @@ export class ExerciseView {
   readonly element = section(
     "exercises",
     "Exercises",
-    "A tokenizer in small steps, on the text that you trained on, or on your own. Each answer is checked exactly, and shown only if you ask.",
+    "A tokenizer in small steps, on the text that you trained on or on your own. Answers are checked, and shown only if you ask.",
     h("p", h("label", "Your own text ", this.text)),
     this.score,
     this.list,
@@ -40,7 +40,7 @@ export class ExerciseView {
     );
   }
 
-  /** `thread`: the worker that knows the answer. */
+  /** `thread` is the worker that has the answer. */
   private form(thread: Thread, { id, title, question, given }: Question, i: number): Child {
     const input = h("input", { name: "answer", ...plainField });
     const output = h("output");

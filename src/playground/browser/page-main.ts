@@ -10,7 +10,7 @@ import { TokenView } from "./token-view.ts";
 import { TrainView } from "./train-view.ts";
 import { WatchView } from "./watch-view.ts";
 
-// The script of the page, and of its workers: one text, so that the kernel is in the file once.
+// The script of the page and of its workers, so that the file contains the kernel only once.
 
 function openPage(): void {
   const session = new Session();

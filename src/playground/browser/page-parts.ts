@@ -1,4 +1,4 @@
-// What the views share.
+// Helpers shared by the views.
 
 type Policy = { createScriptURL(url: string): string };
 type PolicyFactory = { createPolicy(name: string, rules: Policy): Policy };
@@ -6,7 +6,7 @@ const unchanged: Policy = { createScriptURL: (url) => url };
 const factory = (globalThis as { trustedTypes?: PolicyFactory }).trustedTypes;
 const policy = factory?.createPolicy("bpe", unchanged) ?? unchanged;
 
-/** The text of the page's script, of which its workers are made, too. */
+/** The source of the page's script, from which its workers are also created. */
 const source = typeof document === "undefined" ? "" : document.currentScript!.textContent!;
 
 export function startScript(): Worker {
@@ -16,11 +16,11 @@ export function startScript(): Worker {
   return worker;
 }
 
-/** An error as people read it. */
+/** Returns the readable message of an error. */
 export function messageOf(error: unknown): string {
   const { message, hint } = error as { message: string; hint?: string };
   return hint === undefined ? message : `${message}. ${hint}`;
 }
 
-/** Attributes of a field whose text is nobody's prose. */
+/** Attributes of a field whose text is not prose. */
 export const plainField = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };

@@ -14,7 +14,7 @@ const reasons: Record<Compat, string> = {
   cs336: "the greatest pair, in the order of bytes",
 };
 
-/** The same text learned by three trainers' rules. */
+/** Trains on the same text by the rules of three trainers. */
 export class RulesView {
   private readonly button = h(
     "button",
@@ -26,7 +26,7 @@ export class RulesView {
   readonly element = section(
     "rules",
     "Three trainers, one text",
-    "Hugging Face, rustbpe and Stanford's CS336 all merge the most frequent pair. When two pairs are equally frequent, they do not all take the same one.",
+    "Hugging Face, rustbpe and Stanford's CS336 all merge the most frequent pair. When two pairs are equally frequent, they do not all choose the same one.",
     h("p", this.button, " ", this.status),
     this.view,
   );
@@ -38,7 +38,7 @@ export class RulesView {
   private async compare(): Promise<void> {
     const { trained } = this.session;
     if (trained === undefined || this.button.ariaDisabled === "true") return;
-    // A button that is disabled would lose the focus.
+    // Disabling a button would lose the focus.
     this.button.ariaDisabled = "true";
     this.status.textContent = "Training three times …";
     const { corpus, settings } = trained;
@@ -89,7 +89,7 @@ function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>)
     ),
     h(
       "p",
-      isTie ? ties() : "They do not count alike here, because one of them reads line by line or has stopped:",
+      isTie ? ties() : "Their counts differ here, because one of them reads line by line or has stopped:",
     ),
     dataTable<Choice>({
       label: "What each trainer takes",

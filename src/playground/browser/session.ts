@@ -7,7 +7,7 @@ import { startScript } from "./page-parts.ts";
 
 export type Thread = JobThread<PlaygroundJob, StageProgress>;
 
-/** What was trained, the worker that knows it, and how it was asked for. */
+/** A training result, its worker, and its settings. */
 export type Trained = TrainAnswer & {
   readonly vocabulary: Vocabulary;
   readonly thread: Thread;
@@ -18,13 +18,13 @@ export type Trained = TrainAnswer & {
 const startThread = (hear: (progress: StageProgress) => void): Thread =>
   new JobThread("the worker", startScript() as unknown as WorkerThread, hear);
 
-/** The training that the page shows. A new one has a worker of its own, so it can be ended at once, and then the old one stays. */
+/** The training that the page shows. A new training has its own worker; when cancelled, the previous result stays. */
 export class Session {
   trained: Trained | undefined;
   private running: Thread | undefined;
   private readonly listeners: ((trained: Trained) => void | Promise<void>)[] = [];
 
-  /** Calls `take` with each training that ends. */
+  /** Calls `take` with each finished training. */
   onTrained(take: (trained: Trained) => void | Promise<void>): void {
     this.listeners.push(take);
   }
@@ -48,7 +48,7 @@ export class Session {
     }
   }
 
-  /** Each in a turn of its own, so that the page is drawn between them, and what is read first asks the worker first. */
+  /** Runs each listener in its own task, so that the page is painted between them and the first view asks first. */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
       if (trained !== this.trained) return;
@@ -57,13 +57,13 @@ export class Session {
     }
   }
 
-  /** Ends a training that runs. What waits for it waits for ever, and nobody asks. */
+  /** Cancels a running training. Its promise never settles. */
   cancel(): void {
     this.running?.end();
     this.running = undefined;
   }
 
-  /** Asks a worker of its own, which ends with the answer. */
+  /** Asks a temporary worker, which ends after its answer. */
   async alone<Answer>(ask: (thread: Thread) => Promise<Answer>): Promise<Answer> {
     const thread = startThread(() => {});
     try {

@@ -1,7 +1,7 @@
 import { forEachToken, type JoinedText } from "../joined-text.ts";
 import { blocksOf, type TextBlock } from "../text-blocks.ts";
 
-/** A block and where it is: its top and bottom in the text, and, once it was near the screen, the boxes of its units. */
+/** A block with its top and bottom in the text, and the boxes of its units once it has been near the viewport. */
 type Placed = TextBlock & {
   readonly element: HTMLElement;
   top: number;
@@ -13,15 +13,15 @@ type Placed = TextBlock & {
 type Colours = Record<"t0" | "t1" | "t2" | "t3" | "ink" | "rule" | "s0", string>;
 const colourNames = ["t0", "t1", "t2", "t3", "ink", "rule", "s0"] as const;
 
-/** So far around what is seen colours are painted, too: a text that is scrolled shows them at once. */
+/** Colours are also painted this far outside the viewport, so that scrolling shows them at once. */
 const aroundPixels = 80;
 
 /** A part of a token on one line. */
 type Box = [left: number, top: number, right: number, bottom: number];
 
 /**
- * A text, coloured by its tokens after any number of merges. The text itself stays as it is; the colours are on a canvas behind
- * it. So a step changes no element and moves no line, however many tokens it changes.
+ * A text coloured by its tokens after any number of merges. The text never changes; the colours are on a canvas below
+ * it. So a step changes no element and moves no line, however many tokens change.
  */
 export class ShownText {
   private readonly canvas = document.createElement("canvas");
@@ -30,7 +30,7 @@ export class ShownText {
   private blocks: Placed[] = [];
   private text: JoinedText | undefined;
   private merges = 0;
-  /** The byte whose token the keys have chosen; -1: none. */
+  /** The byte whose token was selected by keyboard; -1 if none. */
   private cursor = -1;
   private scrolled = 0;
   private canvasTop = 0;
@@ -39,7 +39,7 @@ export class ShownText {
 
   constructor(
     private readonly place: HTMLElement,
-    /** Told the token that is pointed at, by a pointer or by keys. */
+    /** Receives the token under the pointer or selected by keyboard. */
     private readonly point: (token: number) => void,
     private readonly choose: (token: number) => void,
   ) {
@@ -59,7 +59,7 @@ export class ShownText {
     place.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** Another text. */
+  /** Shows another text. */
   open(text: JoinedText): void {
     this.text = text;
     this.cursor = -1;
@@ -75,13 +75,13 @@ export class ShownText {
     requestAnimationFrame(() => this.isPlaced || this.layOut());
   }
 
-  /** The text after so many merges. */
+  /** Shows the text after a number of merges. */
   showAfter(merges: number): void {
     this.merges = merges;
     this.draw();
   }
 
-  /** Finds the places of the blocks, after the page was laid out. */
+  /** Measures the blocks after layout. */
   private layOut(): void {
     const { top } = this.lines.getBoundingClientRect();
     for (const block of this.blocks) {
@@ -134,7 +134,7 @@ export class ShownText {
     for (const [left, top, right, bottom] of boxes) pen.strokeRect(left, top, right - left, bottom - top);
   }
 
-  /** Paints the tokens of a block, and finds what the next merge joins. */
+  /** Paints the tokens of a block, and finds the places of the next merge. */
   private drawBlock(block: Placed, framed: Box[]): void {
     const { pen, merges } = this;
     const { joinedBy } = this.text!;
@@ -143,7 +143,7 @@ export class ShownText {
     const find = this.finder(block);
     for (let w = 0; w + 1 < wordStarts.length; w++) {
       const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
-      // Colours begin anew in each word, so other words keep theirs when one changes.
+      // Colours restart in each word, so other words keep theirs when one changes.
       const colours = (firstWord + w) % 2 === 0 ? [t0, t1] : [t2, t3];
       let index = 0;
       forEachToken(this.text!, merges, [from, to], (token, start, end) => {
@@ -156,7 +156,7 @@ export class ShownText {
     }
   }
 
-  /** Finds the boxes of tokens on the canvas, in its own pixels; tokens are asked for in their order. */
+  /** Finds the boxes of tokens in canvas pixels. Tokens must be requested in order. */
   private finder(block: Placed): (start: number, end: number) => Box[] {
     block.boxes ??= this.measure(block);
     const { boxes, unitStarts } = block;
@@ -175,7 +175,7 @@ export class ShownText {
         const right = snapped(x + part * (Math.min(end, to) - from));
         const top = snapped(y);
         const last = found.at(-1);
-        // Widths are fractions, so units that touch may be a pixel apart.
+        // Widths are fractional, so adjacent units may be a pixel apart.
         const touches = (a: number, b: number) => last?.[1] === top && Math.abs(a - b) <= 1;
         if (last !== undefined && touches(last[2], left)) last[2] = right;
         else if (last !== undefined && touches(last[0], right)) last[0] = left;
@@ -185,7 +185,7 @@ export class ShownText {
     };
   }
 
-  /** Where each unit of a block is. */
+  /** Measures the boxes of a block's units. */
   private measure({ element, unitOffsets }: Placed): Float32Array {
     const origin = this.lines.getBoundingClientRect();
     const text = element.firstChild!;
@@ -200,13 +200,13 @@ export class ShownText {
     return boxes;
   }
 
-  /** The boxes of the token that has this byte. */
+  /** Returns the boxes of the token at this byte. */
   private boxesAt(byte: number): Box[] {
     const found = this.tokenAt(byte);
     return found === undefined ? [] : this.finder(found.block)(found.start, found.end);
   }
 
-  /** The token that has this byte now. */
+  /** Returns the current token at this byte. */
   private tokenAt(byte: number): { block: Placed; token: number; start: number; end: number } | undefined {
     const block = this.blocks.find(({ unitStarts }) => byte < unitStarts.at(-1)!);
     const w = block?.wordStarts.findLastIndex((start) => start <= byte) ?? -1;
@@ -223,7 +223,7 @@ export class ShownText {
     return found;
   }
 
-  /** Tells the token under a pointer. */
+  /** Reports the token under the pointer. */
   private hear({ clientX, clientY }: MouseEvent, tell: (token: number) => void): void {
     const origin = this.lines.getBoundingClientRect();
     const [x, y] = [clientX - origin.left, clientY - origin.top];
@@ -239,7 +239,7 @@ export class ShownText {
     }
   }
 
-  /** Keys go from token to token, and choose one. */
+  /** Moves from token to token by keyboard, and selects one. */
   private press(event: KeyboardEvent): void {
     const { key } = event;
     if (event.altKey || event.ctrlKey || event.metaKey || this.text === undefined) return;
@@ -257,7 +257,7 @@ export class ShownText {
     event.preventDefault();
   }
 
-  /** Scrolls so that the chosen token is seen. */
+  /** Scrolls the selected token into view. */
   private reveal(block: Placed): void {
     block.boxes ??= this.measure(block);
     const unit = block.unitStarts.findLastIndex((start) => start <= this.cursor);
@@ -268,7 +268,7 @@ export class ShownText {
   }
 }
 
-/** The colours of the style, as a canvas takes them. */
+/** Returns the colours of the style sheet for the canvas. */
 function coloursOf({ style }: HTMLElement, computed: CSSStyleDeclaration): Colours {
   const resolved = colourNames.map((name) => {
     style.color = `var(--${name})`;

@@ -4,7 +4,7 @@ import { commandOf, hashOf } from "../shared-link.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
 
-/** What a reader takes along: files, the command that makes them, and a link. */
+/** Downloads: files, the command that writes them, and a link. */
 export class TakeView {
   private readonly files = h("div.found", { id: "take-files" });
   private readonly command = h("input", { id: "take-command", readonly: true });
@@ -43,7 +43,7 @@ export class TakeView {
     this.link.value = location.href.replace(/#.*$/, "") + hashOf({ ...settings, text: corpus.text });
     try {
       const files = await thread.ask("files", undefined as never);
-      // The text itself, too: the command reads it.
+      // The text as well, because the command reads it.
       if (corpus.text !== "") files.push(["corpus.txt", new TextEncoder().encode(corpus.text)]);
       replace(this.files, files.map(fileButton));
     } catch (error) {

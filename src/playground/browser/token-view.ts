@@ -9,7 +9,7 @@ const absorbersMost = 12;
 
 const title = "Why is this token here?";
 
-/** Why a token is there: how it came to be, which words contain it, and what absorbed it. */
+/** Why a token exists: how it was created, which words contain it, and which tokens absorbed it. */
 export class TokenView {
   element = section("tree", title, null);
   private draw: (token: Token) => void = () => {};
@@ -24,7 +24,7 @@ export class TokenView {
         vocabulary,
         first: tokens.find(({ text }) => text === " the") ?? merged.at(-1) ?? tokens[0]!,
         title,
-        text: "Search for a token by its text, or by its id as #300; or press one in the text above.",
+        text: "Search for a token by text, or by id as #300; or click one in the text above.",
         facts: (token) => this.factsOf(token),
         below: (token) => this.historyOf(token),
       });
@@ -34,7 +34,7 @@ export class TokenView {
     });
   }
 
-  /** Shows the token with a number of the engine, and lets the keys continue there. */
+  /** Shows the token with this engine number, and moves the focus there. */
   show(number: number): void {
     const { learned, vocabulary } = this.session.trained!;
     this.draw(tokenOf(learned, vocabulary, number));
@@ -58,7 +58,7 @@ export class TokenView {
     ];
   }
 
-  /** The words that contained a token, which the worker knows, and what absorbed it. */
+  /** Shows the words that contained a token, from the worker, and the tokens that absorbed it. */
   private historyOf(token: Token): Child {
     const trained = this.session.trained!;
     const { merged } = trained.vocabulary;
@@ -77,7 +77,7 @@ export class TokenView {
         "div",
         h("h3", "What absorbed it"),
         absorbers.length === 0
-          ? h("p.quiet", "Nothing: no later merge took it.")
+          ? h("p.quiet", "Nothing: no later merge absorbed it.")
           : h("ul.plain", absorbers.slice(0, absorbersMost).map(taken)),
         more > 0 && h("p.quiet", `and ${groupDigits(more)} more`),
       ),
@@ -97,5 +97,5 @@ export class TokenView {
 
 function leftOf(created: number, end: number): string {
   if (end === created) return "At the end all of these are left.";
-  return `At the end ${end === 0 ? "none" : groupDigits(end)} of these are left; later merges took the others into longer tokens.`;
+  return `At the end ${end === 0 ? "none" : groupDigits(end)} of these are left; later merges absorbed the others into longer tokens.`;
 }

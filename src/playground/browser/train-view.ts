@@ -109,7 +109,7 @@ export class TrainView {
     if (!this.isBusy) void this.train();
   }
 
-  /** A name of the list, or else a regular expression. */
+  /** A listed pattern, or a regular expression. */
   private setPattern(pattern: string): void {
     const isNamed = pattern in patterns;
     this.pattern.value = isNamed ? pattern : "";
@@ -157,14 +157,14 @@ export class TrainView {
 
   private cancel(): void {
     this.session.cancel();
-    this.status.textContent = "Ended. The vocabulary from before is still here.";
+    this.status.textContent = "Cancelled. The previous vocabulary is still shown.";
     this.setBusy(false);
   }
 
   private setBusy(isBusy: boolean): void {
     this.isBusy = isBusy;
     this.bar.hidden = !isBusy;
-    // A button that is disabled or hidden would lose the focus.
+    // Disabling or hiding a button would lose the focus.
     if (document.activeElement === this.end) this.go.focus();
     this.end.hidden = !isBusy;
     this.go.ariaDisabled = isBusy ? "true" : null;

@@ -9,10 +9,10 @@ import { ShownText } from "./shown-text.ts";
 
 const runnersUp = 6;
 const calmMs = 1000;
-/** So long the slider rests before all pairs of the corpus are counted. */
+/** The slider must rest this long, in milliseconds, before all pairs of the corpus are counted. */
 const restMs = 60;
 
-/** The text after any number of merges: a slider, what comes next, and what else could have come. */
+/** The text after any number of merges: a slider, the next merge, and its runners-up. */
 export class WatchView {
   private readonly count = h("p", { id: "watch-count", role: "status" });
   private readonly slider = h("input", {
@@ -41,7 +41,7 @@ export class WatchView {
   private readonly told = h(
     "p.quiet",
     { id: "watch-token", role: "status" },
-    "Point at a token, or go from one to the next by the arrow keys, to see what it is.",
+    "Point at a token, or move with the arrow keys, to see what it is.",
   );
   private readonly pairs = h("div", { id: "watch-pairs" });
   private readonly own = h("textarea", {
@@ -69,7 +69,7 @@ export class WatchView {
       h(
         "div",
         h("h3", "Another text"),
-        h("p.quiet", "Any text, cut by what was learned from the corpus."),
+        h("p.quiet", "Any text, cut by the merges learned from the corpus."),
         this.own,
       ),
     ),
@@ -79,7 +79,7 @@ export class WatchView {
   private places: Uint32Array = new Uint32Array(0);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
-  /** Steps of less work wait for one answer at a time: the last one asked for counts. */
+  /** One request at a time; the latest step wins. */
   private isAsking = false;
 
   constructor(
@@ -102,7 +102,7 @@ export class WatchView {
     return this.slider.valueAsNumber;
   }
 
-  /** Shows the text after this many merges, and lets the keys continue there. */
+  /** Shows the text after this many merges, and moves the focus there. */
   show(merges: number): void {
     this.goTo(merges);
     this.element.scrollIntoView();
@@ -123,7 +123,7 @@ export class WatchView {
     this.shown.open(text);
   }
 
-  /** The reader's own text; without one, the beginning of the corpus. */
+  /** Returns the reader's own text, or the beginning of the corpus. */
   private async openOwn(): Promise<void> {
     const text = this.own.value;
     const { thread, head } = this.session.trained!;
@@ -148,7 +148,7 @@ export class WatchView {
     this.asking = setTimeout(() => void this.askRunnersUp(), restMs);
   }
 
-  /** The merge that comes next, or that nothing does. */
+  /** Shows the next merge, or that there is none. */
   private showNext(step: number): void {
     const { learned } = this.trained!;
     const isLast = step === mergeCountOf(learned);
@@ -171,7 +171,7 @@ export class WatchView {
     return shownToken(this.tokenOf(number));
   }
 
-  /** What a token of the text is. */
+  /** Describes a token of the text. */
   private tell(number: number): void {
     const token = this.tokenOf(number);
     const { id, rank } = token;
@@ -184,7 +184,7 @@ export class WatchView {
     this.told.textContent = `${shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
   }
 
-  /** The worker counts all pairs of the corpus at this step. */
+  /** Has the worker count all pairs of the corpus at this step. */
   private async askRunnersUp(): Promise<void> {
     if (this.isAsking) return;
     this.isAsking = true;
@@ -220,7 +220,7 @@ export class WatchView {
     });
   }
 
-  /** Plays the merges: the first ones slowly, later ones faster, so that any vocabulary takes about a minute. */
+  /** Plays the merges, accelerating so that any vocabulary takes about a minute. */
   private play(isPlaying: boolean): void {
     clearTimeout(this.timer);
     this.timer = undefined;
