@@ -1,4 +1,4 @@
-// Words become merges.
+// Learns merges from words.
 
 export type { MergeProgress } from "./merge-memories.ts";
 export {

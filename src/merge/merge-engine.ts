@@ -14,7 +14,7 @@ import { type Merges, readMerges } from "./merges.ts";
 
 /**
  * Learns the merges with an engine that is set up: lays the words out, indexes their pairs, and merges the best pair
- * until there are enough. Undefined if a memory is too small, which may show only in the middle.
+ * until there are enough. Returns undefined if a memory turns out to be too small, possibly only in the middle.
  */
 export function* learnMerges(
   engine: MergeEngine,
@@ -55,7 +55,7 @@ export function* learnMerges(
   }
 }
 
-/** Lays the words out and indexes their pairs. False if a memory is too small. */
+/** Lays the words out and indexes their pairs. Returns false if a memory is too small. */
 export function* prepareEngine(
   engine: MergeEngine,
   words: MergeWords,
@@ -68,7 +68,7 @@ export function* prepareEngine(
 
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
-/** In one memory all merges that fit into a slice are made in one call; in several, each is a large one. */
+/** Makes all merges that fit into a slice in one call, with one memory. With several, each merge is done in slices. */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];
   const advance = memories.length > 1 ? exports.lookAtTop : exports.mergeUntilPause;
@@ -77,7 +77,7 @@ function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[num
   return pauses[pause]!;
 }
 
-/** False if a memory is too small. */
+/** Builds the first index. Returns false if a memory is too small. */
 function* indexBytePairs(
   { memories, budget }: MergeEngine,
   tuning: MergeTuning,
@@ -103,11 +103,14 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
-/** Pairs that the index anew keeps: so many for each merge that is left, and some where few are. */
+/** The number of pairs that a rebuilt index keeps: this many for each remaining merge, plus a constant. */
 const pairsPerMerge = 4;
 const pairsBeside = 64;
 
-/** Indexes the text as it stands, with a lower threshold (src/kernel/merge/rebuild-index.ts). False if a memory is too small. */
+/**
+ * Rebuilds the index from the current text, with a lower threshold (src/kernel/merge/rebuild-index.ts). Returns false if a
+ * memory is too small.
+ */
 export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories.map(({ exports }) => exports);
   const sketchBits = Math.min(...memories.map(({ exports }) => exports.wantedSketchBits()));
@@ -143,12 +146,12 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
   return true;
 }
 
-/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
+/** The fixed work of a merge, in entries: the queue, the hash table, the token. */
 const mergeWork = 64;
 
 /**
- * A merge that has begun in the first memory: with a long list, or with an arena that is full, or in several memories, or one
- * that is named. False if a memory is too small.
+ * Finishes a merge that has begun in the first memory: one with a long list, with a full arena, in several memories, or a
+ * chosen one. Returns false if a memory is too small.
  */
 export function* mergeInSlices(
   { memories, budget }: MergeEngine,
@@ -182,7 +185,7 @@ export function* mergeInSlices(
   return true;
 }
 
-/** Begins the merge of the first memory in another one, with its threshold. False if that one is too small. */
+/** Begins the merge of the first memory in another one, with its threshold. Returns false if that one is too small. */
 function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory): boolean {
   other.adoptThreshold(exports.thresholdNow());
   return other.followMerge(exports.largeLeft(), exports.largeRight()) === 1;
@@ -192,14 +195,14 @@ function reportMerges({ memories, budget }: MergeEngine): void {
   budget.progress = { phase: "merge", mergeCount: memories[0]!.exports.mergeCount() };
 }
 
-/** Lays the words out in each memory, by falling count (src/kernel/merge/word-layout.ts). */
+/** Lays the words out in each memory, by descending count (src/kernel/merge/word-layout.ts). */
 function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Generator<MergeProgress, void> {
   for (const { exports, memory, plan } of memories) {
     const { buffer } = memory;
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // The counts of all memories are added up.
+      // The counts of all memories are summed, so only one gets them.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }
@@ -212,7 +215,7 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
   if ("kernel" in words) words.discard();
 }
 
-/** Bytes that are copied with as much work as one cell. */
+/** Copying this many bytes is as much work as one cell. */
 const bytesPerWork = 16;
 
 /** Copies the words of a memory into it. */
@@ -237,14 +240,14 @@ function* copyWords(
   }
 }
 
-/**
- * Adds up what the memories of an engine tell each other (src/kernel/merge/memory-exchange.ts): each gives what its
- * words have, and takes the sum of all. With one memory there is nothing to do.
+/*
+ * Exchanges sums between the memories of an engine (src/kernel/merge/memory-exchange.ts): each provides the counts of its
+ * words, and gets the sum of all. With one memory there is nothing to do.
  */
 
 const bytePairCount = 1 << 16;
 
-/** After the bytes were counted: gives every memory the weights of all. Numbers of occurrences stay its own. */
+/** Sums the weights of byte pairs over all memories, after counting. Each memory keeps its own numbers of occurrences. */
 function joinBytePairs(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const totals = new Float64Array(bytePairCount);
@@ -267,7 +270,7 @@ function joinBytePairs(memories: readonly MergeMemory[]): void {
   }
 }
 
-/** After the sketches: gives every memory the sums of all (src/kernel/merge/rebuild-index.ts). */
+/** Sums the sketches over all memories (src/kernel/merge/rebuild-index.ts). */
 function joinSketches(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const sketches = memories.map(
@@ -285,7 +288,7 @@ function joinSketches(memories: readonly MergeMemory[]): void {
 
 const sketchCellMax = 2 ** 32 - 1;
 
-/** After the walk over the lists of the pair that is merged: tells every memory what its neighbours weigh in all. */
+/** Sums the weights of neighbours over all memories, after the walk over the lists of the merged pair. */
 type JoinNeighbours = () => void;
 
 function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
@@ -307,7 +310,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
         totals[token]! += weight;
       }
     }
-    // The first memory takes all of them, each other one those that it gave.
+    // The first memory gets all of them, each other one those that it provided.
     const all = exchanges[0]!.numbers;
     for (let index = 0; index < tokenCount; index++) all[4 * index + 2] = tokens[index]!;
     counts[0] = tokenCount;
@@ -328,12 +331,12 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
   };
 }
 
-/** While the text is indexed anew: gives the first memory the counts of all. False if it has no room for them. */
+/** Sums counts in the first memory while the index is rebuilt. Returns false if it has no room for them. */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];
   let hasRoom = true;
   for (const other of others) {
-    yield* tellPairs(other, budget, (records, count) => {
+    yield* exchangePairs(other, budget, (records, count) => {
       exchangeOf(first).numbers.set(records);
       hasRoom &&= first.exports.addPairs(count) === 1;
     });
@@ -341,7 +344,7 @@ function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Gener
   return hasRoom;
 }
 
-/** Makes the other memories keep the pairs of the first, with its counts and its threshold. */
+/** Makes the other memories keep the same pairs as the first, with its counts and its threshold. */
 function* keepSamePairs(
   memories: readonly MergeMemory[],
   budget: WorkBudget,
@@ -350,7 +353,7 @@ function* keepSamePairs(
   if (others.length === 0) return;
   const threshold = first.exports.thresholdNow();
   for (const { exports } of others) exports.adoptThreshold(threshold);
-  yield* tellPairs(first, budget, (records, count) => {
+  yield* exchangePairs(first, budget, (records, count) => {
     for (const other of others) {
       exchangeOf(other).numbers.set(records);
       other.exports.keepGivenPairs(count);
@@ -359,14 +362,14 @@ function* keepSamePairs(
   for (const { exports } of others) exports.startKeepingGiven();
 }
 
-/** Before lists are dropped: gives the pairs of a memory the counts that they have in the first. */
+/** Copies the counts of the first memory to the pairs of another one, before lists are dropped. */
 function* refreshCounts(
   first: MergeMemory,
   memory: MergeMemory,
   budget: WorkBudget,
 ): Generator<MergeProgress, void> {
   const answers = exchangeOf(first).numbers;
-  yield* tellPairs(memory, budget, (records, count, start) => {
+  yield* exchangePairs(memory, budget, (records, count, start) => {
     answers.set(records);
     first.exports.answerCounts(count);
     records.set(answers.subarray(0, records.length));
@@ -374,8 +377,8 @@ function* refreshCounts(
   });
 }
 
-/** Calls `take` with the records of a memory, as many at a time as the exchange and a slice hold. */
-function* tellPairs(
+/** Calls `take` with the records of a memory, as many at a time as fit into the exchange and a slice. */
+function* exchangePairs(
   from: MergeMemory,
   budget: WorkBudget,
   take: (records: Uint32Array, count: number, start: number) => void,
@@ -390,7 +393,7 @@ function* tellPairs(
   }
 }
 
-/** The exchange as Float64, two a record, and as Uint32, four a record: the weight, then two tokens. */
+/** The exchange as Float64 (two per record) and as Uint32 (four per record): the weight, then two tokens. */
 function exchangeOf({ exports, memory, plan }: MergeMemory) {
   const address = exports.exchangedRecords.value >>> 0;
   const recordCount = plan.tokenCapacity + 1;

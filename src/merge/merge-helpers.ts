@@ -7,21 +7,21 @@ import {
   type WorkerThread,
 } from "#runtime";
 
-/** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */
+/** The parameters of a memory's regions (src/kernel/merge/merge-regions.ts), equal in every thread. */
 export type MergePlan = {
-  /** Words [first, end) of the table lie here. */
+  /** Words [first, end) of the table are in this memory. */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** Where the words stand as records: the regions begin there. 0: in a new memory. */
+  /** The address of the regions, if the words are records in this memory; 0 in a new memory. */
   readonly firstByte: number;
-  /** Ids of the words that are given numbers. 0: they have those of start tokens. */
+  /** The end of the ids in the words that are mapped to start tokens; 0 if they are ids of start tokens. */
   readonly idLimit: number;
   readonly cellCount: number;
-  /** Memories in which the words lie, and the cells of all. */
+  /** The number of memories, the index of this one, and the cells of all. */
   readonly memoryCount: number;
   readonly memoryIndex: number;
   readonly cellCountOfAll: number;
@@ -37,12 +37,12 @@ export type MergePlan = {
   readonly specialByteCount: number;
   /** Whether the words in a token are limited. */
   readonly limitsWords: boolean;
-  /** Whether no token joins whole characters with parts of others. */
+  /** Whether tokens must not join whole characters with parts of others. */
   readonly wholeCharacters: boolean;
   readonly threadCount: number;
 };
 
-/** What a helper is told. */
+/** The message that starts a helper. */
 export type MergeHelp = {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -50,7 +50,7 @@ export type MergeHelp = {
   readonly capacityBytes: number;
 };
 
-/** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
+/** Plans the regions of this thread's kernel. Returns the bytes that the memory must have, or 0 if the engine does not fit. */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
   const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
   exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
@@ -63,7 +63,7 @@ export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes:
   return exports.planRegions(plan.threadCount, capacityBytes);
 }
 
-/** Threads that help: they take parts of long lists. Nobody waits for one that has not started yet. */
+/** Helper threads, which process parts of long lists. The main thread does not wait for one that has not started yet. */
 export type MergeHelpers = { end(): void };
 
 /** Starts the helpers of one memory. */
@@ -85,11 +85,11 @@ export function startMergeHelpers({
   };
 }
 
-/** Undefined where the system has no thread for us: help is welcome, not needed. */
+/** Starts a helper; undefined if the system refuses a thread, because helpers are optional. */
 function startHelper(help: MergeHelp): WorkerThread | undefined {
   try {
     const worker = startWorker("merging");
-    // A helper that fails in the middle says so in the memory. One that never starts does no harm.
+    // A helper that fails in the middle reports that in the memory. One that never starts does no harm.
     worker.onerror = (event: { preventDefault(): void }) => event.preventDefault();
     worker.unref();
     worker.postMessage(help);
@@ -99,7 +99,7 @@ function startHelper(help: MergeHelp): WorkerThread | undefined {
   }
 }
 
-/** In a helper: works turn by turn. Between two the event loop turns, so that the thread can be ended. */
+/** Runs a helper: does its turns, and yields to the event loop between them, so that the thread can be terminated. */
 export function helpMerging({ module, memory, plan, capacityBytes }: MergeHelp): void {
   adoptKernelModule(module);
   const kernel = createKernel(memory);

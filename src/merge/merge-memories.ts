@@ -18,8 +18,8 @@ import {
 } from "./merge-options.ts";
 
 /**
- * A merge engine, set up for its task. Its words lie in one memory of up to 4 GB or, where they do not fit, in several:
- * a slice of the word table in each (src/kernel/merge/memory-exchange.ts).
+ * A merge engine, set up for its task. Its words are in one memory of up to 4 GB or, if they do not fit, in several, each of
+ * which has a slice of the word table (src/kernel/merge/memory-exchange.ts).
  */
 export type MergeEngine = {
   readonly memories: readonly MergeMemory[];
@@ -32,19 +32,19 @@ export type MergeEngine = {
 
 export type MergeMemory = Kernel & {
   readonly plan: MergePlan;
-  /** What the regions were planned for. */
+  /** The capacity for which the regions were planned. */
   readonly capacityBytes: number;
 };
 
-/** Words of ids that are not those of start tokens: the start token of each id, and how often each start token occurs. */
+/** For words whose ids are not those of start tokens: the start token of each id, and the occurrences of each start token. */
 export type Numbers = { readonly numbers: Int32Array; readonly startCounts: Float64Array };
 
-/** What merges are learned from: a table, or words that stand as records. */
+/** The words from which merges are learned: a table, or records in a kernel's memory. */
 export type MergeWords = NumberedTable | NumberedRecords;
 export type NumberedTable = TokenWords & (Numbers | { readonly numbers?: undefined });
 export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
-/** Sets up an engine in so many memories, or where the records stand; undefined if it does not fit. */
+/** Sets up an engine in `memoryCount` memories, or in the memory of the records; undefined if it does not fit. */
 export function createMergeEngine(
   words: MergeWords,
   memoryCount: number,
@@ -68,7 +68,7 @@ export function createMergeEngine(
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
-  // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
+  // Every merge uses an id, even one that spells a special token; the boundary is the id after the last.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -98,7 +98,7 @@ export function createMergeEngine(
     const plan = { ...planOfAll, ...slice, memoryIndex, prefixLength };
     const memory = areRecords ? planInPlace(words, plan) : createMergeMemory(plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
-    if (plan.limitsWords && cellCountOfAll >= tuning.sharedCellCount) askForHugeRegions(memory);
+    if (plan.limitsWords && cellCountOfAll >= tuning.sharedCellCount) requestHugeRegions(memory);
     fillTieRule(memory, rule);
     const { startTokens = byteTokens } = options;
     if (plan.limitsWords) fillFacts(memory, memory.exports.wordFacts, startTokens, wordFactsOf);
@@ -117,8 +117,7 @@ export function createMergeEngine(
 }
 
 /**
- * Cuts the table into slices of about as many cells each. A word is in one slice, so it makes no difference to the
- * merges where the cuts are.
+ * Cuts the table into slices with about the same number of cells. A word is in one slice, so the cuts do not affect the merges.
  */
 function cutWords(words: TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
@@ -133,20 +132,20 @@ function cutWords(words: TokenWords, sliceCount: number) {
   });
 }
 
-/** The first word from which on `isBehind` is true, by binary search; `wordCount` if there is none. */
-function firstWord(wordCount: number, isBehind: (word: number) => boolean): number {
+/** The first word for which `isAfter` is true, by binary search; `wordCount` if there is none. */
+function firstWord(wordCount: number, isAfter: (word: number) => boolean): number {
   let [low, high] = [0, wordCount];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (isBehind(middle)) high = middle;
+    if (isAfter(middle)) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
 /**
- * Plans for as much address space as there is; where the system refuses it, for less. Undefined if the slice does not
- * fit.
+ * Creates a memory with as much address space as possible; with less where the system refuses it. Undefined if the slice does
+ * not fit.
  */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = createKernel();
@@ -163,35 +162,35 @@ function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | und
   }
 }
 
-/** Plans for the memory that the words stand in. */
+/** Plans the engine in the memory of its records. */
 function planInPlace({ kernel, freeEnd }: RecordWords, plan: MergePlan): MergeMemory | undefined {
   return planRegions(kernel, plan, freeEnd) === 0 ? undefined : { ...kernel, plan, capacityBytes: freeEnd };
 }
 
-/** The regions of an engine, up to where they may reach. */
+/** The regions of an engine, up to their maximum end. */
 export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityBytes }: MergeMemory) =>
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
 /**
- * For superwords, whose cells, in front, and lists, the last region, are read and written everywhere. Elsewhere it saves no more
- * time than the system takes to clear such pages.
+ * Requests huge pages for superwords, which access their cells (the first region) and lists (the last one) randomly. Otherwise
+ * they save no more time than the system takes to clear such pages.
  */
-function askForHugeRegions(engine: MergeMemory): void {
+function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
   const regions = regionsOf(engine);
   requestHugePages(regions.subarray(0, plan.cellCount * (plan.isWide ? 4 : 2)));
   requestHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
 }
 
-/** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */
+/** Larger than every count. The kernel stores counts as 64-bit integers. */
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
-/** The threshold after merge k of K is so much of the top count, times (k / K) ^ thresholdExponent. */
+/** The threshold after merge k of K is this share of the top count, times (k / K) ^ thresholdExponent. */
 const thresholdShare = 0.5;
 /** Dense tables have 65,536 pairs. */
 const denseStartCountMax = 256;
 
-/** @param isIndexed whether all pairs that have the threshold will be indexed, or are */
+/** @param isIndexed whether all pairs that reach the threshold are or will be indexed */
 function startThreshold(
   { exports }: MergeMemory,
   limits: MergeLimits,
@@ -201,7 +200,7 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // The index anew lowers the threshold to a quarter at least; its first one begins above every count.
+  // Rebuilding the index lowers the threshold to a quarter or less; the first rebuild begins above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
@@ -212,7 +211,7 @@ function startThreshold(
   );
 }
 
-/** Lets every pair be indexed that occurs, so that any may be merged first. */
+/** Indexes every pair that occurs, so that any may be merged first. */
 function startExact({ exports, plan }: MergeMemory): void {
   exports.startThreshold(plan.countsDensely ? 1 : 4, 1, 0, 0, 1);
 }
@@ -222,28 +221,28 @@ function startEngine(memory: MergeMemory, limits: MergeLimits, rule: TieRule, tu
   const { exports } = memory;
   const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
   exports.startMerges(tuning.blockSize, tuning.sharedListLength);
-  exports.startLimits(lengthMax, limits.bytePairsAlways);
+  exports.startLimits(lengthMax, limits.allowsBytePairs);
   exports.startEngine(limits.mergeCountMax, tuning.sliceWork, tuning.cleanShare, rule.smallerWins);
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** What the engine knows about start tokens, and how ties are decided (src/kernel/merge/tie-rules.ts). */
+/** The engine's data about start tokens, and the rule for ties (src/kernel/merge/tie-rules.ts). */
 type TieRule = {
   readonly startCount: number;
   readonly haveLongTokens: boolean;
   readonly comparesBytes: boolean;
   /** Whether the smaller bytes win. */
   readonly smallerWins: boolean;
-  /** The bytes of the start tokens, as numbers in the order that decides ties. */
+  /** The bytes of the start tokens, mapped to the order that decides ties. */
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
-  /** The id of each start token in ties, where ids decide. */
+  /** The id of each start token in ties, if ids decide. */
   readonly ranks: Int32Array;
-  /** The tokens that a merge may spell though they exist already, with their tie keys. */
+  /** The existing special tokens that a merge may spell, with their tie keys. */
   readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
 };
 
-/** Of the key of an id: keys below it are ids, keys above it special tokens. */
+/** Divides tie keys: those below it are ids, those above it special tokens. */
 const middleKey = 2n ** 32n;
 
 function tieRuleOf(options: MergeOptions): TieRule {
@@ -272,7 +271,7 @@ function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array
   return Int32Array.from({ length: startTokens.count }, (_, id) => id);
 }
 
-/** HF: the special tokens that a merge may spell, as the bytes that their text stands for in byte-to-character form. */
+/** The special tokens that a merge may spell under HF's rule: the bytes that their text represents in byte-to-character form. */
 function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
   const texts = [...new Set(specialTokens)];
@@ -283,10 +282,10 @@ function specialsOf({ compat, specialTokens }: MergeOptions) {
   });
 }
 
-/** Each byte as its place in the alphabet: so bytes are in the order of the strings of their characters. */
+/** Maps bytes to their positions in the alphabet, so that they compare like the strings of their characters. */
 const inAlphabet = (bytes: Uint8Array, places: Int32Array) => bytes.map((byte) => places[byte]!);
 
-/** Writes start tokens and rule into the regions of an engine. */
+/** Writes start tokens and the tie rule into the regions of an engine. */
 function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }: TieRule): void {
   const { buffer } = memory;
   new Uint8Array(buffer, exports.startBytes.value >>> 0).set(spelling.bytes);
@@ -304,10 +303,10 @@ function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }:
 
 const space = 0x20;
 const colon = 0x3a;
-/** More are counted as so many. */
+/** Larger numbers of words are stored as this one. */
 const countMax = 5;
 
-/** What the engine has to know of the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
+/** Facts about the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
 function wordFactsOf(bytes: Uint8Array): number {
   let count = 0;
   let hasColonAndSpace = false;
@@ -326,7 +325,7 @@ function wordFactsOf(bytes: Uint8Array): number {
   );
 }
 
-/** The state of a reader of UTF-8 behind these bytes (src/kernel/merge/whole-characters.ts). */
+/** The state of a reader of UTF-8 after these bytes (src/kernel/merge/whole-characters.ts). */
 const characterStateOf = ({ exports }: Kernel, bytes: Uint8Array) =>
   bytes.reduce((state, byte) => exports.stateBehindByte(state, byte), exports.stateBeforeBytes());
 
@@ -342,13 +341,13 @@ function fillFacts(
   for (let id = 0; id < count; id++) facts[id] = factOf(bytes.subarray(starts[id]!, starts[id + 1]!));
 }
 
-/** What the caller is told between two slices. */
+/** The progress that the engine yields between two slices. */
 export type MergeProgress = { readonly phase: "layout" | "index" | "merge"; readonly mergeCount: number };
 
 /**
- * Work budget: how much work is left until the engine yields. Work is counted in what is touched (cells, entries,
- * words), not in time: the engine knows no clock. Every loop that can be long is cut into calls of at most `sliceWork`
- * and says after each `if (spend(budget, work)) yield budget.progress`.
+ * Work budget: the work that is left until the engine yields. Work is counted in accesses (cells, entries, words), not in time:
+ * the engine has no clock. Every loop that can be long is cut into calls of at most `sliceWork`, each followed by
+ * `if (spend(budget, work)) yield budget.progress`.
  */
 export type WorkBudget = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
 
@@ -356,7 +355,7 @@ export function createWorkBudget(sliceWork: number): WorkBudget {
   return { sliceWork, workLeft: sliceWork, progress: { phase: "layout", mergeCount: 0 } };
 }
 
-/** Takes `work` off the slice; true when the slice is used up and it is time to yield. */
+/** Subtracts `work` from the slice; returns true when the slice is used up and it is time to yield. */
 export function spend(budget: WorkBudget, work: number): boolean {
   budget.workLeft -= work;
   if (budget.workLeft > 0) return false;
@@ -364,7 +363,7 @@ export function spend(budget: WorkBudget, work: number): boolean {
   return true;
 }
 
-/** Calls `doSome` for a slice at a time, until it returns 0; `workMax` bounds the work of all calls. */
+/** Calls `doSome` for one slice at a time, until it returns 0; `workMax` bounds the work of all calls. */
 export function* inSlices(
   budget: WorkBudget,
   doSome: (work: number) => 0 | 1,

@@ -3,57 +3,60 @@ import { asOption, phrase, scaled, UserError } from "#runtime";
 import type { TokenWordsSize } from "#words";
 import type { Compat } from "./merges.ts";
 
-/** Which tokens are not learned. */
+/** Limits on the tokens that are learned. */
 export type TokenLimits = {
   /** Training ends when the best pair occurs fewer times. */
   readonly minFrequency: number;
-  /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
+  /**
+   * Maximum length of a token in bytes, or in start tokens if these have no bytes. `huggingface` has HF's own rule: strictly
+   * less, and two bytes always merge.
+   */
   readonly maxTokenLength: number | null;
-  /** No token joins a whole character with a part of another (docs/clean-and-fair.md). The start tokens are spelled. */
+  /** No token joins a whole character with a part of another (docs/clean-and-fair.md). Start tokens must have bytes. */
   readonly wholeCharacters?: true;
 };
 
-/** They alone, as an engine is told and a record keeps them. */
+/** Only the token limits of some options, for an engine and for records. */
 export const tokenLimits = ({ minFrequency, maxTokenLength, wholeCharacters }: TokenLimits): TokenLimits => ({
   minFrequency,
   maxTokenLength,
   ...(wholeCharacters && { wholeCharacters }),
 });
 
-/** Without limits a pair has to occur once. */
+/** The options of the merge engine. By default a pair must occur once. */
 export type MergeOptions = Partial<TokenLimits> & {
   /**
-   * Most merges wanted. Under `huggingface`: most entries wanted that merges add to the vocabulary; a merge that
-   * spells a special token adds none, so there can be as many more merges as there are special tokens.
+   * Maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary; a merge that
+   * spells a special token adds none, so there may be one more merge for each special token.
    */
   readonly mergeCount: number;
   readonly compat: Compat;
-  /** What the words are made of; default the 256 bytes. */
+  /** The start tokens of the words; by default the 256 bytes. */
   readonly startTokens?: StartTokens;
-  /** Who wins a tie; default what `compat` says. */
+  /** The order of ties; by default that of `compat`. */
   readonly ties?: TieOrder;
-  /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
+  /** Used by `huggingface` only: a learned token that equals a special token's text has its id, which decides ties. */
   readonly specialTokens?: readonly string[];
   /**
-   * Superwords: no token has more than four words, which are what stands between spaces, or a colon before a space. The start
-   * tokens are spelled.
+   * Superwords: no token has more than four words (the parts between spaces), or a colon before a space. Start tokens must have
+   * bytes.
    */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, whatever their counts, in this order; `mergeCount` counts them, too. Each is of two tokens that
-   * the text of the new one is cut into by those before it, and that the limits let be merged.
+   * Merges that are made first, in this order, regardless of their counts; `mergeCount` includes them. The previous merges must
+   * cut the text of each new token into exactly its two tokens, and the limits must allow the merge.
    */
   readonly firstMerges?: readonly TokenPair[];
-  /** Threads that merge; default 1. */
+  /** The number of threads that merge; default 1. */
   readonly threadCount?: number;
 };
 
-/** The ids of two tokens, as the engine numbers them. */
+/** The engine's ids of two tokens. */
 export type TokenPair = readonly [left: number, right: number];
 
 /**
- * Who wins a tie: the pair with the greater (left, right), as bytes; with the greater or the smaller one, as the strings of
- * HF's byte-to-character form, by code point; or with the smaller one, as ids.
+ * The pair that wins a tie: the one with the greater (left, right) as bytes; with the greater or smaller one as strings of HF's
+ * byte-to-character form, by code point; or with the smaller one as ids.
  */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
@@ -63,10 +66,10 @@ const ordersOfCompats = {
   rustbpe: "smaller id",
 } as const satisfies Record<MergeOptions["compat"], TieOrder>;
 
-/** Who wins a tie. */
+/** The order of ties for these options. */
 export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
 
-/** Place of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
+/** The position of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
 export function alphabetOrder(): Int32Array {
   const ranks = new Int32Array(256);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
@@ -78,17 +81,17 @@ export function alphabetOrder(): Int32Array {
 }
 
 export type MergeLimits = {
-  /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
+  /** Maximum number of merges; under `huggingface`, of new vocabulary entries. */
   readonly mergeCountMax: number;
   /** A best pair with a lower count ends the training; at least 1. */
   readonly countMin: number;
-  /** Longest token that a merge may make of anything but two bytes. */
+  /** Maximum length of a token that a merge may make of anything but two bytes. */
   readonly lengthMax: number;
-  /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
-  readonly bytePairsAlways: boolean;
+  /** Whether two bytes may be merged regardless of `lengthMax`: HF checks only pairs that a merge forms. */
+  readonly allowsBytePairs: boolean;
 };
 
-/** Cells that the layout of these words takes at most: a boundary first, then each word with one behind it. */
+/** Upper bound of the cells of these words: a boundary first, then each word with a boundary after it. */
 export const cellCountBound = ({ wordCount, positionCount }: TokenWordsSize) => 1 + positionCount + wordCount;
 
 /** Positions are below 2^31, and the last weight step must end beyond every cell. */
@@ -109,18 +112,18 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
   const maxTokenLength = options.maxTokenLength ?? null;
   const firstCount = options.firstMerges?.length ?? 0;
   return {
-    // Each merge that is learned takes at least one position away, so there are never more of them than cells.
+    // Each learned merge removes at least one position, so there are never more of them than cells.
     mergeCountMax: Math.min(options.mergeCount, cellCount + firstCount),
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
-    bytePairsAlways: isHuggingface,
+    allowsBytePairs: isHuggingface,
   };
 }
 
-/** Each has sums of its own to be added up. */
+/** A limit, because each thread has sums of its own, which must be added up. */
 const threadCountMax = 8;
 
-/** How many threads merge so many cells. */
+/** The number of threads that merge `cellCount` cells. */
 export function threadCountOf(
   { threadCount = 1 }: MergeOptions,
   cellCount: number,
@@ -130,41 +133,41 @@ export function threadCountOf(
 }
 
 /**
- * What the engine may be told beside its task. The result never depends on any of it: tests turn every knob to reach
- * paths that real text seldom takes; nobody else sets one.
+ * Tuning of the engine. The result never depends on it: tests vary every setting to reach code paths that are rare on real
+ * text; no other code sets one.
  */
 export type MergeTuning = {
-  /** Work between two yields, in entries or cells touched: some 5 to 15 ms, a cache miss each at worst. */
+  /** Work between two yields, in accessed entries or cells: some 5 to 15 ms, with a cache miss each at worst. */
   readonly sliceWork: number;
-  /** The first index counts pairs in a hash table even where there are few enough start tokens for dense tables. */
+  /** Counts the pairs of the first index in a hash table, even with few enough start tokens for dense tables. */
   readonly hashesFirstPairs: boolean;
-  /** Occurrences looked at together, so that their cache misses overlap. */
+  /** Occurrences that are processed together, so that their cache misses overlap. */
   readonly blockSize: number;
-  /** Cells of 32 bits even where 16 would do. */
+  /** Cells of 32 bits, even if 16 suffice. */
   readonly wideCells: boolean;
-  /** An engine of one of several languages has room for so many tokens at first: for cells of 16 bits. */
+  /** The initial room for tokens in an engine of one of several languages: enough for cells of 16 bits. */
   readonly fewTokens: number;
-  /** "rising" as described in pair-queue.ts, or a number that stays until it proves too high. */
+  /** "rising" as described in pair-queue.ts, or a number that is constant until it proves too high. */
   readonly threshold: "rising" | number;
-  /** The threshold does not rise before this many merges: the first counts say little about the last. */
+  /** The threshold does not rise before this many merges, because early counts say little about the last. */
   readonly thresholdFromMerge: number;
-  /** How it rises then (merge-memories.ts). */
+  /** The exponent of its rise (merge-memories.ts). */
   readonly thresholdExponent: number;
   /** Room for occurrences, as a multiple of those of the first index. */
   readonly arenaSlack: number;
-  /** A list is cleaned, where room is short, if its pair has lost more than this share of its count. */
+  /** When room is short, a list is cleaned if its pair has lost more than this share of its count. */
   readonly cleanShare: number;
-  /** Bytes of each token that are kept at hand for comparing. */
+  /** Length of the prefix of each token that is stored for comparing. */
   readonly prefixBytes: number;
-  /** Lists of as many entries are cut into parts, one for each thread. */
+  /** Lists of at least this many entries are cut into parts, one for each thread. */
   readonly sharedListLength: number;
-  /** With fewer cells in all one thread does everything, for superwords in pages of the usual size. */
+  /** With fewer cells, one thread does everything, and superwords use pages of the usual size. */
   readonly sharedCellCount: number;
-  /** Whether there are threads that help; the work is cut for them in any case. */
+  /** Whether helper threads are started; the work is cut into their parts even without them. */
   readonly startsHelpers: boolean;
-  /** Address space that a memory of the engine may plan for; words that need more lie in several. */
+  /** Maximum address space of a memory of the engine; words that need more are in several memories. */
   readonly memoryBytesMax: number;
-  /** Memories of the engine, also where fewer would do. */
+  /** Minimum number of memories of the engine, even if fewer suffice. */
   readonly memoryCountMin: number;
 };
 
@@ -188,17 +191,17 @@ export const defaultTuning: MergeTuning = {
 };
 
 /**
- * Start tokens: what words are made of before the first merge. Their ids are 0 .. count - 1; merge k makes token count + k.
- * Usually they are the 256 bytes. They may be the tokens of a vocabulary that is to grow, whole pretokens, or symbols that
- * have no bytes at all.
+ * Start tokens: the tokens of words before the first merge. Their ids are 0 .. count - 1; merge k makes token count + k. Usually
+ * they are the 256 bytes. They may also be the tokens of a vocabulary that is extended, whole pretokens, or symbols without
+ * bytes.
  */
 export type StartTokens = {
   readonly count: number;
-  /** Their bytes: token t is bytes[starts[t] .. starts[t + 1]). Absent: they have none, and a limit of length counts tokens. */
+  /** Token t is bytes[starts[t] .. starts[t + 1]). Absent: tokens have no bytes, and the length limit counts start tokens. */
   readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /**
-   * Where ids decide ties: the id of each as the rule has it, below `count`. Absent: its own. A new token has its own in
-   * any case.
+   * If ids decide ties: the id of each start token for the rule, below `count`. Absent: its own id. New tokens always have their
+   * own ids.
    */
   readonly ranks?: Int32Array;
   /** Tokens that exist already and that no word holds: a merge that spells one adds no entry to the vocabulary. */
@@ -224,7 +227,7 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
   return numbers;
 }
 
-/** Whether some have more bytes than one; only then the size of a token is not how many start tokens it holds. */
+/** Whether some start token has several bytes. If not, a token's size is the number of its start tokens. */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;
   for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;

@@ -23,47 +23,47 @@ import {
 import { type Merges, readMerges, readStartCounts } from "./merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
-/** How merges are shared out among languages (docs/clean-and-fair.md). */
+/** How merges are distributed among languages (docs/clean-and-fair.md). */
 export type Parity = {
-  /** How many times shorter the text of each language shall get, in proportion; null: lengths are compared as they are. */
+  /** The desired relative compression of each language; null: absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
-  /** Of the last `size` choices no language has more than `alpha` times its share, if another one is left. */
+  /** Of the last `size` choices, no language gets more than `alpha` times its share while another one is left. */
   readonly window: { readonly size: number; readonly alpha: number } | null;
-  /** So many merges come first that the counts of all languages together choose. */
+  /** The number of first merges, which are chosen by the counts of all languages together. */
   readonly globalMerges: number;
 };
 
-/** Of each language, then of its dev text: the tokens of all its words, before the first merge and after the last. */
+/** `lengths` has the tokens of each language's words, then of its dev text, before the first merge and after the last. */
 export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };
 
 /**
- * Learns the merges of several languages, as `trainMerges` does of one table. Each merge is the best pair of one language, the
- * one that is worst off, and is made in all of them. A language has an engine of its own, with all its pairs.
+ * Learns merges from several languages, as `trainMerges` does from one table. Each merge is the best pair of the language that
+ * is worst off, and is made in all languages. Each language has an engine of its own, with all its pairs.
  *
  * @param all the words of all languages together, from which global merges are learned
- * @param dev words of each language, which say who is worst off; null: those that are trained on
+ * @param dev words of each language that decide which one is worst off; null: the words that are trained on
  */
 export function* trainParityMerges(
   all: WordTable | TokenWords,
   tables: readonly (WordTable | TokenWords)[],
   dev: readonly (WordTable | TokenWords)[] | null,
   parity: Parity,
-  asked: MergeOptions,
+  requested: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, ParityMerges> {
   const words = tables.map(tokensOf);
   const devWords = dev?.map(tokensOf) ?? [];
   const texts = [...words, ...devWords];
   for (const table of texts) checkCellCount(cellCountBound(sizeOfWords(table)));
-  const { firstMerges = [] } = asked;
-  // Each merge that is learned takes at least one position away.
+  const { firstMerges = [] } = requested;
+  // Each learned merge removes at least one position.
   const mergeCountMax = words.reduce((total, { tokens }) => total + tokens.length, firstMerges.length);
   const options: MergeOptions = {
-    ...asked,
-    mergeCount: Math.min(asked.mergeCount, mergeCountMax),
-    ties: asked.ties ?? parityTies[asked.compat],
-    // HF counts merges here, also one that spells a special token.
+    ...requested,
+    mergeCount: Math.min(requested.mergeCount, mergeCountMax),
+    ties: requested.ties ?? parityTies[requested.compat],
+    // HF's parity trainer counts all merges, including those that spell a special token.
     specialTokens: [],
   };
   const namedCount = Math.min(firstMerges.length + parity.globalMerges, options.mergeCount);
@@ -77,11 +77,11 @@ export function* trainParityMerges(
   const engineTuning = tuningOfEngines(tuning, texts.length);
   for (const table of texts) languages.push(yield* startLanguage(table, options, engineTuning, budget));
   const trained = languages.slice(0, words.length);
-  // Those of dev text are compared, where there is some.
+  // The lengths of dev text are compared, if there is some.
   const startCounts = texts.map(countTokens);
   const tokenCounts = Float64Array.from(startCounts);
   const lengths = dev ? tokenCounts.subarray(words.length) : tokenCounts;
-  const choice = startChoice(lengths, parity);
+  const choice = chooseLanguages(lengths, parity);
   const countMin = Math.max(1, options.minFrequency ?? 1);
   const { count: startCount } = options.startTokens ?? byteTokens;
   const merges: MadeMerge[] = [];
@@ -90,7 +90,7 @@ export function* trainParityMerges(
     const mergeCount = merges.length;
     let pair: TokenPair | undefined = named[mergeCount];
     if (pair === undefined) {
-      // Where all languages together have no pair left, none has.
+      // If all languages together have no pair left, no language has one.
       const language = mergeCount < namedCount ? undefined : choice.next();
       if (language === undefined) break;
       pair = yield* bestPair(trained[language]!, countMin);
@@ -131,7 +131,7 @@ const arraysOf = (merges: readonly MadeMerge[]) => ({
   replacedCounts: Float64Array.from(merges, ({ replacedCount }) => replacedCount),
 });
 
-/** Who wins a tie: HF's trainer of this kind takes the greatest pair, its other one the smallest. */
+/** The orders of ties: HF's parity trainer takes the greatest pair, its usual one the smallest. */
 const parityTies = {
   cs336: "greater bytes",
   huggingface: "greater characters",
@@ -140,7 +140,7 @@ const parityTies = {
 
 const tokensOf = (table: WordTable | TokenWords) => ("tokens" in table ? table : byteWords(table));
 
-/** How many tokens the words are, each as often as it occurs. */
+/** The number of tokens of the words, weighted by their counts. */
 function countTokens({ wordCount, starts, counts }: TokenWords): number {
   let total = 0;
   for (let w = 0; w < wordCount; w++) total += counts[w]! * (starts[w + 1]! - starts[w]!);
@@ -150,30 +150,30 @@ function countTokens({ wordCount, starts, counts }: TokenWords): number {
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
 
 /**
- * The engine of a language, in one memory. It has only the tokens that occur in its words, with ids of its own: in the same order
- * as those of the vocabulary. So most have few, and cells of 16 bits.
+ * The engine of a language, in one memory. It has only the tokens that occur in its words, with ids of its own, in the order of
+ * the vocabulary's ids. So most engines have few tokens, and cells of 16 bits.
  */
 type LanguageEngine = {
   readonly words: TokenWords;
   readonly options: MergeOptions;
   readonly tuning: MergeTuning;
   readonly budget: WorkBudget;
-  /** By id of the vocabulary its own, or -1; and the other way round. */
+  /** The engine's id for each id of the vocabulary, or -1; and the inverse. */
   readonly ownIds: Int32Array;
   readonly ids: number[];
   engine: MergeEngine;
   exports: MergeMemory["exports"];
-  /** By its own id, in the kernel's memory: of the pair as it was merged, and what was replaced. */
+  /** In the kernel's memory, by the engine's ids: the count of the pair when it was merged, and of replaced occurrences. */
   counts: Float64Array;
   replacedCounts: Float64Array;
-  /** Those of the last merge. */
+  /** The counts of the last merge. */
   lastCount: number;
   lastReplaced: number;
 };
 
 /**
- * A pair that is rare in one language may be chosen by another: so each has records of all pairs. The address space of the machine
- * is shared out.
+ * Each engine has records of all pairs, because another language may choose a pair that is rare in its own. The address space of
+ * the machine is divided among them.
  */
 const tuningOfEngines = (tuning: MergeTuning, engineCount: number): MergeTuning => ({
   ...tuning,
@@ -226,7 +226,7 @@ function* startEngine(
   };
 }
 
-/** Begins anew with room for all tokens that there may be, and makes the same merges. */
+/** Restarts an engine with room for all possible tokens, and makes the same merges. */
 function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   const [memory] = language.engine.memories as [MergeMemory];
   const { mergeCount, left, right } = readMerges([memory], memory.plan.startCount);
@@ -235,7 +235,7 @@ function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);
 }
 
-/** Undefined if none is as frequent. */
+/** The best pair of a language; undefined if none occurs `countMin` times. */
 function* bestPair(
   { exports, ids, budget }: LanguageEngine,
   countMin: number,
@@ -249,12 +249,12 @@ function* bestPair(
   }
 }
 
-// How the kernel's `mergeChosen` ends (src/kernel/merge/merge-loop.ts).
+// Results of the kernel's `mergeChosen` (src/kernel/merge/merge-loop.ts).
 const absent = 0;
 const merged = 1;
 const tooManyRecords = 3;
 
-/** Merges a pair of the vocabulary's ids into `token`, if it occurs here. False if that is too much for one call. */
+/** Merges a pair of the vocabulary's ids into `token`, if it occurs here. Returns false if that is too much for one call. */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;
   language.lastCount = 0;
@@ -280,7 +280,7 @@ function* mergeLarge(
   if ((yield* mergeOwn(language, ownIds[left]!, ownIds[right]!)) !== absent) noteMerge(language, token);
 }
 
-/** Merges a pair of its own ids, however much that is. Whether it is absent, or merged. */
+/** Merges a pair of the engine's ids in slices. Returns whether it was absent or merged. */
 function* mergeOwn(language: LanguageEngine, left: number, right: number): Generator<MergeProgress, number> {
   const { exports, engine, words, options } = language;
   const end = exports.mergeChosen(left, right, 0);
@@ -305,23 +305,23 @@ function noteMerge(language: LanguageEngine, token: number): void {
 }
 
 type LanguageChoice = {
-  /** The language whose best pair comes next, by the lengths as they are now; undefined: none has a pair left. */
+  /** The language whose best pair is merged next, by the current lengths; undefined if none has a pair left. */
   next(): number | undefined;
-  /** A language has no pair left. */
+  /** Call it when a language has no pair left. */
   exhaust(language: number): void;
 };
 
 /**
- * Which language is worst off: as HF's ParityBpeTrainer says it, with its arithmetic. Equal ones: the first.
+ * Chooses the language that is worst off exactly as HF's ParityBpeTrainer does, with its arithmetic; of equal ones, the first.
  *
- * With a window: where all are over their share it is the last one looked at, but the first of all if some are exhausted, even
- * if that is exhausted itself; it then counts as chosen.
+ * With a window, if all languages exceed their share, it chooses the last one that it checked. But if some are exhausted, it
+ * chooses the first language, even if that is exhausted itself, and counts it as chosen.
  */
-function startChoice(lengths: Float64Array, { ratio, window }: Parity): LanguageChoice {
+function chooseLanguages(lengths: Float64Array, { ratio, window }: Parity): LanguageChoice {
   const count = lengths.length;
   const startLengths = [...lengths];
   const exhausted = new Set<number>();
-  // By ratio a language without text has no place.
+  // By ratio, a language without text is never chosen.
   if (ratio) for (let k = 0; k < count; k++) if (startLengths[k] === 0) exhausted.add(k);
   const needOf = (k: number) => (ratio ? -(startLengths[k]! / lengths[k]! / ratio[k]!) : lengths[k]!);
   const worstOff = (isOut: (language: number) => boolean): number | undefined => {

@@ -1,31 +1,31 @@
 import type { TokenPair } from "./merge-options.ts";
 
 /*
- * Seed tokens: texts that the vocabulary shall have as tokens. Their merges are made before any that is learned, in the order of
- * the seeds. To make the next one:
+ * Seed tokens: texts that the vocabulary must have as tokens. Their merges are made before any learned one, in the order of the
+ * seeds. To make the merges of the next seed:
  *
  *   1. Encode it by the merges so far; those of a tokenizer that is extended come first.
- *   2. While it is more than one token, join the first two neighbours that keep characters whole: two that are whole
- *      characters, or a character begun and its next byte. Everywhere in the seed, as any merge. The tokens of a base may
- *      leave no such two: then the first two.
+ *   2. While it is more than one token, join the first two neighbours that keep characters whole: two whole characters, or a
+ *      partial character and its next byte. Join them everywhere in the seed, as any merge does. If the tokens of a base leave
+ *      no such two, join the first two.
  *
- * Why encoding the seed gives the one token ever after, whatever is merged later: both halves of each such merge stand side by
- * side in a text, the seed, when it is made; it is what training would do with that text among its words. So no two merges make
- * the same bytes, no merge makes an older token, and encoding by rank is applying the merges one after the other. When the
- * merges of the seed have been applied it is one token, and later ones find no pair in it.
+ * Why encoding the seed always gives the one token, whatever is merged later: when each such merge is made, its halves are
+ * adjacent in a text, the seed, just as if training had that text among its words. So no two merges make the same bytes, no
+ * merge makes an older token, and encoding by rank is the same as applying the merges in order. After the merges of the seed,
+ * it is one token, and later ones find no pair in it.
  */
 
-/** What seeds consist of before their own merges. Ids are below `count`. */
+/** The tokens of seeds before their own merges. Ids are below `count`. */
 export type SeedStart = {
   readonly count: number;
-  /** The bytes of a token. */
+  /** The number of bytes of a token. */
   readonly sizeOf: (token: number) => number;
   readonly tokensOf: (bytes: Uint8Array) => readonly number[];
 };
 
 const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
 
-/** The merges that make tokens of these texts, none of which is empty. Ids: those of the start, then the merges. */
+/** The merges that make tokens of these non-empty texts. Ids are those of the start, followed by one for each merge. */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];
   const numbers = new Map<number, number>();
@@ -62,10 +62,10 @@ export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenP
   return merges;
 }
 
-/** Ids are below 2^26: memory has no room for as many merges. */
+/** The key of a pair. Ids are below 2^26, because memory has no room for that many merges. */
 const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
-/** Of tokens made by this rule alone, there is one in any text. */
+/** The first two neighbours that keep characters whole. If all tokens were made by this rule, there always are two. */
 function firstPair(
   tokens: readonly number[],
   sizeOf: (token: number) => number,
@@ -75,7 +75,7 @@ function firstPair(
   let start = 0;
   for (let i = 0; i + 1 < tokens.length; i++) {
     const middle = start + sizeOf(tokens[i]!);
-    // Behind a character that has begun stands its next byte alone.
+    // After a partial character, the next token is its next byte alone.
     const isNext = !begins(middle) || begins(middle + sizeOf(tokens[i + 1]!));
     if (begins(start) && isNext) return [tokens[i]!, tokens[i + 1]!];
     start = middle;

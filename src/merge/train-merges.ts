@@ -23,15 +23,16 @@ import {
 } from "./merge-options.ts";
 import type { Merges } from "./merges.ts";
 
-/** Seven hold the most cells there may be; more help where the system gives each of them less than 4 GB. */
+/** Seven memories hold the maximum number of cells; more help if the system gives each of them less than 4 GB. */
 const memoryCountMax = 16;
 
 /**
- * Learns the merges of words: a word table, whose start tokens are the bytes, or words of any start tokens. Yields after a bounded amount of work, tens of milliseconds at most, in every
- * phase; the caller draws progress, sees signals, and calls on. The result depends on the words and the options alone.
+ * Learns merges from words: a word table, whose start tokens are the bytes, or words of any start tokens. Yields after a bounded
+ * amount of work, tens of milliseconds, so that the caller can draw progress and handle signals. The result depends only on the
+ * words and the options.
  *
- * The engine takes as few memories as it fits into. Whether it does may show only in the middle, if the words have
- * more pairs than any text that was seen: then it begins anew with twice as many.
+ * The engine uses as few memories as possible. If the words have more pairs than any text seen before, it may run out of memory
+ * in the middle; then it restarts with twice as many memories.
  */
 export function* trainMerges(
   table: WordTable | NumberedTable,
@@ -45,15 +46,15 @@ export function* trainMerges(
     const merges = engine && (yield* runEngine(engine, words, tuning));
     if (merges !== undefined) return merges;
     memoryCount = engine === undefined ? memoryCount + 1 : 2 * memoryCount;
-    // A word lies in one memory.
+    // A word is in one memory.
     if (memoryCount > words.wordCount) break;
   }
   throw tooLarge(words, options);
 }
 
 /**
- * The same of words that stand as records, in the memory where they are. Undefined if there is no room for it. If that shows only
- * in the middle, the generator gives undefined, and the words are discarded.
+ * Does the same for words that are records, in their memory. Returns undefined if there is no room. If the room runs out in the
+ * middle, the generator returns undefined, and the words are discarded.
  */
 export function trainInPlace(
   words: NumberedRecords,
@@ -65,7 +66,7 @@ export function trainInPlace(
   return engine && runEngine(engine, words, tuning);
 }
 
-/** Undefined if a memory is too small; what it held is given back. */
+/** Runs an engine and releases its memory. Returns undefined if a memory is too small. */
 function* runEngine(
   engine: MergeEngine,
   words: MergeWords,
@@ -91,10 +92,9 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
   );
 
 /**
- * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
- * the words and the arena are nearly exact; the longest list and the number of records are guesses, and the arena grows if
- * a text is unlike any seen. Words that need several memories (src/merge/merge-memories.ts) have their tokens and pairs in
- * each of them.
+ * Estimates the memory of the engine in bytes, in addition to the word table. Cells, the order of the words and the arena are
+ * nearly exact. The longest list and the number of records are guesses, and the arena grows for unusual text. With several
+ * memories (src/merge/merge-memories.ts), each has all tokens and pairs.
  */
 export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;
@@ -103,7 +103,7 @@ export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOpt
   const threadCount = threadCountOf(options, cellCount, defaultTuning);
   const tokenCount = startTokens.count + Math.min(mergeCount, cellCount);
   const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
-  // A copy of the words, which stands where the arena will be.
+  // A copy of the words, in the memory of the later arena.
   const wordBytes = wordCount * bytesPerWord + bytesOfId(startTokens.count) * (cellCount - wordCount);
   const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
   const stagedBytes = 2 * (cellBytes / cellCount) * longestListLength(wordCount, cellCount);
@@ -116,36 +116,36 @@ export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOpt
   return Math.ceil(cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + memoryCount * bytesOfEach);
 }
 
-/** Bytes of an id of a start token in the words (src/words/word-table.ts). */
+/** The size of a start token's id in the words (src/words/word-table.ts). */
 export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
 
-/** What one memory of the engine has for cells and lists: what is left of 4 GB beside its pairs and tokens. */
+/** The room for cells and lists in one memory of the engine: 4 GB without its pairs and tokens. */
 const memoryBytesMax = 3.5e9;
 
-/** Address space for a cell: itself, its neighbours, which may be staged, and the least that the arena begins with. */
+/** Address space for a cell: the cell, its neighbours, which may be staged, and its share of the smallest initial arena. */
 const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
-/** One huge word can be one pair throughout; among many words the commonest pair held at most 3 % of the cells. */
+/** One huge word can consist of a single pair; among many words, the commonest pair had at most 3 % of the cells. */
 function longestListLength(wordCount: number, cellCount: number): number {
   return wordCount < 1000 ? cellCount : 0.03 * cellCount;
 }
 
-// What the regions of the kernel's engine hold (src/kernel/merge/merge-regions.ts).
+// The content of the engine's regions (src/kernel/merge/merge-regions.ts).
 
-/** Its count, its start, and its place in the order, if it is frequent. */
+/** The count of a word, and its start and position in the order, if it is frequent. */
 const bytesPerWord = 8 + 4;
 /** Halves, length, two counts, tie key. */
 const bytesPerToken = 12 + 16 + 8;
-/** Of a token, a thread: neighbours at the left and at the right, and which were seen. */
+/** Per token and thread: neighbours on the left and on the right, and those that were seen. */
 const bytesOfSums = 2 * (16 + 4);
-/** The mean length of a token on English is near 7; and where they begin. */
+/** The mean length of a token on English is near 7; plus its start. */
 const bytesOfPrefix = 8 + 4;
-/** A record, at least two slots of the hash table, and a place in the queue. */
+/** A record, at least two slots of the hash table, and a position in the queue. */
 const bytesPerPair = 32 + 3 * 4 + 16;
-/** What a thread that helps takes beside the engine's memory: measured, 10 MB. */
+/** The memory of a helper thread in addition to the engine's: measured, 10 MB. */
 const helperBytes = 12e6;
 /** 65,536 pairs of bytes. */
 const bytePairTableBytes = 16 << 16;
-/** 6 million words, 72 million cells, 32,000 merges: 200,000 records; 145,000 words: 85,000. */
+/** Measured: 200,000 records for 6 million words, 72 million cells and 32,000 merges; 85,000 for 145,000 words. */
 const positionsPerPair = 400;
 const pairsPerToken = 3;

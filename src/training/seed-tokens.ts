@@ -32,7 +32,7 @@ export function settleSeedTokens(
   // examined.
   if (room.mergesOf === undefined)
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
-  const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
+  const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
   // An extended tokenizer keeps its pattern.
   const otherPattern =
@@ -49,7 +49,7 @@ export function settleSeedTokens(
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
     if (special !== undefined) refuse(`the special token "${special}" cuts it`);
-    if (bytes.length > lengthMax && bytes.length > (bytePairsAlways ? 2 : 1))
+    if (bytes.length > lengthMax && bytes.length > (allowsBytePairs ? 2 : 1))
       refuse(
         `it has ${bytes.length} bytes, and no token may be so long`,
         phrase`see ${asOption("max-token-length")}`,
