@@ -124,7 +124,7 @@ BPE_HIDDEN const char *section_settle(Section *);
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behind_size);
 
 /* The first place in [from, from + some KB) of a text where it may be cut, and its parts be encoded on their own; its size without
- * one. `is_all`: the text ends there. NULL, or why it failed; then the instance can only be freed. */
+ * one. It is before a whole character, or before a byte that is no part of one. `is_all`: the text ends there. NULL, or why it failed; then the instance can only be freed. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
 /* What the kernel's text module says of a piece of a text (src/kernel/text/sections.ts). */
@@ -156,7 +156,7 @@ typedef struct {
   bool specials_as_text;
   const uint8_t *text;
   size_t size;
-  const uint8_t *behind; /* the character that follows, where the text goes on; else NULL */
+  const uint8_t *behind; /* the text after it, if it continues: at least the character, but not needed further; else NULL */
   size_t behind_size;
   Ids *out;
   size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */

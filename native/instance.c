@@ -376,19 +376,18 @@ typedef struct {
 static const char *search_cut(void *context) {
   CutSearch *search = context;
   const Image *image = search->section.image;
-  w2c_kernel *kernel = &search->section.instance->kernel;
-  size_t size = search->size, from = search->from, longest = image->longest_token;
+  size_t size = search->size, from = search->from, longest = image->longest_token, after = longest + LOOKAHEAD;
   *search->cut = size;
   if (!image->may_be_cut[search->specials_as_text]) return NULL;
   size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
-  if (!search->is_all && size - stop < longest) stop = size > longest ? size - longest : 0;
-  size_t start = from > longest ? from - longest : 0, limit = size - stop > longest ? stop + longest : size;
+  if (!search->is_all && size - stop < after) stop = size > after ? size - after : 0;
   if (stop <= from) return NULL;
-  if (start == from && from > 0) start--;
+  size_t start = from > longest ? from - longest : 0, limit = size - stop > after ? stop + after : size;
   section_open(&search->section, true, search->specials_as_text);
   const char *error = append(&search->section, search->text + start, (uint32_t)(limit - start));
   if (error != NULL) return error;
-  uint32_t at = w2c_kernel_findCut(kernel, (uint32_t)(from - start), (uint32_t)(stop - start), (uint32_t)(limit - start));
+  uint32_t at = w2c_kernel_findSafeCut(
+      &search->section.instance->kernel, (uint32_t)(from - start), (uint32_t)(stop - start), (uint32_t)(limit - start), start == 0, false);
   if (at != UINT32_MAX) *search->cut = start + at;
   return NULL;
 }

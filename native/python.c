@@ -443,7 +443,7 @@ typedef struct {
   Py_ssize_t first, end;
   const char *slice; /* NULL: texts */
   size_t size;       /* of a slice */
-  bool goes_on;      /* behind a slice */
+  uint8_t next_size; /* bytes of text after a slice that are looked at */
   PyObject *data;    /* the bytes that a slice of a file is in */
   Py_ssize_t behind; /* an id that is put behind a slice of a file; -1: none */
   Ids ids;           /* of slices that are to be a list; of an array those that wait for others */
@@ -491,6 +491,9 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
+/* Of `left` bytes: a character may have four. */
+static uint8_t next_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
+
 static bool add_part(Batch *self, Part part) {
   if (self->part_count == self->part_capacity) {
     Py_ssize_t capacity = 2 * self->part_capacity + 16;
@@ -518,7 +521,7 @@ static bool add_slices(Batch *self, Py_ssize_t which) {
     to = text->size;
     if (text->size - from >= 2 * PART_BYTES)
       error = find_cut(idle->instance, &self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, text->size, from + PART_BYTES, true, &to);
-    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .goes_on = to < text->size};
+    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .next_size = next_size(text->size - to)};
     if (error == NULL && !add_part(self, slice)) error = no_memory;
     if (error == NULL && !goes_on(&poll, PART_BYTES / 8)) error = gave_up;
   }
@@ -624,7 +627,7 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
     if (to == size) return PyLong_FromSize_t(0);
   }
   Py_INCREF(data);
-  if (add_part(self, (Part){.slice = text, .size = to, .goes_on = to < size, .data = data, .behind = is_end ? id : -1}))
+  if (add_part(self, (Part){.slice = text, .size = to, .next_size = next_size(size - to), .data = data, .behind = is_end ? id : -1}))
     return PyLong_FromSize_t(to);
   Py_DECREF(data);
   return PyErr_NoMemory();
@@ -644,14 +647,14 @@ static bool serve_batch(void *context) {
 }
 
 /* Encodes a text, or a slice with what goes on behind it; the GIL is not held. */
-static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, bool goes_on, Ids *out, Worker *worker) {
+static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t next_size, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
                        .specials_as_text = self->specials_as_text,
                        .text = (const uint8_t *)text,
                        .size = size,
-                       .behind = goes_on ? (const uint8_t *)text + size : NULL,
-                       .behind_size = goes_on, /* a safe cut is before ASCII */
+                       .behind = next_size > 0 ? (const uint8_t *)text + size : NULL,
+                       .behind_size = next_size,
                        .out = out,
                        .id_limit = SIZE_MAX,
                        .poll = {.ask = serve_batch, .context = worker, .unasked = worker->unasked}};
@@ -664,7 +667,7 @@ static const char *encode_piece(Batch *self, Instance *instance, const char *tex
 static const char *encode_part(Batch *self, Instance *instance, const Part *part, Ids *out, Worker *worker) {
   size_t id_bytes = self->model->image.id_bytes;
   if (part->slice != NULL) {
-    const char *error = encode_piece(self, instance, part->slice, part->size, part->goes_on, out, worker);
+    const char *error = encode_piece(self, instance, part->slice, part->size, part->next_size, out, worker);
     if (error != NULL || part->data == NULL || part->behind < 0) return error;
     if (!ids_reserve(out, id_bytes)) return no_memory;
     memcpy(out->bytes + out->size, &part->behind, id_bytes); /* little-endian, as the kernel's */
@@ -674,7 +677,7 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   for (Py_ssize_t i = part->first; i < part->end; i++) {
     Text *text = &self->each[i];
     size_t before = out->size;
-    const char *error = encode_piece(self, instance, text->utf8, text->size, false, out, worker);
+    const char *error = encode_piece(self, instance, text->utf8, text->size, 0, out, worker);
     if (error != NULL) return error;
     text->id_count = (out->size - before) / id_bytes;
   }

@@ -20,7 +20,7 @@ IMAGE_NAME = "tokenizer.image"
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
 _HEAD = struct.Struct("<8s2I16s6I16I")
-_VERSION = 5
+_VERSION = 6
 _FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
 #: A flag of the image.
 _HAS_PLAIN_SECTIONS = 128

@@ -13,7 +13,7 @@ export {
 } from "./regions";
 export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
 export { shadowBytes } from "./scan/shadow-writer";
-export { findCut, useCutPairs } from "./text/safe-cuts";
+export { findSafeCut, useSafeCuts } from "./text/safe-cuts";
 export {
   idCount,
   lookAhead,

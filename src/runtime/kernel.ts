@@ -9,7 +9,16 @@ export type Kernel = {
 };
 
 /** Exports that only the encoding part has. */
-type EncodingExports = { readonly useCutPairs?: (address: number) => void };
+type EncodingExports = {
+  readonly useSafeCuts?: (stateCount: number) => 0 | 1;
+  readonly findSafeCut?: (
+    from: number,
+    stop: number,
+    limit: number,
+    isStart: number,
+    wantsLast: number,
+  ) => number;
+};
 
 const hasSimd = () => WebAssembly.validate(simdProbe);
 const readModule = () => readKernel(moduleName());

@@ -1,6 +1,5 @@
 import { crc32 } from "node:zlib";
-import { bytesOf, paddingBytes } from "#bytes";
-import { type CompiledPattern, findSafeCut } from "#pattern";
+import { bytesOf } from "#bytes";
 import { readNativeKernels } from "#runtime";
 import {
   canBeCut,
@@ -46,7 +45,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   const addedIds = allAddedTokens(parts).map(({ id }) => id);
   const { trims = [] } = parts.postProcessing ?? {};
   const found = tokensWhileCutting(parts);
-  const laidOut = layOut(parts, found, safePairs(parts.pattern));
+  const laidOut = layOut(parts, found);
   const body = [
     new TextEncoder().encode(JSON.stringify(facts)),
     bytesOf(tokens.starts),
@@ -77,7 +76,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   return image;
 }
 
-export const imageVersion = 5;
+export const imageVersion = 6;
 const flagsAt = 32;
 const partsAt = 56;
 
@@ -103,17 +102,4 @@ function flagBits(parts: TokenizerParts): number {
     !changesText(parts) && !looksAround(parts),
   ];
   return flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0);
-}
-
-/** Bit 128 a + b: the text may be cut between a and b, whatever precedes a (findSafeCut). */
-function safePairs(pattern: CompiledPattern): Uint8Array {
-  const bits = new Uint8Array((128 * 128) / 8);
-  const bytes = new Uint8Array(2 + paddingBytes);
-  const text = { bytes, view: new DataView(bytes.buffer) };
-  for (let pair = 0; pair < 128 * 128; pair++) {
-    bytes.set([pair >> 7, pair & 127]);
-    // The search ends at the first cut: at b, or already before a, which says nothing about b.
-    if (findSafeCut(pattern, text, 0, 2, 2) === 1) bits[pair >> 3]! |= 1 << (pair & 7);
-  }
-  return bits;
 }

@@ -1,6 +1,6 @@
 import { bytesOf } from "#bytes";
-import { KernelScan } from "#pattern";
-import { createEncodingKernel, type Kernel, pageBytes, putArray, UserError } from "#runtime";
+import { KernelScan, type PatternTables } from "#pattern";
+import { createEncodingKernel, type Kernel, pageBytes, UserError } from "#runtime";
 import { type TokenToFind, useTokens } from "#text";
 import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -26,7 +26,6 @@ export type LaidOutModel = {
 export function layOut(
   { model, isNarrow, pattern }: TokenizerParts,
   tokens: readonly TokenToFind[],
-  cutPairs: Uint8Array,
 ): LaidOutModel {
   const kernel = createEncodingKernel();
   const { exports, memory } = kernel;
@@ -35,9 +34,8 @@ export function layOut(
   const scan = KernelScan.create(kernel, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
   scan.prepare();
-  const pairs = putArray(kernel, cutPairs);
-  exports.useCutPairs!(pairs);
-  if (pairs === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
+  const [{ stateCount }] = pattern.automata as [PatternTables];
+  if (exports.useSafeCuts!(stateCount) === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
   // Encoding reads the halves of merges only from the table of pairs.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
   for (const address of [lefts, rights]) {

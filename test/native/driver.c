@@ -105,7 +105,7 @@ static const char *slices(const Question *question, const uint8_t *text) {
     Encoding encoding = {.text = text + from,
                          .size = to - from,
                          .behind = to < size ? text + to : NULL,
-                         .behind_size = to < size,
+                         .behind_size = size - to < 4 ? size - to : 4,
                          .out = &ids};
     error = encode(&encoding, question);
     from = to;

@@ -2,7 +2,7 @@ import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { blockBytes, endCountMax, endsStart, textStart } from "../regions";
 import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from "./columns";
-import { forgetRun, Shadow, shadowText, shiftRun, writeShadow } from "./shadow-writer";
+import { forgetRun, notQuiet, Shadow, shadowText, shiftRun, writeShadow } from "./shadow-writer";
 
 /**
  * Where the scan of a document stands. Positions count from the text's start.
@@ -301,6 +301,11 @@ export function readsShadows(): bool {
   return changetype<usize>(automaton.shadow) !== 0;
 }
 
+/** Whether the automaton reads a character of a column in the same way whatever follows it. */
+export function isQuiet(column: u32): bool {
+  return !readsShadows() || <u32>load<u16>(automaton.shadow.quiet + (column << 1)) !== notQuiet;
+}
+
 /** Whether the settled pieces are no pretokens yet. */
 export function hasNextAutomaton(): bool {
   return automaton.next !== 0;
@@ -347,7 +352,7 @@ export function cutPieces(takeEnds: () => bool): bool {
 }
 
 /** The entry behind `entry`, which carries the state, at a column. */
-function step(entry: u32, column: u32): u32 {
+export function step(entry: u32, column: u32): u32 {
   return load<u32>(transitionsStart + (((entry >> 8) + column) << 2));
 }
 

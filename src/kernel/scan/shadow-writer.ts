@@ -30,7 +30,7 @@ export class Shadow {
   markCount: u32;
 }
 
-const notQuiet: u32 = 0xffff;
+export const notQuiet: u32 = 0xffff;
 /** What follows decides, and is not known yet. */
 const unknown: u32 = 0x10000;
 

@@ -1,50 +1,118 @@
-import { textStart } from "../regions";
+import { reserveTable, textStart } from "../regions";
+import { columnAt } from "../scan/columns";
+import { isQuiet, step } from "../scan/scanner";
 import { foundLength, nextOccurrence, searchText } from "../text-loop";
 
 /**
- * Finds places where a text may be cut, so that its parts are encoded on their own: between two ASCII characters, where the
- * pattern ends a pretoken whatever comes before (`findSafeCut` of src/pattern/pattern.ts), and not within an added token, or
- * where one begins.
+ * Finds safe cuts of a text: places where it can be divided, and its parts be encoded on their own.
  *
- *   ARRAY   TYPE        MEANING
- *   pairs   u8[2048]    bit 128 a + b: the text may be cut between a and b
+ * Definition (`findSafeCut` of src/pattern/cut-text.ts is the twin). A place is a safe cut if, whatever comes before, the automaton
+ * settles an end there by reading the character at the place, and continues as from the start of a document; and if no added
+ * token can have bytes on both sides of it, or begin at it.
  *
- * Why a place is certain though the text before it is not known: which tokens are found depends on what comes before, but each
- * of them is an occurrence of a token, and no occurrence reaches beyond the place. Those that begin so far before it that they
- * are not known end before it.
+ * Why a place is certain though the text before it is unknown: the automaton runs in every state at once, so its states include the
+ * right one. Which tokens are found depends on what comes before, but each is an occurrence of a token, and no place inside
+ * occurrences is taken; after them, every state is possible again. That holds, too, after characters that the automaton sees
+ * differently according to what follows (src/kernel/scan/shadow-writer.ts).
+ *
+ * What follows from it, for a text that is edited: text before a safe cut has the same ids whatever comes after the character at
+ * the cut and the longest token from there on; text after it has the same ids whatever comes before.
+ *
+ *   ARRAY     TYPE   LENGTH       MEANING
+ *   alive     u32    stateCount   the states that the automaton may be in
+ *   next      u32    stateCount   those after a character
+ *   stamps    u32    stateCount   the number of the character after which a state was listed last
  */
-let pairs: usize = 0;
+let stateCount: u32 = 0;
+let alive: usize = 0;
+let next: usize = 0;
+let stamps: usize = 0;
+let stamp: u32 = 0;
+let aliveCount: u32 = 0;
 
-/** Sets the address of the pairs. */
-export function useCutPairs(address: usize): void {
-  pairs = address;
+/** Makes room for an automaton of so many states, the one in use; false without room. */
+export function useSafeCuts(states: u32): bool {
+  stateCount = states;
+  alive = reserveTable((<usize>states) << 2);
+  next = reserveTable((<usize>states) << 2);
+  stamps = reserveTable((<usize>states) << 2);
+  return alive !== 0 && next !== 0 && stamps !== 0;
 }
 
 /**
- * The first place in [from, stop) of a text where it may be cut; -1 without one. What is before `limit` is known, and the text
- * begins or ends there, or so much is known before `from` and after `stop` as the longest token has bytes.
+ * The first safe cut in [from, stop) of the text, or with `wantsLast` the last one; -1 without one. Bytes before `limit` are known:
+ * the text ends there, or the longest token and four more fit between `stop` and it. `isStart`: the text begins at 0, or that is a
+ * safe cut. Otherwise as many bytes are known before `from` as the longest token has.
  */
-export function findCut(from: i32, stop: i32, limit: i32): i32 {
+export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   searchText(limit);
-  let next: i32 = 0;
+  let last: i32 = -1;
   let reach: i32 = 0;
-  for (let at = max(from, 1); at < stop; at++) {
-    const before = <u32>load<u8>(textStart + at - 1);
-    const after = <u32>load<u8>(textStart + at);
-    if (
-      (before | after) > 127 ||
-      ((load<u8>(pairs + ((before << 4) | (after >> 3))) >> (after & 7)) & 1) === 0
-    )
-      continue;
-    while (next <= at) {
-      const found = nextOccurrence(next, at + 1, limit);
-      next = found;
-      if (found > at) break;
-      reach = max(reach, found + foundLength);
-      next++;
+  let token = nextOccurrence(0, stop, limit);
+  let at = isStart ? 0 : from;
+  if (isStart) {
+    aliveCount = 1;
+    store<u32>(alive, 0);
+  } else at = takeAllStates(at, stop);
+  while (at < stop) {
+    while (token <= at && token < stop) {
+      reach = max(reach, token + foundLength);
+      token = nextOccurrence(token + 1, stop, limit);
     }
-    if (reach <= at) return at;
-    at = reach - 1;
+    if (reach > at) {
+      at = takeAllStates(reach, stop);
+      continue;
+    }
+    let column = <u32>load<u8>(textStart + at);
+    let length: i32 = 1;
+    if (column >= 0x80) {
+      const found = columnAt(textStart, at, limit);
+      column = found & 255;
+      length = <i32>(found >> 8);
+    }
+    if (!isQuiet(column)) {
+      at = takeAllStates(at + length, stop);
+      continue;
+    }
+    if (takeCharacter(column) && at >= from && at > 0) {
+      if (!wantsLast) return at;
+      last = at;
+    }
+    at += length;
   }
-  return -1;
+  return last;
+}
+
+/** From here on every state is possible. Returns the first position from `at` on where a character may begin. */
+function takeAllStates(at: i32, stop: i32): i32 {
+  aliveCount = stateCount;
+  for (let state: u32 = 0; state < stateCount; state++) store<u32>(alive + (state << 2), state);
+  while (at < stop && (load<u8>(textStart + at) & 0xc0) === 0x80) at++;
+  return at;
+}
+
+/** Steps over a character in every state. Returns whether it is a safe cut. */
+function takeCharacter(column: u32): bool {
+  const fresh = step(0, column) >>> 16;
+  let isSafe = true;
+  let count: u32 = 0;
+  if (++stamp === 0) {
+    memory.fill(stamps, 0, (<usize>stateCount) << 2);
+    stamp = 1;
+  }
+  for (let i: u32 = 0; i < aliveCount; i++) {
+    const entry = step(load<u32>(alive + (i << 2)) << 16, column);
+    const state = entry >>> 16;
+    const slot = entry & 15;
+    const commitCount = (entry >>> 4) & 15;
+    if (commitCount === 0 || slot !== commitCount - 1 || state !== fresh) isSafe = false;
+    if (load<u32>(stamps + (state << 2)) === stamp) continue;
+    store<u32>(stamps + (state << 2), stamp);
+    store<u32>(next + (count++ << 2), state);
+  }
+  const before = alive;
+  alive = next;
+  next = before;
+  aliveCount = count;
+  return isSafe;
 }
