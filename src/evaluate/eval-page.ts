@@ -93,21 +93,22 @@ export async function writeEvalPage(
     table: tableOf(evaluation),
     reading: "Bytes per token: more is better, because the same text is fewer tokens.",
   };
-  const shown = withShownWords(evaluation);
+  const shown = withShownParts(evaluation);
   await writePage(path, text, { view: "eval", evaluation: shown, made: factsOf(evaluation, run) });
 }
 
 const wordsShown = 10;
 const piecesShown = 12;
 
-/** Leaves out words that the page does not show: with many texts they are most of its bytes. */
-function withShownWords(evaluation: FullEvaluation): FullEvaluation {
+/** Leaves out words and tokens that the page does not show: with many texts they are most of its bytes. */
+function withShownParts(evaluation: FullEvaluation): FullEvaluation {
   const shown = (words: readonly CostliestWord[]) =>
     shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));
   return {
     ...evaluation,
     tokenizers: evaluation.tokenizers.map((tokenizer) => ({
       ...tokenizer,
+      longestTokens: [],
       texts: tokenizer.texts.map((measured, i) => ({
         ...measured,
         costliestWords: evaluation.texts[i]!.isSpaced ? shown(measured.costliestWords) : [],

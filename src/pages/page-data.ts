@@ -9,7 +9,7 @@ export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** The output of `bpe eval --json`, limited to the costliest words that the page shows. */
+  /** The output of `bpe eval --json` without longest tokens, and with only the costliest words that the page shows. */
   readonly evaluation: FullEvaluation;
   /** Where it comes from. */
   readonly made: readonly Fact[];

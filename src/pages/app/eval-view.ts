@@ -16,12 +16,12 @@ import {
   textMeasures,
   vocabularyMeasures,
 } from "#evaluation";
-import { type EvalData, linearAxis, signsNote, withSigns } from "#pages";
+import { type EvalData, linearAxis, signsNote } from "#pages";
 import { bar, type Column, dataTable, numbers, ranks, shareTable, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { cutText, stackedExcerpts, tokensOf } from "./excerpt-view.ts";
-import { piecesText, tokenCode } from "./token-text.ts";
+import { piecesText } from "./token-text.ts";
 
 /** The view of `bpe eval`: a picture of the finding, passages cut differently, one table, and details. */
 export function evalView({ evaluation, made }: EvalData): Child {
@@ -35,7 +35,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
       "section.folds",
       { id: "more", "aria-label": "More" },
       wordsOf(evaluation, names),
-      fold("Vocabularies: scripts, token lengths, longest tokens", () => vocabularies(evaluation, names)),
+      fold("Vocabularies: scripts and token lengths", () => vocabularies(evaluation, names)),
       tokenizers[0]!.terms.length > 0 && fold("Terms", () => terms(evaluation, names), true),
       texts.length > 1 &&
         tokenizers[0]!.parity !== null &&
@@ -239,10 +239,6 @@ function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]):
   const heads = names.map((name, t) => [key(t), name]);
   const what =
     "Shares of tokens, without special ones, by the script of their first letter or by content, and by length.";
-  const longest = ({ longestTokens }: FullEvaluation["tokenizers"][number]) =>
-    longestTokens.map(({ id, bytes, token }) =>
-      h("li", tokenCode(withSigns(token)), h("span.quiet", ` ${groupDigits(bytes)} bytes, id ${id}`)),
-    );
   return [
     h("p.lead", what),
     shareTable(
@@ -256,8 +252,6 @@ function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]):
       tokenizers.map(({ lengths }) => lengths),
     ),
     measureRows("Vocabularies", vocabularyMeasures, names, (t) => tokenizers[t]!),
-    h("h3", "Longest tokens"),
-    sideBySide(names, (t) => h("ol.plain", longest(tokenizers[t]!))),
   ];
 }
 

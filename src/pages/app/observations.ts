@@ -153,10 +153,8 @@ const firstBytesMax = 18;
 
 /** Returns a token worth showing first: long, varied, and one that occurs. */
 export function firstShown(merged: readonly Token[], tokens: readonly Token[]): Token {
-  const occurs = ({ end, inText }: Token) => (inText ?? end ?? 1) > 0;
+  const isShown = ({ length, end, inText }: Token) => length <= firstBytesMax && (inText ?? end ?? 1) > 0;
   const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;
-  const readable = merged.filter(({ length }) => length <= firstBytesMax);
-  const longest = longestOf(readable, 200);
-  const chosen = longest.find((token) => occurs(token) && isVaried(token)) ?? longest.find(occurs);
-  return chosen ?? merged.at(-1) ?? tokens[0]!;
+  const longest = longestOf(merged.filter(isShown), 200);
+  return longest.find(isVaried) ?? longest[0] ?? merged.at(-1) ?? tokens[0]!;
 }
