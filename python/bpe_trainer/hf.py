@@ -76,14 +76,32 @@ def patch_transformers() -> None:
     """From now on the fast tokenizers of `transformers` encode with ours: texts without pairs, padding and truncation.
 
     One that ours cannot read exactly stays with HF's encoder, with a warning. What is read besides ids and mask, such as
-    offsets, HF makes when it is read. A change of ``backend_tokenizer.model`` itself is not noticed, all others are.
+    offsets, HF makes when it is read. Changes of ``backend_tokenizer`` are noticed at the next text;
+    one that is trained stays with HF's encoder from then on.
     """
     from transformers import PreTrainedTokenizerFast
+
+    _watch_models()
 
     for name in ("_encode_plus", "_batch_encode_plus"):  # Those of transformers 5, and of 4.
         method = PreTrainedTokenizerFast.__dict__.get(name)
         if method is not None and not hasattr(method, "encodes_here"):
             setattr(PreTrainedTokenizerFast, name, _encoding_here(method))
+
+
+def _watch_models() -> None:
+    """Has an encoder read its tokenizer again when that gets another model, which may be of the same size."""
+    watched = tokenizers.Tokenizer.model
+    if isinstance(watched, property):
+        return
+
+    def replace(self: Any, model: Any) -> None:
+        watched.__set__(self, model)
+        encoder = getattr(self.__dict__.get("encode_batch"), "__self__", None)
+        if isinstance(encoder, _Encoder):
+            encoder.state = None
+
+    setattr(tokenizers.Tokenizer, "model", property(watched.__get__, replace))
 
 
 def _encoding_here(method: Any) -> Any:
@@ -95,6 +113,13 @@ def _encoding_here(method: Any) -> Any:
 
     setattr(call, "encodes_here", True)
     return call
+
+
+#: What can be set in a model that stays.
+_MODEL_SETTINGS = (
+    *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
+    *("fuse_unk", "byte_fallback", "ignore_merges"),
+)
 
 
 class _Pair:
@@ -117,13 +142,18 @@ class _Encoder:
         self.state: object = None
         self.pair: Union[_Pair, None] = None
         replaced.encode_batch = self.encode_batch
+        self.is_trained = False
         for name in ("add_tokens", "add_special_tokens"):
             setattr(replaced, name, self.forgetting(getattr(replaced, name)))
+        for name in ("train", "train_from_iterator"):
+            setattr(replaced, name, self.forgetting(getattr(replaced, name), trains=True))
 
-    def forgetting(self, method: Callable[[Any], int]) -> Callable[[Any], int]:
-        def call(tokens: Any) -> int:
+    def forgetting(self, method: Callable[..., Any], trains: bool = False) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
             self.state = None
-            return method(tokens)
+            # HF's then keeps added tokens that its file does not have so.
+            self.is_trained = self.is_trained or trains
+            return method(*given, **named)
 
         return call
 
@@ -143,9 +173,13 @@ class _Encoder:
     def current(self) -> Union[_Pair, None]:
         """What HF's is now, if ours can read it."""
         hf = self.hf
+        if self.is_trained:
+            return None
         try:
             steps = (hf.normalizer, hf.pre_tokenizer, hf.post_processor)
-            state = (hf.get_vocab_size(), getattr(hf.model, "dropout", None), *(step and step.__getstate__() for step in steps))
+            model = hf.model
+            settings = (getattr(model, name, None) for name in _MODEL_SETTINGS)
+            state = (hf.get_vocab_size(), *settings, *(step and step.__getstate__() for step in steps))
         except Exception:
             return None  # A step that is written in Python.
         if self.state != state:

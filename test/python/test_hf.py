@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy
 import tokenizers
-from tokenizers import AddedToken, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, models, normalizers, pre_tokenizers, trainers
 from transformers import GPT2Tokenizer, PreTrainedTokenizerFast
 
 import bpe_trainer as bpe
@@ -127,6 +127,23 @@ class Training(unittest.TestCase):
         self.assertIs(hf.decoders, tokenizers.decoders)
 
 
+def model_of_same_size(made):
+    """The model of a tokenizer with the ids of two tokens exchanged."""
+    state = json.loads(made.to_str())["model"]
+    vocab = dict(state["vocab"])
+    vocab["l"], vocab["o"] = vocab["o"], vocab["l"]
+    return models.BPE(vocab, [tuple(pair) if isinstance(pair, list) else tuple(pair.split(" ")) for pair in state["merges"]])
+
+
+def trainer_of(made):
+    return trainers.BpeTrainer(
+        vocab_size=made.get_vocab_size(with_added_tokens=False),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<s>"],
+        show_progress=False,
+    )
+
+
 class Encoding(unittest.TestCase):
     def setUp(self) -> None:
         patched = unittest.mock.patch.object(PreTrainedTokenizerFast, "_encode_plus", PreTrainedTokenizerFast._encode_plus)
@@ -187,10 +204,21 @@ class Encoding(unittest.TestCase):
             lambda it: setattr(it.backend_tokenizer, "post_processor", tokenizers.processors.TemplateProcessing("<s> $A:1", None, [("<s>", 256)])),
             lambda it: it.backend_tokenizer.enable_padding(length=30),
             lambda it: setattr(it.backend_tokenizer.model, "dropout", 0.0),
+            lambda it: setattr(it.backend_tokenizer, "model", model_of_same_size(it.backend_tokenizer)),
         ):
             before = len(seen)
             both(lambda it: (change(it), seen.append(it(text)["input_ids"]), it(text, return_token_type_ids=True)["token_type_ids"], it(text)[0].offsets)[2:])
             self.assertEqual(*seen[before:])
+
+    def test_one_that_is_trained_stays_with_hf(self) -> None:
+        made = bpe.train(texts=["low lower lowest " * 3], vocab_size=270, special_tokens=["<s>"]).to_hf()
+        hf.patch_transformers()
+        theirs = PreTrainedTokenizerFast(tokenizer_object=made)
+        before = theirs("lowest low")["input_ids"]
+        theirs.backend_tokenizer.train_from_iterator(["est est owo owo " * 9], trainer_of(theirs.backend_tokenizer))
+        after = theirs("lowest low")["input_ids"]
+        self.assertEqual(after, theirs.backend_tokenizer.encode("lowest low").ids)
+        self.assertNotEqual(after, before)
 
     def test_one_that_ours_cannot_read_stays_with_hf(self) -> None:
         made = tokenizers.Tokenizer(models.WordLevel({"a": 0, "?": 1}, unk_token="?"))
