@@ -102,7 +102,12 @@ export type IdsRecord = RunRecord &
   };
 
 /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
-type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
+type PatternRecord = {
+  readonly name: string | null;
+  readonly regex: string | readonly string[];
+  /** `new RegExp(javascript, "gu")` finds the same pieces; null if there is none (`javascriptSource`). */
+  readonly javascript: string | null;
+};
 
 type TrainingOptionsRecord = TokenLimits & {
   /** Present only if requested. */

@@ -3,6 +3,7 @@
 export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";
 export { fancyRegex, oniguruma } from "./dialect.ts";
+export { javascriptSource } from "./javascript-source.ts";
 export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
 export { describeAliases, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { canBeEmpty, parsePattern } from "./parse-pattern.ts";

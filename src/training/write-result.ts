@@ -15,7 +15,7 @@ import {
   trainingFile,
 } from "#formats";
 import type { RequestedTraining } from "#options";
-import type { ResolvedPattern } from "#pattern";
+import { javascriptSource, type ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import {
@@ -282,6 +282,7 @@ function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: 
 export const patternRecord = ({ name, sources }: Pick<ResolvedPattern, "name" | "sources">) => ({
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
+  javascript: javascriptSource(sources),
 });
 
 /** Returns the facts about what was read and counted. */

@@ -49,7 +49,11 @@ describe("a run that goes well", () => {
       specialTokens: ["<|end|>"],
       padTo: 1,
       reservedTokens: [],
-      pattern: { name: "gpt2", regex: expect.stringContaining("\\p{L}") },
+      pattern: {
+        name: "gpt2",
+        regex: expect.stringContaining("\\p{L}"),
+        javascript: expect.stringContaining("\\p{White_Space}"),
+      },
       compat: "cs336",
       minFrequency: 1,
       maxTokenLength: null,
