@@ -8,7 +8,7 @@ import { commonCode } from "./scripts/common-code.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
 import { doorless } from "./scripts/without-doors.ts";
 
-/** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
+/** The commit from which the binary is made, marked if the tree differs from it; "unknown" outside a checkout. */
 export function commit(): string {
   const git = (...args: string[]) => spawnSync("git", args, { cwd: import.meta.dir, encoding: "utf8" });
   const head = git("rev-parse", "--short=12", "HEAD");
@@ -20,7 +20,7 @@ export function commit(): string {
 /** The target of an executable, if it is not this machine. */
 export type Platform = {
   readonly target: Bun.Build.CompileTarget;
-  /** The Bun that it carries: an executable of that platform. */
+  /** The embedded Bun: an executable of that platform. */
   readonly runtimePath: string;
 };
 
@@ -29,7 +29,7 @@ export type Scale = "usual" | "small";
 
 const embedded: { [scale in Scale]?: Promise<readonly string[]> } = {};
 
-/** Says what is done now. */
+/** Reports the current step. */
 export const step = (what: string): void => console.log(`  ${what}`);
 
 const definesOf = (scale: Scale) => ({
@@ -38,8 +38,8 @@ const definesOf = (scale: Scale) => ({
 });
 
 /**
- * Bundles the workers apart from the program. Threads share no module in any case, and so those of the program are not cut
- * into files that workers need and files that they do not.
+ * Bundles the workers separately from the program. Threads share no modules anyway, and so those of the
+ * program are not split into files that workers need and files that they do not.
  */
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
@@ -52,7 +52,7 @@ async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
     splitting: true,
     plugins: [doorless],
   });
-  // What is required on demand is written so that the bundler of the executable does not see it.
+  // Modules required on demand are spelled so that the bundler of the executable does not see them.
   for (const { path } of outputs) {
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll('import.meta.require("./', 'require("./'));
@@ -68,11 +68,15 @@ function compress(path: string, directory: string): string {
   return compressed;
 }
 
-/** Files that every executable has in it, made once: workers, kernels, tables of patterns, pages, the manual, and the text that its samples read. */
+/**
+ * Files embedded in every executable, made once: workers, kernels, tables of patterns, pages, the manual, and
+ * the text that its examples read.
+ */
 async function makeEmbedded(scale: Scale): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`, scale === "small");
-  // Only now: who names a file of src/pattern before does not see those that `buildKernel` has made there.
+  // Only now, because an earlier import from src/pattern would not see the files that `buildKernel` has
+  // created there.
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
   const { buildPages } = await import("./scripts/pages.ts");
   const { buildPlayground } = await import("./scripts/playground.ts");
@@ -104,11 +108,11 @@ export async function buildExecutable(
   const result = await Bun.build({
     entrypoints: [`${import.meta.dir}/${entry}`, ...(await embedded[scale])],
     loader: { ".tables": "file", ".zst": "file" },
-    // All beside the entry, where src/runtime/embedded.ts says they are.
+    // All next to the entry, where src/runtime/embedded.ts expects them.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: definesOf(scale),
     minify: true,
-    // What a command imports when it needs it is a file of its own.
+    // A module that a command imports on demand is a file of its own.
     splitting: true,
     plugins: [commonCode(`${import.meta.dir}/src`)],
     // Compiled ahead: the program starts some 4 ms sooner.
@@ -138,7 +142,7 @@ export async function buildExecutable(
 /** The program for tests, which stays and makes one run after the other. */
 const warmEntry = "test/warm-server.ts";
 
-/** A hash of all that the executables are made from. */
+/** A hash of all sources of the executables. */
 function digestOfSources(): string {
   const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version} ${commit()}\n`);
   const paths = ["build.ts", warmEntry, "package-lock.json", "LICENSE", "{src,scripts}/**/*", "docs/*.md"]
@@ -150,10 +154,10 @@ function digestOfSources(): string {
   return hash.digest("hex");
 }
 
-/** Builds dist/bpe, and dist/bpe-warm for tests, unless they are those that were built from these sources. */
+/** Builds dist/bpe, and dist/bpe-warm for tests, unless they are up to date. */
 async function buildIfChanged(): Promise<void> {
   const stamp = `${import.meta.dir}/dist/bpe.stamp`;
-  // Before the build: what is edited meanwhile is built next time.
+  // Computed before the build, so that files edited meanwhile are built next time.
   const sources = digestOfSources();
   const [path, warmPath] = [`${import.meta.dir}/dist/bpe`, `${import.meta.dir}/dist/bpe-warm`];
   const isWindows = process.platform === "win32";
@@ -184,7 +188,10 @@ async function buildIfChanged(): Promise<void> {
   console.log(`built ${executable}`);
 }
 
-/** Builds dist/bpe-small, the program with all sizes tiny, unless it is there. Tests compare it with dist/bpe. */
+/**
+ * Builds dist/bpe-small, the program with all sizes tiny, unless it is up to date. Tests compare it with
+ * dist/bpe.
+ */
 async function buildSmallIfChanged(): Promise<void> {
   const stamp = `${import.meta.dir}/dist/bpe-small.stamp`;
   const path = `${import.meta.dir}/dist/bpe-small`;

@@ -12,7 +12,7 @@ type Compiler = {
     api?: { writeFile(name: string, contents: string | Uint8Array): void },
   ): Promise<{ error: Error | null; stderr: { toString(): string } }>;
 };
-// By a name that the type checker does not follow: the package's types redefine what is global in TypeScript.
+// A computed name, which the type checker does not follow: the package's types redefine TypeScript's globals.
 const compilerName: string = "assemblyscript/asc";
 const { default: asc } = (await import(compilerName)) as { default: Compiler };
 
@@ -36,7 +36,7 @@ const optimizing = ["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"];
 /** Browsers load the text module with each page that encodes. */
 const optimizingForSize = ["--optimizeLevel", "3", "--shrinkLevel", "1", "--converge"];
 const isText = (path: string) => basename(path).startsWith("kernel-text");
-/** What has tiny texts only need not be fast, and compiles in half the time. */
+/** Modules for tiny texts need not be fast, and compile in half the time. */
 const optimizingLittle = ["--optimizeLevel", "1", "--shrinkLevel", "0"];
 const options = [
   // The language allocates nothing: every structure has its place by our own layout.
@@ -60,16 +60,19 @@ const usualFlavours = {
   "kernel-baseline.wasm": [...shared, "--enable", "threads,bulk-memory", ...usualScale, "--noAssert"],
   /** For tests. */
   "kernel-asserts.wasm": [...shared, ...withSimd, ...usualScale],
-  /** Of this one C is made (scripts/native). */
+  /** The module from which C is made (scripts/native). */
   "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
-  /** This one lays out the same memory for it, where there is no SIMD. */
+  /** This one lays out the same memory for it, without SIMD. */
   "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
-  /** What a text goes through before it is cut. C is made of this one, too. */
+  /** The steps of a text before it is cut. C is made from this one, too. */
   "kernel-text.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
   "kernel-text-baseline.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
 };
 
-/** Those of dist/bpe-small and of tests at small scale. They have assertions, but for those that C is made of. */
+/**
+ * Variants of dist/bpe-small and of tests at small scale. They have assertions, except those from which C is
+ * made.
+ */
 const smallFlavours = {
   "kernel-small.wasm": [...shared, ...withSimd, ...smallScale],
   "kernel-encode-small.wasm": [
@@ -89,14 +92,15 @@ type ModuleName = keyof typeof flavours;
 const digestPath = (path: string) => `${path}.digest`;
 
 /**
- * Puts the modules of a scale into `directory`, unless they are there already; returns their paths. Throws what the compiler
- * says.
+ * Compiles the modules of a scale into `directory`, unless they are up to date; returns their paths. Throws
+ * the compiler's errors.
  */
 export async function buildKernel(directory: string, isSmallScale = false): Promise<string[]> {
   const paths = Object.keys(isSmallScale ? smallFlavours : usualFlavours).map((name) =>
     join(directory, name),
   );
-  // In a process of its own: the bundler does not see files that appear in a directory that this process has looked into.
+  // In a separate process: the bundler does not see files that appear in a directory that this process has
+  // read.
   const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
   if (status !== 0) throw new Error("the sources that are made of others cannot be made");
   mkdirSync(directory, { recursive: true });
@@ -137,15 +141,15 @@ async function compile(path: string): Promise<void> {
   );
   if (error !== null) throw doesNotCompile(stderr);
   writeFileSync(path, hasState(path) ? await withState(code) : code);
-  // Says that the optimizer stopped because nothing got smaller: no warning.
+  // The optimizer's note that nothing got smaller, which is not a warning.
   const warnings = stderr.toString().replace("Last converge was suboptimal.", "").trim();
   if (warnings !== "") console.warn(warnings);
 }
 
-/** Whether images have the state of the module's instances (src/tokenizer/image.ts). */
+/** Whether images contain the state of the module's instances (src/tokenizer/image.ts). */
 const hasState = (path: string) => basename(path).startsWith("kernel-encode");
 
-/** The module with an export for each variable, by the names of its file and its own: "scanner/pos". */
+/** The module with an export for each variable, named by its file and its name: "scanner/pos". */
 async function withState(code: Uint8Array): Promise<Uint8Array> {
   const { default: binaryen } = (await import(binaryenName)) as { default: Binaryen };
   const module = binaryen.readBinary(code);
@@ -210,7 +214,7 @@ function digestOfSources(): string {
   return digestOf(names);
 }
 
-/** A hash of everything that a module is made from: when it changes, the module is compiled again. */
+/** A hash of everything from which a module is made: when it changes, the module is compiled again. */
 export function digestOfModule(name: ModuleName): string {
   const [entry] = flavours[name];
   // The scale is declared for all of them, and imported by none.
@@ -230,7 +234,7 @@ function digestOf(names: readonly string[]): string {
   return hash.digest("hex");
 }
 
-/** Sources that are made of others, and not in the repository. */
+/** Sources that are generated, and not in the repository. */
 async function generateSources(): Promise<void> {
   generateMaskLoops();
   await generateUnicodeData();

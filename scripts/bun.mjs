@@ -1,4 +1,4 @@
-// Runs the pinned Bun with the arguments given: `node scripts/bun.mjs test`.
+// Runs the pinned Bun with the given arguments: `node scripts/bun.mjs test`.
 //
 // The npm package "bun" holds a placeholder that its install script replaces by the binary of a platform package.
 // With install scripts off the binary stays in the platform package, so it is looked for there first.

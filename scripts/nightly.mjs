@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const logs = join(root, "dist/nightly");
 
-/** A new seed each day, which a log tells; the same all day. */
+/** A new seed each day, which the log states; the same all day. */
 const seed = String(Math.floor(Date.now() / 86_400_000));
 /** Each is a suite of scripts/suite.mjs, with its arguments. */
 const suites = [
@@ -49,7 +49,7 @@ function run([name, ...args]) {
   const startMs = performance.now();
   const { status } = spawnSync("npm", ["run", "--silent", "suite", name, "--", ...args], {
     cwd: root,
-    // Of the tests at both scales; the others have their seeds as arguments, or always the same.
+    // For the tests at both scales; the others have their seeds as arguments, or constant ones.
     env: { ...process.env, BPE_SCALES_SEED: seed },
     stdio: ["ignore", log, log],
   });

@@ -1,5 +1,6 @@
-// What normalization does to characters, as src/kernel/text/normalization-tables.ts reads it. Unicode's npm package has no
-// decompositions, so they are those of the pinned Bun, less what is newer than the normalizers of HF `tokenizers`.
+// The effect of normalization on characters, for src/kernel/text/normalization-tables.ts. Unicode's npm
+// package has no decompositions, so they come from the pinned Bun, except characters newer than the
+// normalizers of HF `tokenizers`.
 
 /**
  * Characters that are newer than Unicode 9.0 and that later versions decompose, compose or reorder. The normalizers of HF
@@ -19,7 +20,7 @@ const newerCharacters = [
 ].join("");
 const newer = new RegExp(`[${newerCharacters}]`, "u");
 
-/** Capitals newer than the runtime: ranges, each with what is added to a capital. */
+/** Capitals newer than the runtime: ranges, each with the offset of its lower-case letters. */
 const newerCapitals: readonly (readonly [first: number, last: number, difference: number])[] = [
   [0x1c89, 0x1c89, 1],
   [0xa7cb, 0xa7cb, 0x264 - 0xa7cb],
@@ -54,7 +55,7 @@ function decompositions(form: "NFD" | "NFKD"): Change[] {
     }));
 }
 
-/** Lower case as Rust's `char::to_lowercase` of Unicode 17 has it: of each character alone, so no sigma is final. */
+/** Lower case as in Rust's `char::to_lowercase` of Unicode 17: for each character alone, so no sigma is final. */
 function lowerCases(): Change[] {
   const lowered = (character: string): string => {
     const codePoint = character.codePointAt(0)!;
@@ -72,8 +73,8 @@ function lowerCases(): Change[] {
 }
 
 /**
- * The characters with a combining class other than 0, each with the place of its class among all classes, from 1 on. The
- * runtime does not tell classes; it shows which of two marks goes first.
+ * The characters with a nonzero combining class, each with the rank of its class, from 1 on. The runtime does
+ * not expose classes, but shows which of two marks goes first.
  */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];
@@ -94,7 +95,7 @@ function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint
   return orders.sort((a, b) => a[0] - b[0]);
 }
 
-/** The numbers of `normalizationData`, and how many words its changes take. */
+/** The numbers of `normalizationData`, and the number of words for its changes. */
 function normalizationNumbers() {
   const canonical = decompositions("NFD");
   const canonicalOf = new Map(canonical.map((change) => [change.codePoint, String(change.to)]));
@@ -103,7 +104,7 @@ function normalizationNumbers() {
   );
   const lower = lowerCases();
   const numbers: number[] = [];
-  // Runs of marks that follow each other and have one class.
+  // Runs of consecutive marks with the same class.
   const runs: [first: number, length: number, order: number][] = [];
   for (const [codePoint, order] of combiningClasses(new Set(canonicalOf.keys()))) {
     const last = runs.at(-1);

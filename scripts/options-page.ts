@@ -1,4 +1,4 @@
-// docs/options.md: every command and every option of the command table, each text once.
+// docs/options.md: every command and every option of the command table, each described once.
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
 import { commands } from "../src/main/command-table.ts";
@@ -9,7 +9,7 @@ import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
-/** Where an option is told of at length, if not here and in its help: with an example, and with what it changes. */
+/** Pages with more about an option, beyond this page and its help: with an example, and with its effects. */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
   ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
@@ -42,7 +42,7 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
 const having = (option: string) =>
   commands.filter(({ options }) => options.some(({ name }) => name === option)).map(({ name }) => name);
 
-/** Commands that many options have in common, and how they are called. */
+/** Names for groups of commands that many options share. */
 const groups = {
   readers: having("text-field"),
   users: "encode,tokens,decode,inspect,explain,eval,diff,prune,truncate,image".split(","),
@@ -58,7 +58,7 @@ const head = [
 ];
 const tail = ["## Limits", "The page is made from the table by which the command line is read."];
 
-/** What stands beside the table is Markdown; texts of the table are plain, with names of options among them. */
+/** Text outside the table is Markdown; texts of the table are plain, with names of options among them. */
 const asMarkdown = (text: string) =>
   text
     .replace(/[\\*<[\]`]|(?<!\w)_|_(?!\w)/g, "\\$&")
@@ -80,7 +80,7 @@ const taken = Map.groupBy(
 
 type Said = { readonly label: string; readonly remarks: string; readonly sentences: readonly string[] };
 
-/** What an option is typed as, and what is said of it. */
+/** An option's form and description. */
 function described({ name, short, kind, needs, ...option }: Option): Said {
   const { value, words = [], least } = kind;
   const details = pagesOfOptions[name] === undefined ? option.details : undefined;
@@ -93,7 +93,7 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
     sentences: [
       ...makeSentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
       words.length > 0 && `${which} ${words.join(", ")}.`,
-      // That a size is 1 byte at least only refuses 0.
+      // A minimum size of 1 byte only refuses 0.
       least && !(least === 1 && bytes) && `At least ${least.toLocaleString("en")}${bytes}.`,
       needs && `Needs --${needs.other}.`,
       option.default && `Default: ${spell(option.default)}.`,
@@ -101,13 +101,13 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
   };
 }
 
-/** An option, the commands that take it, and what it is to them: `train` and `count` may mean two things by one name. */
+/** An option, its commands, and its meaning in each: `train` and `count` may use one name for two things. */
 function optionEntry(name: string): readonly ["-", string] {
   const variants = Map.groupBy(taken.get(name)!, ({ option }) => JSON.stringify(described(option)));
   const before: Said[] = [];
   const parts = [...variants].map(([key, those]) => {
     const variant: Said = JSON.parse(key);
-    // What another command says alike is not said again, unless it is all.
+    // Descriptions that are equal for another command are not repeated, unless there is no other text.
     const fresh = variant.sentences.filter((one) => !before.some((said) => said.sentences.includes(one)));
     const shown = fresh.length > 0 ? fresh : variant.sentences.slice(0, 1);
     const label = before.at(-1)?.label === variant.label ? "" : `${variant.label} `;
@@ -128,7 +128,7 @@ function takers(those: readonly Taken[]): string {
   );
 }
 
-/** Options by topic; one that commands put under two topics stands in the first. */
+/** Options by topic; an option that commands put under two topics is in the first. */
 function topicSections(): string[] {
   const topicOf = (name: string) => {
     const own = taken.get(name)!.map(({ option }) => option.topic);
@@ -140,12 +140,12 @@ function topicSections(): string[] {
   });
 }
 
-/** What does not go together: by one of both, and by the reason. */
+/** Incompatible options: by one of both, and by the reason. */
 function exclusions(): string {
   const all = commands.flatMap(({ options }) =>
     options
       .flatMap(({ name, excludes = [] }) => excludes.map((one) => ({ name, ...one })))
-      // A command that does not have the other one cannot be told both.
+      // A command that lacks the other option cannot get both.
       .filter(({ other }) => options.some(({ name }) => name === other.split(" ")[0])),
   );
   return list(

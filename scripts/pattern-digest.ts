@@ -2,10 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** It is made of patterns, and compiling one does not read it. */
+/** Generated from patterns, and not read to compile one. */
 const made = "src/pattern/named-masks.ts";
 
-/** A hash of all that compiles patterns: what is made of the named ones is made anew when it changes. That takes 9 s. */
+/**
+ * A hash of all sources for compiling patterns: when it changes, the named patterns are compiled again, which
+ * takes 9 s.
+ */
 export function patternDigest(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const names = ["src/pattern", "src/bytes", "scripts", "scripts/masks"].flatMap((directory) =>

@@ -5,8 +5,8 @@ import { readyMadeFile } from "../src/pattern/ready-made.ts";
 import { patternDigest } from "./pattern-digest.ts";
 
 /**
- * Compiles the named patterns, by the Unicode data that `buildKernel` generates, unless their tables are there already;
- * returns the paths of these.
+ * Compiles the named patterns, with the Unicode data that `buildKernel` generates, unless their tables are up
+ * to date; returns the paths of the tables.
  */
 export function readyMadePatterns(directory: string): string[] {
   const [listPath, digest] = [`${directory}/list.json`, patternDigest()];

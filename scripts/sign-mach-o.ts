@@ -23,7 +23,7 @@
 //   20       4       where the identifier is: 88
 //   24       4       hashes of other things than pages: 0
 //   28       4       hashes of pages
-//   32       4       size of what is signed, which ends where the signature begins
+//   32       4       size of the signed part, which ends where the signature begins
 //   36       4       one byte each: size of a hash, its kind (2 is SHA-256), the platform (0), log2 of the size of a page
 //   40       24      0
 //   64       8       where the segment __TEXT begins in the file

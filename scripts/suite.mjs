@@ -21,7 +21,7 @@ const python = [
   tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
 ];
 
-/** What each does, its commands, and variables of its environment. */
+/** The description of each, its commands, and its environment variables. */
 const suites = {
   long: [
     "random tests, twenty times as many rounds",

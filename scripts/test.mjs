@@ -14,12 +14,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Only a test that hangs takes so long, even on a busy machine. */
+/** Only a test that hangs takes this long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
 /** Marks a file that runs at small scale. */
 const smallScale = " at small scale";
-/** So many times what tests name as their rounds: twenty times what `npm test` makes. */
+/** Multiplies the rounds that tests name: twenty times those of `npm test`. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
@@ -39,7 +39,7 @@ const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8
   .filter((name) => name.endsWith(".test.ts"))
   .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
   .filter((name) => !isLong || /\/(rounds|binary)\.ts"/.test(readFileSync(join(root, name), "utf8")))
-  // Those of the smallest modules come last, so that no process waits long for another.
+  // The smallest modules come last, so that no process waits long for another.
   .sort()
   .reverse();
 if (files.length === 0) {
@@ -80,7 +80,7 @@ const atSmallScale = [
 ]
   .flatMap((start) => files.filter((name) => name.startsWith(start)))
   .map((name) => `${name}${smallScale}`);
-/** Scripts of package.json that check the whole tree; they take their turns as a file of tests does. */
+/** Scripts of package.json that check the whole tree; they take turns with the test files. */
 const checks = words.length === 0 && !isLong && !isSmallOnly ? ["typecheck", "lint"] : [];
 
 const findBun = [join(root, "scripts/bun.mjs"), "-e", "console.log(process.execPath)"];
@@ -88,7 +88,7 @@ const bun = spawnSync(process.execPath, findBun, { encoding: "utf8" }).stdout.tr
 const temporary = mkdtempSync(join(tmpdir(), "bpe-tests-"));
 chmodSync(temporary, 0o755); // For tests that act as other users.
 
-/** Each in a group of its own, with all that it started. */
+/** Each in its own process group, with everything that it started. */
 const running = new Set();
 let stoppedBy;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -98,7 +98,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-/** What came of a file or a check: how many tests passed and failed, and what to show if any did. */
+/**
+ * The outcome of a file or a check: the numbers of passed and failed tests, and the output to show if any
+ * failed.
+ */
 async function play(name, index) {
   const directory = join(temporary, String(index));
   mkdirSync(directory);
@@ -141,7 +144,7 @@ async function play(name, index) {
     notes: notes.map((note) => note.trim()).filter((note) => note !== ""),
     hasFailed,
     pass: isCheck ? Number(!hasFailed) : told("pass"),
-    // A file that did not come to its end has failed, whatever its tests said.
+    // A file that did not run to its end has failed, regardless of its tests.
     fail: Math.max(told("fail"), Number(hasFailed)),
   };
 }
@@ -169,5 +172,5 @@ for (const { heading, notes } of results.filter(({ hasFailed }) => hasFailed)) {
 }
 const sum = (what) => results.reduce((total, result) => total + result[what], 0);
 console.log(`\n ${sum("pass")} pass\n ${sum("fail")} fail\n in ${results.length} of ${jobs.length} files`);
-// Not at once: what a failed file said may still be on its way into a pipe.
+// Deferred, because the output of a failed file may still be on its way into a pipe.
 process.exitCode = results.length < jobs.length || results.some(({ hasFailed }) => hasFailed) ? 1 : 0;

@@ -1,5 +1,6 @@
-// A module of src has a door, its index.ts, which others import as "#" and its name (package.json, `imports`). A bundle has no
-// doors: each import is from the file that declares the name. So a command loads the files that it uses, not whole modules.
+// A module of src has a door, its index.ts, which others import as "#" and its name (package.json,
+// `imports`). A bundle has no doors: each import is from the file that declares the name. So a command loads
+// the files that it uses, not whole modules.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
@@ -10,7 +11,7 @@ const { imports = {} } = JSON.parse(readFileSync(join(root, "package.json"), "ut
   imports?: Record<string, string | Readonly<Record<string, string>>>;
 };
 
-/** The path of the file that an import of package.json names; of several, of which the target decides, the last one. */
+/** The path of the file that an import of package.json names; if the target decides among several, the last one. */
 export function pathOfDoor(name: string): string {
   const target = imports[name];
   if (target === undefined) throw new Error(`package.json has no import ${name}`);
@@ -38,7 +39,7 @@ function readDoor(path: string): ReadonlyMap<string, string> {
   return known;
 }
 
-/** The text of a source file, with imports from the files that declare the names in the place of imports through doors. */
+/** The text of a source file, with imports through doors replaced by imports from the declaring files. */
 export const withoutDoors = (path: string, text: string): string =>
   text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {
     const values = namesOf(names).filter((name) => !name.startsWith("type "));
@@ -81,7 +82,7 @@ function specifier(from: string, to: string): string {
   return path.startsWith(".") ? path : `./${path}`;
 }
 
-/** A plugin for a bundle that has no other one that reads sources. */
+/** A plugin for a bundle without any other plugin that reads sources. */
 export const doorless: BunPlugin = {
   name: "without doors",
   setup(build) {

@@ -55,7 +55,7 @@ export function put(directory: string, name: string, content: string | Uint8Arra
   return path;
 }
 
-/** The lines of words of counts as text, behind the line that says what they were made with. */
+/** The lines of word counts as text, after the line that states their options. */
 export const wordLines = (tsv: string) => tsv.split("\n").slice(1, -1);
 
 /** Every file of a tokenizer directory but its record, by name. */
@@ -71,7 +71,7 @@ export const mergesOf = (directory: string) =>
 /** Processor time of a process and its threads so far: of a run on a loaded machine it says more than the clock. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // Behind the name, which may hold anything: fields 14 and 15 of all, in hundredths of a second.
+  // After the name, which may contain anything: fields 14 and 15 of all, in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }

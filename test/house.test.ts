@@ -121,7 +121,7 @@ test("every file of ours that a page or a comment names is there", () => {
 });
 
 const isComment = /^\s*(\/\/|\/?\*)/;
-/** With directories or without; capital letters stand for any name. */
+/** With or without directories; capital letters are placeholders. */
 const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
 
 test("no line of Markdown is longer than 110 characters, but for rows of tables", () => {

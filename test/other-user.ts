@@ -11,7 +11,7 @@ export function canPlayOthers(): boolean {
   return false;
 }
 
-/** Gives what is already there to the other user, a link itself. */
+/** Gives an existing entry to the other user; of a link, the link itself. */
 export function giveAway(...paths: string[]): void {
   for (const path of paths) lchownSync(path, otherUser, otherUser);
 }

@@ -1,4 +1,4 @@
-/** The rows of a table of cases, a line each; `|` stands between the cells. */
+/** The rows of a table of cases, a line each; `|` separates the cells. */
 export const rowsOf = (table: string) =>
   table
     .trim()

@@ -26,7 +26,7 @@ function read(byteCount: number): Buffer {
   const bytes = Buffer.alloc(byteCount);
   for (let pos = 0; pos < byteCount; ) {
     const readCount = readSync(requests, bytes, pos, byteCount - pos, null);
-    if (readCount === 0) process.exit(); // Whoever asked has ended.
+    if (readCount === 0) process.exit(); // The client has ended.
     pos += readCount;
   }
   return bytes;

@@ -30,7 +30,7 @@ export type Member = {
   /** The options that are on. */
   readonly options: readonly string[];
   readonly digitCount: number;
-  /** A text ends behind every line feed. */
+  /** A text ends after every line feed. */
   readonly lines: boolean;
 };
 
@@ -243,12 +243,12 @@ export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[])
 
 // Positions count from the beginning of the automaton that begins anew, as far as their order goes. Besides:
 const before = -1;
-/** The character at hand. */
+/** The current character. */
 const here = 1 << 20;
 
 /** `ends`: those that it has settled and the other one has not. */
 type Runner = { readonly state: number; readonly slots: readonly number[]; readonly ends: readonly number[] };
-/** `isEnd`: the beginning of `anew` was settled as an end. */
+/** `isEnd`: the start of `anew` was settled as an end. */
 type Pair = { readonly isEnd: boolean; readonly whole: Runner; readonly anew: Runner };
 
 function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {

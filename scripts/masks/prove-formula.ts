@@ -12,7 +12,7 @@ import { endColumn, findLiveSlots, noSlot, type ScanTables } from "../../src/pat
 
 /** What formula and automaton read in the proof: all characters that neither of them tells apart are one symbol. */
 export type MaskSymbol = {
-  /** Of the automaton's tables. */
+  /** For the automaton's tables. */
   readonly column: number;
   /** Those of the formula. */
   readonly classes: ReadonlySet<string>;
@@ -43,7 +43,7 @@ export const pendingCountMax = 16;
 
 // What a slot holds: 0, 1, …, that of the pending ends, or one of these.
 const noEnd = -1;
-/** At or behind a hard place, where the formula says nothing. */
+/** At or after a hard place, where the formula makes no claim. */
 const unknownEnd = -2;
 /** Nobody asks for it any more. */
 const deadSlot = -3;
@@ -203,9 +203,9 @@ function textOf(situation: Situation): string {
  */
 export class BitOps implements Ops<boolean> {
   readonly none = false;
-  /** The character at hand contradicts what was claimed. */
+  /** The current character contradicts the claim. */
   isRefuted = false;
-  /** The text may end behind the character at hand: that contradicts no claim. */
+  /** The text may end after the current character: that contradicts no claim. */
   mayEnd = true;
 
   private letter = "";
@@ -231,7 +231,7 @@ export class BitOps implements Ops<boolean> {
     return false;
   }
 
-  /** A character is at hand; `memory` is what was kept at the one before it, undefined at the first. */
+  /** Handles a character; `memory` is the state kept at the previous one, undefined at the first. */
   read(letter: string, memory: readonly number[] = []): void {
     this.letter = letter;
     this.remembered = memory;
@@ -241,7 +241,7 @@ export class BitOps implements Ops<boolean> {
     this.mayEnd = true;
   }
 
-  /** What is remembered for the next character. */
+  /** The state for the next character. */
   memory(): readonly number[] {
     return this.kept.slice();
   }
@@ -287,7 +287,7 @@ export class BitOps implements Ops<boolean> {
     return holds;
   };
 
-  /** Remembers the claim: 1, the run goes on or the text ends; 2, another character follows. */
+  /** Remembers the claim: 1, the run continues or the text ends; 2, another character follows. */
   readonly last = (run: boolean): boolean => {
     const claim = this.recall();
     if (claim !== 0 && (claim === 1) !== run) this.isRefuted = true;
@@ -297,7 +297,7 @@ export class BitOps implements Ops<boolean> {
     return isLast;
   };
 
-  /** Remembers the claim for the run at hand: 1, no target behind it; 2, there is one. */
+  /** Remembers the claim for the current run: 1, no target follows it; 2, there is one. */
   readonly before = (where: boolean, run: boolean, target: boolean, atEnd: boolean): boolean => {
     let claim = this.recall();
     if (!run) {
@@ -311,7 +311,7 @@ export class BitOps implements Ops<boolean> {
     return where && claim === 2;
   };
 
-  /** Remembers the number of characters in the group at hand; with count 0, that there was one. */
+  /** Remembers the number of characters in the current group; with count 0, that there was one. */
   readonly every = ({ value: count }: Count, run: boolean): boolean => {
     const size = this.recall();
     const isFirst = run && (size === 0 || size === count);
@@ -319,7 +319,10 @@ export class BitOps implements Ops<boolean> {
     return isFirst;
   };
 
-  /** Remembers how many characters of a contraction are ahead, the one behind it included; and a claim (see below). */
+  /**
+   * Remembers how many characters of a contraction are ahead, including the one after it; and a claim (see
+   * below).
+   */
   readonly contractions = (apostrophes: boolean, fold: boolean, apart: boolean): Contractions<boolean> => {
     const ahead = this.recall();
     const isBehind = ahead === 1;
@@ -349,7 +352,7 @@ const refuted = -1;
 
 const claimsAtApostrophe = [noContraction, oneLetter, twoLetters];
 
-/** What is left of a claim at a letter ("" for every other character). */
+/** The rest of a claim at a letter ("" for every other character). */
 function claimBehind(claim: number, letter: string): number {
   switch (claim) {
     case noContraction:

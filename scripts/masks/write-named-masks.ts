@@ -8,9 +8,9 @@ import { invalidColumn, type ScanTables, threeByteBlocks } from "../../src/patte
 import { patternDigest } from "../pattern-digest.ts";
 import { findFormula } from "./find-formula.ts";
 
-// What the kernel is told of the formulas of named patterns.
+// The kernel's data about the formulas of named patterns.
 
-/** Of what the kernel is told of a pattern's formula: the first bytes of src/kernel/masks/mask-tables.ts. */
+/** The start of the kernel's data about a pattern's formula: the first bytes of src/kernel/masks/mask-tables.ts. */
 const maskTablesSize = 320;
 
 const noKind = 255;

@@ -33,9 +33,9 @@ export type Compiler = {
 };
 
 export type Linked = {
-  /** Of native/; `generated` are those of wasm2c. */
+  /** Files of native/; `generated` are those of wasm2c. */
   readonly parts: readonly string[];
-  /** Paths of C files beside these. */
+  /** Paths of more C files. */
   readonly sources?: readonly string[];
   readonly linking: readonly string[];
   readonly output: string;
@@ -50,7 +50,7 @@ export const libraryParts = [...core, "bpe"];
 const usualFlags = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing"];
 const warnings = ["-Wall", "-Wextra", "-Werror"];
 
-/** What the compiler is told of the scale, and where headers are. */
+/** Compiler flags for the scale, and the paths of headers. */
 function scaleFlags({ isSmallScale = false }: Compiler): string[] {
   const directories = [
     sources,
@@ -62,7 +62,7 @@ function scaleFlags({ isSmallScale = false }: Compiler): string[] {
   return [...defined, ...directories.map((directory) => `-I${directory}`)];
 }
 
-/** Compiles parts of native/, and sources beside them, into one file. Throws what the compiler says. */
+/** Compiles parts of native/, and more sources, into one file. Throws the compiler's errors. */
 export async function compile(compiler: Compiler, linked: Linked): Promise<void> {
   const beside =
     linked.sources === undefined

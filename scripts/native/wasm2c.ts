@@ -71,7 +71,7 @@ function stateFields(header: string): string {
   return `static const StateField kernel_state[] = {\n${rows.join("")}};\n`;
 }
 
-/** What is changed in the C of wasm2c 1.0.39. Each has to be found: another version writes other C. */
+/** The changes to the C of wasm2c 1.0.39. Each must be found: another version writes other C. */
 function adapted(c: string): string {
   const replaced = (text: string, from: RegExp, to: string) => {
     if (!from.test(text)) throw new Error(`the C of wasm2c has no ${from}`);

@@ -7,7 +7,7 @@ import type { ArchivedFile } from "./archive.ts";
 export const standAlone = (root: string, path: string): string =>
   withPlainLinks(readFileSync(join(root, path), "utf8"), path.split("/").slice(0, -1).join("/"));
 
-/** The documents beside the executable in each archive, by name. */
+/** The documents next to the executable in each archive, by name. */
 export const archiveDocuments = (root: string): Readonly<Record<string, string>> => ({
   LICENSE: readFileSync(join(root, "LICENSE"), "utf8"),
   "README.md": standAlone(root, "scripts/release/archive-readme.md"),

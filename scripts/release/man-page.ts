@@ -68,7 +68,7 @@ function synopsis(command: CommandSpec): string {
   return `.B ${roff(named)}\n${rest.map((part) => argument(part)).join(" ")}`;
 }
 
-/** Options as they are typed are bold, what stands for something is in italics. */
+/** Options as typed are bold, placeholders are in italics. */
 const argument = (part: string): string =>
   part.startsWith("-") ? bold(part) : `\\fI${roff(part.replaceAll(/[<>]/g, ""))}\\fR`;
 
@@ -102,7 +102,7 @@ function optionEntry(option: Option): string[] {
   return [".TP", `${names}${taken}${repeatable ? " ..." : ""}`, roff(describeOption(option))];
 }
 
-/** Text that roff shows as it is: a dash stays a dash, and no line is taken for a request. */
+/** Escapes text for roff: a dash stays a dash, and no line becomes a request. */
 export const roff = (text: string): string =>
   text
     .replaceAll("\\", "\\e")

@@ -29,7 +29,10 @@ export function installZig(): void {
   writeFileSync(stamp, pinned);
 }
 
-/** Builds what is native for a target: the module, the shared library with what links to it, and the static library. */
+/**
+ * Builds the native files for a target: the module, the shared library with the files for linking, and the
+ * static library.
+ */
 export async function buildNative(target: Target, directory: string) {
   const { names, linking, zigTarget } = target.native;
   mkdirSync(directory, { recursive: true });

@@ -17,7 +17,7 @@ export type BundledPackage = {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /** Of the package as npm has it, in hexadecimal digits. */
+  /** The checksum of the npm package, in hexadecimal digits. */
   readonly sha512: string;
 };
 
@@ -56,7 +56,7 @@ const licenceNames = [
   ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],
 ];
 
-/** The text of NOTICE: what is in the executable beside this project's own code, and under which licences. */
+/** The text of NOTICE: third-party code in the executable, and its licences. */
 export function notice(root: string): string {
   const sections = [
     "What the executable and the libraries hold besides the code of bpe, and under which licences. That of bpe itself is in LICENSE, the text of",

@@ -23,7 +23,7 @@ export type Bom = {
 /** An archive of the release, and the Bun that is in it. */
 export type Archive = { readonly name: string; readonly sha256: string; readonly runtime: Runtime };
 
-/** The SBOM of a release: what is in its archives. CycloneDX 1.6 as JSON, checked against its schema. */
+/** The SBOM of a release: the contents of its archives. CycloneDX 1.6 as JSON, checked against its schema. */
 export async function makeSbom(root: string, archives: readonly Archive[]): Promise<string> {
   const tools = join(root, "scripts/release/tools");
   const generator = join(tools, "node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js");
@@ -34,7 +34,7 @@ export async function makeSbom(root: string, archives: readonly Archive[]): Prom
     "--mc-type",
     "application",
   ];
-  // From the lock file alone: what is installed may differ from one checkout to another.
+  // From the lock file alone, because installed packages may differ from one checkout to another.
   const made = run("node", [generator, ...options, "--spec-version", "1.6", "--output-file", "-"], root);
   const shipped = shippedPart(JSON.parse(made), bundledPackages(root));
   const whole = withArchives(shipped, archives, bunParts(bunLicencePage(root)));
@@ -61,7 +61,7 @@ export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
   return { ...bom, components, dependencies };
 }
 
-/** With the archives, each of which holds the program and a Bun, and with what is in every Bun. */
+/** Adds the archives, each with the program and a Bun, and the contents of every Bun. */
 export function withArchives(bom: Bom, archives: readonly Archive[], parts: readonly BunPart[]): Bom {
   const program = bom.metadata.component["bom-ref"];
   const version = archives[0]!.runtime.version;

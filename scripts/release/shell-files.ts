@@ -1,4 +1,4 @@
-// What belongs beside the executable on a system: the manual page, and completions for shells.
+// Files that are installed with the executable: the manual page, and completions for shells.
 import { completionScript } from "../../src/main/completions-command.ts";
 import { type ManPageOptions, manPage } from "./man-page.ts";
 

@@ -163,7 +163,7 @@ function unpack(archives: readonly string[], root: string): void {
   for (const archive of archives) run("dpkg", ["-x", archive, root]);
 }
 
-/** Puts libstdc++ and what it needs beside musl. */
+/** Installs libstdc++ and its requirements next to musl. */
 function addMuslRuntime(directory: string, roots: string, machine: string): void {
   const into = join(directory, machine);
   const platform = ["--platform", `musllinux_1_2_${machine}`, "--python-version", "3.12", "--abi", "cp312"];

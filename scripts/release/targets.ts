@@ -31,7 +31,7 @@ type NativeTarget = {
     /** What a program links with to use the shared library, where that is not the library itself. */
     readonly imports?: string;
   };
-  /** What the linker is told for the module and for the shared library. */
+  /** Linker flags for the module and for the shared library. */
   readonly linking: { readonly module: readonly string[]; readonly shared: readonly string[] };
 };
 

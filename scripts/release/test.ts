@@ -206,7 +206,7 @@ print(len(ids), "ids,", hashlib.sha256(json.dumps(said, default=str).encode()).h
 
   const theirs = join(arm64.root, "wheel");
   installWheel("manylinux_2_17_aarch64", theirs);
-  // A program that is emulated starts others as they are: this machine's.
+  // An emulated program starts others natively: this machine's.
   const executable = join(theirs, "bin/bpe");
   renameSync(executable, `${executable}-arm64`);
   const emulated = arm64.command("wheel/bin/bpe-arm64").join(" ");

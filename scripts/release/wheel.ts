@@ -18,7 +18,7 @@ export type WheelOptions = {
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;
   readonly notice: string;
-  /** pip puts them below the environment's prefix: `man` and fish look beside the directories of PATH. */
+  /** pip installs them below the environment's prefix: `man` and fish look next to the directories of PATH. */
   readonly shellFiles: readonly ShellFile[];
   /** Since 1970, of every file in it. */
   readonly seconds: number;

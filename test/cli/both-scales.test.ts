@@ -56,7 +56,7 @@ const odd = [
 const letters = [..."etaoinsh rdlu cm\n  "];
 const plain = readFileSync(join(binary, "../../docs/encode.md"), "utf8");
 
-/** A part of the manual, letters in any order, and what is odd. */
+/** A part of the manual, random letters, and odd input. */
 function piece(random: Random): string {
   const kind = random(10);
   if (kind < 4) return pick(random, odd);

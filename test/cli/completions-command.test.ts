@@ -81,7 +81,7 @@ describe("bash completes", () => {
   }
 });
 
-// The bash of macOS, 3.2, cannot be told that a word is a path.
+// In the bash of macOS, 3.2, a word cannot be declared a path.
 test.skipIf(process.platform === "darwin")(
   "bash completes as people type, paths with spaces and what stands behind = too",
   async () => {

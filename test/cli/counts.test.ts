@@ -97,7 +97,7 @@ describe("--counts and --save-counts", () => {
     expect(warnings("first.counts", "again.counts")).toEqual([
       'warning: "first.counts" and "again.counts" hold the same word counts: both are added',
     ]);
-    // Whoever names one twice meant it.
+    // A file that is named twice is counted twice on purpose.
     expect(warnings("first.counts", "first.counts")).toBeNull();
   });
 

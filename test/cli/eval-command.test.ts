@@ -92,11 +92,11 @@ describe("bpe eval", () => {
     expect(cellsOf("vocabulary, tokens")).toEqual(["-", ...[a, b].map((of) => String(of.vocabularySize))]);
     // Without any number in the texts, only their counts, 0, have a value.
     expect(linesOf(...two, "--measure", "all", "--numbers")).toHaveLength(lines.length + 2);
-    // Of one tokenizer the texts are columns, and what is not of a text is in that of all.
+    // For one tokenizer, texts are columns, and its own measures are in the column of all texts.
     const ofOne = linesOf(named[0]!, ...two.slice(2), "--measure", "all");
     expect(ofOne[1]!.trim().split(/ +/)).toEqual(["better", "en", "el", "(all)"]);
     expect(ofOne.at(-3)).toMatch(/^vocabulary, tokens +- +- +- +\d+$/);
-    // Of one text nothing is compared; many tokenizers get numbers.
+    // With one text nothing is compared; many tokenizers get numbers.
     const ofText = linesOf(...named, "--text", english, "--measure", "all");
     expect([ofText.length, ofText.some((line) => line.startsWith("Gini"))]).toEqual([2 + 14 + 3, false]);
     const many = Array.from({ length: 9 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);

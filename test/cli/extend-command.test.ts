@@ -59,7 +59,7 @@ describe("an own tokenizer, on its own corpus", () => {
     const { files } = recordIn(output).base;
     expect(files.map(({ path }: { path: string }) => path)).toContain(join(base, "tokenizer.json"));
     expect(files[0].sha256).toMatch(/^[0-9a-f]{64}$/);
-    // And once more, from what was extended.
+    // And once more, from the extended tokenizer.
     expect(train("more", "--extend", output, "-n", "+5").code).toBe(0);
     expect(train("again", "--extend", base, "-n", "305", "-s", "<|end|>").code).toBe(0);
   });
@@ -159,7 +159,7 @@ describe("the base's own special tokens", () => {
     const ranks = join(base, "tokenizer.tiktoken");
     const extended = run("ranks", corpus, "--extend", ranks, "-n", "+10");
     expect(recordIn(extended.output).options.documentsEndAt).toEqual([end]);
-    // What is extended is extended once more, and its reserved tokens end nothing.
+    // An extended tokenizer is extended again, and its reserved tokens end no documents.
     const padded = run("padded", corpus, "--extend", base, "-n", "+2", "--pad-to", "8").output;
     const more = run("more", corpus, "--extend", padded, "-n", "+2");
     expect(recordIn(more.output).options).toMatchObject({ documentsEndAt: [end], padTo: 1 });
@@ -222,7 +222,7 @@ describe("several sizes", () => {
 
   test("each is what a run of its own gives, by every rule and for each kind of file", () => {
     const base = train("sizes-base", "-n", "268", ...special).output;
-    // Of two letters each: the new merges may make them.
+    // Special tokens of two letters each: the new merges may produce them.
     const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
     for (const token of ["id", "wid", "wes", "oth"])
       json.model.vocab[token] ??= Object.keys(json.model.vocab).length;

@@ -161,7 +161,7 @@ describe("names that are too long", () => {
   test("lose what they share where they would look alike, and become numbers where that is not enough", () => {
     const alike = ["wiki-language-1-held-out", "wiki-language-2-held-out", "wiki-language-10-held-out"];
     expect(shortAxis(axis("texts", alike), 12).names).toEqual(["…1…", "…2…", "…10…"]);
-    // A name that has nothing in common with them stays as it is.
+    // A name that shares nothing with the others is unchanged.
     expect(shortAxis(axis("texts", [...alike, "en"]), 12).names).toEqual(["…1…", "…2…", "…10…", "en"]);
     const far = ["p1p", "p2p", "q1q"].map((own) => `aaaa${own.replaceAll(/[pq]/g, (c) => c.repeat(9))}zzz`);
     const { names, legend } = shortAxis(axis("texts", far, "(all)"), 8);

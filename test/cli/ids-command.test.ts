@@ -91,7 +91,7 @@ describe("merges over ids", () => {
   });
 
   test("equal those of HF's trainer over the same ids as characters, and HF encodes as we do", async () => {
-    // Characters without white space, at which this trainer is told to cut.
+    // Characters without whitespace, at which this trainer is configured to cut.
     const first = 0x4e00;
     for (let seed = 1; seed <= rounds(2); seed++) {
       const random = randomNumbers(seed * 104729);
@@ -147,7 +147,7 @@ describe("files of ids", () => {
   });
 
   test("a raw file has the type that its own ids need: those of the alphabet, or of all tokens", () => {
-    // 16 bits hold the alphabet, and not what is merged of it.
+    // 16 bits suffice for the alphabet, but not for merged tokens.
     const alphabet = 65_535;
     const learned = Array.from({ length: 40 }, (_, k) => `${k} ${k + 1}`).join(" ");
     const corpus = put(home, "wide.txt", `${learned} ${learned} ${alphabet - 1}\n`);
@@ -260,7 +260,7 @@ describe("decoding", () => {
   test("gives the documents back, of random merges, from lines and from files of numbers", () => {
     for (let seed = 1; seed <= rounds(3); seed++) {
       const random = randomNumbers(seed * 31);
-      // Of a large alphabet tokens have ids beyond 2^20.
+      // With a large alphabet, tokens have ids beyond 2^20.
       const documents = makeDocuments(random, seed % 3 === 0 ? [0, 7, 2 ** 20 - 1] : [0, 1, 2, 3]);
       const lines = linesOf(documents);
       const corpus = put(home, "corpus.txt", lines);

@@ -173,7 +173,7 @@ describe("records are told by content", () => {
         expect(bash(line)).toEqual({ code: 0, stdout: expected, stderr: note });
       }
     }
-    // A record that is longer than what is looked at first.
+    // A record longer than the head that is inspected.
     const long = JSON.stringify({ id: "x".repeat(300_000), text: "a b" });
     put(home, "long", `${long}\n${long}\n`);
     const words = bash('cat long | "$0" count - -q --text-field text');

@@ -43,7 +43,7 @@ const bytes = bpe(["train", corpus, "-n", "256", "--compat", "huggingface", "-o"
 expect(bytes.code).toBe(0);
 const alphabet = JSON.parse(readFileSync(join(home, "bytes/vocab.json"), "utf8"));
 
-/** A tokenizer of 256 bytes, with a token behind them that is in no list of added tokens. */
+/** A tokenizer of 256 bytes, followed by a token that is in no list of added tokens. */
 const plain = {
   version: "1.0",
   truncation: { direction: "Right", max_length: 100, strategy: "LongestFirst", stride: 0 },
@@ -134,7 +134,7 @@ test("special tokens come first, added tokens that are not special behind the si
   );
   expect([vocab["<s>"], vocab["<mask>"], vocab["!"]]).toEqual([0, 1, 2]);
   expect(merges.map((pair: string[]) => pair.join(" "))).toEqual(expectedMerges(text));
-  // No other format can say that a token takes along white space.
+  // No other format can express that a token strips whitespace.
   expect(read("training.json").files).not.toContain("vocab.json");
   expect(read("training.json").options).toMatchObject({
     like: join(home, "plain"),
@@ -235,7 +235,8 @@ test("what transformers reads beside it is kept, and what is typed wins", () => 
     chat_template: "{{ bos_token }}é",
     clean_up_tokenization_spaces: false,
   });
-  // A role whose token is nowhere adds a special token; one that is not special stays behind the others, and becomes special.
+  // A role whose token does not exist adds a special token; one that is not special stays after the others,
+  // and becomes special.
   expect(
     Object.entries(added_tokens_decoder).map(([id, { content, special }]: Json) => [id, content, special]),
   ).toEqual([

@@ -20,7 +20,7 @@ const train = (output: string, ...args: string[]) =>
 const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, "training.json"), "utf8"));
 const filesOf = (output: string) => tokenizerFiles(join(home, output));
 
-/** The words of each text: what is between spaces and line ends, and these. */
+/** The words of each text: the text between spaces and line ends, and these. */
 const words: NaiveWords[] = Object.values(texts).map((text) => {
   const counts = new Map<string, number>();
   for (const [word] of Buffer.from(text)

@@ -198,7 +198,7 @@ test("where no file is named, what is piped in or redirected is read; else that 
     const { code, stdout } = shell(`"$0" count ${redirected} 2>&1`);
     expect([code, stdout]).toEqual([2, expect.stringContaining("bpe: error: <file>... is missing")]);
   }
-  // Something else stands for the files.
+  // An option replaces the files.
   bpe(["count", "short.txt", "-q", "-o", "known.counts"], { cwd: home });
   expect(shell(`echo other | "$0" count --counts known.counts -q`).stdout).toBe(
     bpe(["count", "--counts", "known.counts", "-q"], { cwd: home }).stdout,

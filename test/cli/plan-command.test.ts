@@ -281,7 +281,7 @@ const planAll = (...args: string[]) =>
     .split("\n");
 const read = (name: string) => readFileSync(join(home, name));
 
-/** Encodes the plan in slices of so many lines, and gives the files of the parts in order. */
+/** Encodes the plan in slices of the given number of lines, and returns the files of the parts in order. */
 function encodeParts(
   lines: readonly string[],
   sliceLines: number,
@@ -312,7 +312,8 @@ test("parts, joined in their order, are the ids of the whole", () => {
   const expected = whole(...plain);
   expect(joined(encodeParts(lines, 3, "bin", ...plain, "-w", "2")).equals(expected)).toBe(true);
   expect(joined(encodeParts(lines, 4, "npy", ...plain), 128).equals(expected)).toBe(true);
-  // A range a part, also of inputs without text; the token goes behind those that end their input, or a record.
+  // One part for each range, including inputs without text; the token follows those that end their input, or
+  // a record.
   const appending = [...plain, "--append-token", special];
   expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
 });

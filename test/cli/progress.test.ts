@@ -272,7 +272,7 @@ test("a terminal of 40 columns has a bar, and one that cannot move its cursor ha
   expect(lines).not.toMatch(/[\r\x1b]/);
 });
 
-/** What is left on the screen of what was written on it. Nothing wraps. */
+/** Returns the final content of the screen. Nothing wraps. */
 function leftOn(shown: string): string {
   const lines = [""];
   let column = 0;
@@ -306,7 +306,7 @@ test("a bar is gone where a table, an error or the next prompt begins", async ()
   const counted = /counted 840,001 pretokens.*\n/;
   const whole = /^#bpe-counts.*\nĠwords\t240000\n(.*\n){6}prompt\n$/;
   expect(table).toMatch(/\ncounted 840,001 pretokens.*\nprompt\n$/);
-  // Behind a pipe the words may come after the summary.
+  // After a pipe the words may come after the summary.
   expect(piped).toMatch(counted);
   for (const all of [piped!, table!]) expect(all.replace(counted, "")).toMatch(whole);
   expect(error).toMatch(/^bpe: error: .*\nhint: .*\nprompt\n$/);

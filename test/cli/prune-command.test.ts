@@ -194,7 +194,7 @@ describe("other people's files", () => {
         await expectSameIds(into, "tokenizer.json");
         const written = readFileSync(join(into, "tokenizer.json"), "utf8");
         const value = JSON.parse(written);
-        // As HF writes it, and as it was but for tokens and merges.
+        // As HF writes it, and unchanged except for tokens and merges.
         const linesOf = (json: string) => json.split(/[\n,{}]+/).sort();
         // JavaScript puts keys that are numbers first.
         expect(linesOf(written)).toEqual(linesOf(JSON.stringify(value, null, indent)));

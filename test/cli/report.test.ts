@@ -340,7 +340,7 @@ test("inputs that go or change before the page is written are warned of, and it 
     `the page shows no text of this file: "${paths[0]}": no such file`,
     expect.stringMatching(/^the page shows no text of this file: ".*shorter\.txt" shrank/),
   ]);
-  // Of several inputs of one text the first that is there.
+  // With several inputs of one text, the first that exists.
   const together = sampleTextsOf([{ name: "all", inputs }], () => {});
   expect(together.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["kept text"]);
 });

@@ -170,7 +170,7 @@ test("the table of options says of every path whether it is read or written, and
   }
 });
 
-/** What the command line of a path that is read begins with: the path is typed behind it. */
+/** The beginning of the command line for a path that is read; the path follows it. */
 const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: PathRead][] => [
   ...(reads === undefined ? [] : [[[], reads] as [string[], PathRead]]),
   ...options.flatMap(({ name, reads, kind: { value = "" } }): [string[], PathRead][] =>
@@ -178,7 +178,7 @@ const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: Path
   ),
 ];
 
-/** Names of what is read, and of an output that is it, or holds it: every one of a row is tried with every other. */
+/** Names of an input, and of an output that is the same or contains it: all pairs of a row are tried. */
 const sameFile: Record<PathRead, [read: string, written: string]> = {
   corpus: ["corpus.txt link hard-link texts/../corpus.txt", "corpus.txt link hard-link ./corpus.txt"],
   files: ["plan.jsonl ./plan.jsonl plan-link", "plan.jsonl plan-link plan-hard-link tok/../plan.jsonl"],

@@ -68,7 +68,7 @@ test("signals that follow while the run cleans up leave nothing behind either", 
       stderr: "ignore",
       env: environment,
     });
-    // The file being written stands beside its place.
+    // The file being written is next to its place.
     while (!readdirSync(home).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
     for (const signal of signals) run.kill(signal);
     await run.exited;

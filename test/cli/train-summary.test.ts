@@ -57,7 +57,7 @@ test("every stage of a second is named, and a speed only of 1 MB or more", () =>
   expect(of(7e6, { totalMs: 12_898, writeMs: 999 })).toBe(`12.90 s: ${named}`);
   expect(of(7e6, { totalMs: 12_898, writeMs: 999 }, true)).toBe(`12.90 s: ${named}, writing 999 ms`);
   expect(of(999_999, {})).toBe(`17.70 s: counting 3.50 s, merging 7.40 s, ${writing}`);
-  // Of word counts alone.
+  // From word counts alone.
   expect(of(0, {})).toBe(`17.70 s: counting 3.50 s, merging 7.40 s (10,000/s), ${writing}`);
 });
 

@@ -53,7 +53,7 @@ describe("a tokenizer that was trained", () => {
     ["cs336", "gpt2"],
     ["huggingface", "cl100k"],
     ["rustbpe", "o200k"],
-    // Its tokenizer.json has llama3's pattern, the files beside that its own.
+    // Its tokenizer.json has llama3's pattern, the files next to it their own.
     ["rustbpe", "gpt4"],
   ] as const) {
     test(`has the files of a smaller training, byte for byte: ${compat}, ${pattern}`, () => {

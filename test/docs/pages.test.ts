@@ -54,7 +54,7 @@ describe("docs/options.md", () => {
           expect(entry).toContain(plain(text ?? ""));
         }
         expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
-        // Of each of its meanings something is said.
+        // Each of its meanings is explained.
         expect(entry).not.toMatch(/\([\w, ]+\) ?($|\[|-|\()/);
         if ((option.kind.least ?? 0) > 1) expect(entry).toContain(option.kind.least!.toLocaleString("en"));
         if (option.required) expect(entry).toContain("required");

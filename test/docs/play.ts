@@ -50,7 +50,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** The scripts of a page, each with the output behind it. */
+/** The scripts of a page, each with the following output. */
 export function scriptsOf(page: string): Script[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block, i) => {
@@ -86,7 +86,7 @@ export function play(page: string, directory: string, python?: string): Played[]
       const path = join(environment.TMPDIR, `bpe-page-${process.pid}.script`);
       writeFileSync(path, script.text);
       const command = script.language === "sh" ? ["bash", "-e", "-o", "pipefail", path] : [python!, path];
-      // One pipe for both, so that lines stand in the order in which they were written.
+      // One pipe for both, so that lines are in the order in which they were written.
       const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
         cwd: directory,
         env,
@@ -115,10 +115,10 @@ function writeTexts(directory: string): void {
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
 }
 
-/** What is the same each time: numbers of times, rates and memory are `#`, and blanks do not count. */
+/** Normalizes an output: numbers of times, rates and memory become `#`, and blanks are ignored. */
 export const settled = (text: string): string =>
   text
-    // Only a busy machine says so of what is small.
+    // Only a busy machine prints this for something small.
     .replaceAll(/^bpe: \w+ took .*\n/gm, "")
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")

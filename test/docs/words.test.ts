@@ -1,4 +1,4 @@
-// What holds for the pages as texts: what is in them runs, leads somewhere, and is not too much.
+// Rules for the pages as texts: their examples run, their links resolve, and they are not too long.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -22,7 +22,7 @@ describe("every block of a user page is run, or says what else it is:", () => {
       const odd = blocks.filter(({ info }) => /^$|^(sh|bash|console|shell|python|py)\b/.test(info));
       const unsaid = odd.filter((block) => !isScript(block) && !block.info.endsWith(" elsewhere"));
       expect(unsaid.map(({ line, info }) => `${path}:${line} "${info}"`)).toEqual([]);
-      // An output that no script stands before is a claim that nobody checks.
+      // An output without a preceding script is a claim that nobody checks.
       const unchecked = blocks.filter(
         (block, i) => block.info.startsWith("output") && !(i > 0 && isScript(blocks[i - 1]!)),
       );

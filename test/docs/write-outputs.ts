@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isShown, play, playedPages, root } from "./play.ts";
 
 const columns = 110;
-/** As a page can show it: lines that are too long end in `…`, behind a whole word, as `isShown` compares words. */
+/** Formats it for a page: lines that are too long end in `…`, after a whole word, as `isShown` compares words. */
 const shown = (printed: string) =>
   printed
     .replaceAll(/[ \t]+$/gm, "")

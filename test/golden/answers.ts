@@ -19,7 +19,10 @@ const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
   forPeople,
 });
 
-/** Text as it is; what no editor shows, such as control characters and bytes that are no text, by its number. */
+/**
+ * Escapes text verbatim except for characters that no editor shows, such as control characters and invalid
+ * bytes: these become numbers.
+ */
 function visible(content: string | Uint8Array): string {
   const bytes = Buffer.from(content);
   const text = bytes.toString();
@@ -100,7 +103,7 @@ const withoutProgram = (page: string) =>
     .replace(/<p class="origin">.*?<\/p>/, "")
     .replace(/"(\w+)":("[^"]*"|[\d.]+)/g, (field, key) => (volatile.test(key) ? `"${key}":"…"` : field));
 
-/** The record is the last line; how far a stage is may be told any number of times. */
+/** The record is the last line; progress lines may occur any number of times. */
 const maskLog = (text: string, directory: string) =>
   maskStderr(text, directory)
     .split("\n")
@@ -187,7 +190,7 @@ function stampOf(path: string): string {
   return [ino, size, mtimeMs, ctimeMs].join();
 }
 
-/** Runs all groups, some at a time; `cwd` has the corpora. The answers stand in the order of the groups. */
+/** Runs all groups, some at a time; `cwd` has the corpora. The answers are in the order of the groups. */
 export async function answersOf(
   binary: string,
   groups: Readonly<Record<string, string>>,

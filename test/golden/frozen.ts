@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import type { Answer } from "./answers.ts";
 
-/** A case as it is frozen: the line of its sums, and the lines of its texts. */
+/** A case in its frozen form: the line of its sums, and the lines of its texts. */
 export type Frozen = { readonly sums: string; readonly texts: string };
 
 const groupOf = (name: string) => name.slice(0, name.indexOf("/"));
@@ -23,13 +23,13 @@ export function frozenOf(name: string, { args, outputs }: Answer): Frozen {
   return { sums: [name, ...sums].join(" "), texts: texts.length === 0 ? "" : `$ ${args}\n${texts.join("")}` };
 }
 
-/** Spaces before each line; behind a last line without an end, a note. */
+/** Indents each line; after a last line without an end, a note. */
 function indented(text: string): string {
   const ended = text.endsWith("\n") ? text : `${text}⟨no end of line⟩\n`;
   return ended.replace(/^(?=.)/gm, "    ");
 }
 
-/** `frozen.txt` and the directory `frozen` beside it, for its groups in their order. */
+/** `frozen.txt` and the directory `frozen` next to it, for its groups in order. */
 export class FrozenFiles {
   readonly #path: string;
   readonly #directory: string;

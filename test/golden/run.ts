@@ -3,7 +3,7 @@
 //   npm run suite golden                                    all cases
 //   npm run suite golden -- extend prune                    the groups of these names
 //   npm run suite golden -- --against path/to/other/bpe     shows what differs between two builds
-//   npm run suite golden -- --freeze                        writes the frozen sums and texts anew
+//   npm run suite golden -- --freeze                        writes the frozen sums and texts again
 //
 // Of the environment: BPE_BINARY is another build than dist/bpe; BPE_BATTERY_CORPORA a directory of larger corpora,
 // whose sums are in the file that `--frozen FILE.txt` names, and whose texts are in the directory FILE.

@@ -44,7 +44,7 @@ export type Question = {
   readonly bytes: Uint8Array;
   readonly specialsAsText?: boolean;
   readonly inCharacters?: boolean;
-  /** count: the limit; slices: so many bytes at least; cuts: see driver.c */
+  /** count: the limit; slices: the minimum bytes; cuts: see driver.c */
   readonly number?: number;
 };
 

@@ -1,4 +1,4 @@
-/** What a tokenizer makes of a text beside its ids: the same under Node, Bun and in browsers. */
+/** The results of a tokenizer besides its ids: the same under Node, Bun and in browsers. */
 export function cutsOf(tokenizer, text) {
   const stream = tokenizer.stream();
   const { ids, offsets } = tokenizer.encodeBatch([text, "", text.slice(0, 1000)]);

@@ -59,7 +59,7 @@ export async function use(workers: number | undefined): Promise<number> {
   try {
     // @ts-expect-error: there is no such option.
     await trainTokenizer({ file: "a", vocabSize: 300 });
-    // @ts-expect-error: a size is a number, or counts beyond what is extended.
+    // @ts-expect-error: a size is a number, or counts tokens beyond the base.
     await trainTokenizer({ files: "a", vocabSize: "32k" });
     // @ts-expect-error: a tokenizer has no parts for callers.
     console.log(tokenizer.parts);

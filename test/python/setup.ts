@@ -11,7 +11,10 @@ import { normalize } from "../../src/text/normalization.ts";
 import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
-/** Each is made where it is missing, or has other packages; HF's next release cannot stand beside transformers. */
+/**
+ * Each is made if it is missing, or has other packages; HF's next release cannot be installed together with
+ * transformers.
+ */
 const environments = {
   python: [
     "numpy==2.4.6",
@@ -61,7 +64,7 @@ for (const [name, packages] of Object.entries(environments)) {
   if (isCore && name !== "python") continue;
   const home = join(root, "dist", name);
   const python = join(home, "bin/python");
-  /** Written last: an installation that was interrupted begins anew. */
+  /** Written last: an interrupted installation starts over. */
   const stampPath = join(home, "stamp");
   const stamp = createHash("sha256").update(JSON.stringify(packages)).digest("hex");
   if (!existsSync(stampPath) || readFileSync(stampPath, "utf8") !== stamp) {

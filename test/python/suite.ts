@@ -1,4 +1,5 @@
-// `npm run suite python`: the wheel, installed, beside HF's tokenizers of two versions and tiktoken; and its types.
+// `npm run suite python`: the wheel, installed, compared with HF's tokenizers of two versions and tiktoken;
+// and its types.
 // BPE_TEST_CORE leaves out what takes longest, and what asks other people's programs: forks, moving, bench, campaigns.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -55,7 +56,7 @@ const environments: [name: string, modules: string[]][] = isCore
 for (const [environment, wanted] of environments) {
   const listed = await saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
   if (listed.status !== 0) throw new Error(listed.text);
-  // A process for each class: to import what is compared takes longer than most tests.
+  // A process for each class: importing the compared packages takes longer than most tests.
   for (const name of new Set(listed.text.split("\n").filter((line) => line.startsWith("test_")))) {
     test.concurrent(name, async () => {
       const { status, text } = await saidBy(

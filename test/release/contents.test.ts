@@ -1,4 +1,4 @@
-// What a release says of what is in it, from this checkout's own lock file.
+// The stated contents of a release, from this checkout's own lock file.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

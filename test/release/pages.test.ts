@@ -36,7 +36,7 @@ function deadLinks(markdown: string): string[] {
   return linksOf(markdown).filter((target) => !headings.includes(target));
 }
 
-/** Names of pages in a text, as they are in the sources: `docs/evaluate.md`. */
+/** Names of pages in a text, spelled as in the sources: `docs/evaluate.md`. */
 const namedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w./-]*\w/g)].map(([name]) => name);
 
 test("the executable shows every page, with links that it can follow, wherever it is", () => {

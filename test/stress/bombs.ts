@@ -7,12 +7,13 @@ import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 
-// Small files that become large when they are read. They are written a part at a time: whoever makes them needs no such memory.
+// Small files that become large when read. They are written part by part, so that making them needs no such
+// memory.
 
 /** Bytes of text that bombs are made of, again and again. */
 const unitBytes = 1 << 20;
 
-/** What is packed: `first`, then the same megabyte of text `unitCount` times, then `last`. */
+/** The packed content: `first`, then the same megabyte of text `unitCount` times, then `last`. */
 type Content = {
   readonly first: Uint8Array;
   readonly unit: Uint8Array;
@@ -23,7 +24,7 @@ type Content = {
 /** A megabyte of `text` again and again; its length has to divide 2^20. */
 export const unitOf = (text: string) => Buffer.from(text.repeat(unitBytes / Buffer.byteLength(text)));
 
-/** Compresses each part by itself: members of gzip and frames of zstd stand one behind the other. */
+/** Compresses each part by itself: concatenated members of gzip and frames of zstd. */
 const inMembers =
   (compress: (bytes: Uint8Array) => Uint8Array) =>
   ({ first, unit, unitCount, last }: Content): Uint8Array[] => {
@@ -39,7 +40,7 @@ const plainly = ({ first, unit, unitCount, last }: Content): Uint8Array[] => [
 
 const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** The whole by hand: literals, and then copies of 64 bytes from a period before. */
+/** Encodes everything manually: literals, and then copies of 64 bytes from a period before. */
 function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   let size = first.length + unitCount * unit.length;
@@ -263,7 +264,7 @@ export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number
   return writeColumn(path, { codec: "ZSTD", encoding: "DELTA_BYTE_ARRAY", rowCount, pages });
 }
 
-/** A file of no rows with so many columns. */
+/** A file of no rows with `columnCount` columns. */
 export function writeFooterBomb(path: string, columnCount: number): string {
   const writer = new ByteWriter();
   const column = { name: "a", type: "BYTE_ARRAY" } as const;
@@ -272,7 +273,7 @@ export function writeFooterBomb(path: string, columnCount: number): string {
   return writeParts(path, [Buffer.from("PAR1"), writer.getBytes(), Buffer.from("PAR1")]);
 }
 
-/** HF's file of a tokenizer of so many tokens, each one letter longer than another. */
+/** HF's file of a tokenizer with many tokens, each one letter longer than another. */
 export function writeTokenizerBomb(path: string, tokenCount: number): string {
   const tokens = [...byteToCharacter];
   const merges: string[] = [];

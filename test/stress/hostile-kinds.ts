@@ -60,7 +60,7 @@ const plants: Record<string, Plant> = {
   "false file": (path) => writeFileSync(path, '{"release": 1, "fd": 0}'),
 };
 
-/** Names of ours beside the outputs and in the cache. */
+/** Our names next to the outputs and in the cache. */
 function namesOfOurs(world: World, random: Random): string {
   const [out, ids, cache] = [
     join(world.work, "out"),
@@ -81,7 +81,7 @@ function namesOfOurs(world: World, random: Random): string {
   ]);
 }
 
-/** Something of another user's stands under a name of ours: nothing waits for it, follows it or believes it. */
+/** Another user's entry has one of our names: nothing waits for it, follows it or believes it. */
 async function planted(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const victim = new Victim(world);
@@ -221,7 +221,7 @@ async function wrongClock(world: World, random: Random): Promise<Outcome> {
   for (let n = 0; n < 6; n++) {
     if (n > 0) {
       const { startedAt } = JSON.parse(readFileSync(record, "utf8"));
-      // What is no time in the name of a result is that of its file.
+      // A result whose name has no valid time gets the time of its file.
       const isTime = /^\d{4}-/.test(startedAt);
       const startedSecond = isTime ? Date.parse(startedAt) : statSync(record).mtimeMs;
       wanted.push({ startedSecond: Math.floor(startedSecond / 1000), n, inode: statSync(out).ino });

@@ -3,7 +3,7 @@ import { otherResults, trainOptions, type World, withWorkers } from "./world.ts"
 
 export type Random = ReturnType<typeof randomSource>;
 
-/** A command line of some run that is to be disturbed, and what is piped into it. */
+/** A command line of a run that is to be disturbed, and its piped input. */
 export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 
 /** One of some values. */

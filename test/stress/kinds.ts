@@ -24,7 +24,10 @@ import { shardKinds } from "./shard-kinds.ts";
 import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
-/** About what a disturbed run takes when it is not: instants are drawn from it, and those behind the end drawn again. */
+/**
+ * The approximate time of an undisturbed run: instants are drawn from it, and those after the end are drawn
+ * again.
+ */
 let jobMs = 300;
 
 /** Waits for an instant: some of them drawn from the whole run, some from when its output is being written. */
@@ -123,7 +126,7 @@ async function terminate(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** A run that met a fault, or ended before: it says what was wrong and the old result stands, or it succeeded. */
+/** A run that met a fault, or ended before: it reports the fault and the old result remains, or it succeeds. */
 async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
   mustEndWell(ended);
   const { out, ids } = world.standing(`${job.args.join(" ")} ended with ${ended.code}: ${ended.stderr}`);
@@ -227,7 +230,7 @@ function flipBit(path: string, random: Random): void {
   writeFileSync(path, bytes);
 }
 
-/** A bit of the cache is another one: what was kept is counted anew. */
+/** A flipped bit in the cache: the affected words are counted again. */
 async function damagedCache(world: World, random: Random): Promise<Outcome> {
   const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
   const pristine = join(world.root, "pristine-cache");

@@ -28,7 +28,7 @@ type HostileInput = {
   readonly name: string;
   /** Steps of --normalize. */
   readonly normalize?: string;
-  /** Writes it, made for a memory of so many megabytes. */
+  /** Writes it, sized for a memory of `megabytes`. */
   readonly write: (path: string, megabytes: number) => void;
 };
 
@@ -93,7 +93,7 @@ export const hostileInputs: readonly HostileInput[] = [
   { name: "footer.parquet", write: (path, limit) => writeFooterBomb(path, 1000 * limit) },
 ];
 
-/** What is run on an input, with a tokenizer that was trained with its normal form. */
+/** The command lines for an input, with a tokenizer that was trained with its normal form. */
 export const limitedCommands: Readonly<
   Record<string, (input: string, tokenizer: string, normal: readonly string[]) => readonly string[]>
 > = {
@@ -136,7 +136,7 @@ export async function runLimited(
 
 const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
 
-/** What is wrong with a run; undefined if it did its work, or refused by name, within its memory. */
+/** Describes what is wrong with a run; undefined if it did its work, or refused by name, within its memory. */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
   if (/undefined|NaN [kMG]?B|\[object/.test(stderr)) return `an odd message: ${stderr}`;

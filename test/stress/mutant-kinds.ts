@@ -26,7 +26,7 @@ const memoryBytesMax = 500_000_000;
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });
   const { code, ...end } = await ended;
-  // Of what no file says any more the command line may be asked: that is exit 2.
+  // Facts that no file states any more may be required on the command line: exit code 2.
   mustEndWell({ ...end, code: code === 2 ? 1 : code });
   must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
   const peakBytes = child.resourceUsage()?.maxRSS ?? 0;
@@ -35,7 +35,7 @@ async function mustBeReadOrRefused(args: readonly string[], world: World): Promi
   return met;
 }
 
-/** An empty directory for what is mutated. */
+/** An empty directory for mutants. */
 function newDirectory(world: World): string {
   const directory = join(world.inputs, "mutants");
   rmSync(directory, { recursive: true, force: true });
@@ -68,7 +68,7 @@ async function mutatedIds(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["decode", path, "--tokenizer", join(world.root, "old")], world);
 }
 
-/** Of half of the plans the digest of the wild line is made anew: a line that somebody else's program wrote. */
+/** For half of the plans the wild line gets a new digest, as if another program had written it. */
 async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const path = join(newDirectory(world), "plan.jsonl");
@@ -85,7 +85,7 @@ async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["count", "--ranges", path, "-w", "1"], world);
 }
 
-/** Word counts in either form, all checksums made anew. */
+/** Word counts in either form, with new checksums. */
 async function mutatedCounts(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const directory = newDirectory(world);

@@ -50,7 +50,7 @@ import { madeText } from "./text.ts";
 
 const seed = Number(process.env.MUTANTS_SEED ?? 20261122);
 const mutantCount = Number(process.env.MUTANTS ?? rounds(40));
-/** Whatever stands in a file, a message stays one that people can read. */
+/** Whatever a file contains, messages stay readable. */
 const messageLengthMax = 1000;
 
 const directory = scratch();

@@ -3,7 +3,7 @@ import { frameHeadBytes, magic } from "../../src/words/counts-format.ts";
 import { oneOf, type Random } from "./jobs.ts";
 import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
-// Mutations of counts files and of the files of a cache whose checksums are made anew: what a checksum does not find.
+// Mutations of counts files and of cache files with new checksums: errors that a checksum does not find.
 
 const headBytes = magic.length + 4;
 
@@ -95,7 +95,7 @@ export function mutateTsv(text: string, random: Random): string {
 
 const hashOf = (bytes: Uint8Array | string) => Bun.hash.xxHash64(bytes);
 
-/** An entry of a cache: its counts are mutated, or what is said about them. */
+/** An entry of a cache: its counts are mutated, or the facts about them. */
 export function mutateEntry(file: Buffer, random: Random): Buffer {
   const aboutEnd = file.length - 16;
   const aboutStart = aboutEnd - file.readUInt32LE(aboutEnd);

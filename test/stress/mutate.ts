@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneOf, type Random } from "./jobs.ts";
 
-// Structural mutations: what was valid keeps its form, and says something wild.
+// Structural mutations: valid data keep their form, and state something wild.
 
 /** JSON that `JSON.stringify` does not write: numbers beyond all numbers, minus zero, nesting. */
 const raw = (json: string) => `\u0001${json}\u0001`;
 
-/** Values that no reader expects where they stand, by kind. */
+/** Values that no reader expects in their place, by kind. */
 const wildValues: readonly unknown[] = [
   ...[null, true, false, "", " ", "x", "\u0000", "Ġ", "\ud800", "x".repeat(10_000), "NaN", "-1", "__proto__"],
   ...[0, 1, -1, 0.5, 255, 65_536, 2 ** 24, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 1e308].flatMap((n) => [
@@ -145,7 +145,7 @@ export function mutateLines(text: string, random: Random): string {
   return random.below(8) === 0 ? mutated.slice(0, random.below(mutated.length + 1)) : mutated;
 }
 
-/** A head of numpy's with wild values, its length mended or not; the rest of the file as it was, or cut. */
+/** A numpy head with wild values, its length corrected or not; the rest of the file unchanged, or cut. */
 export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
   const headEnd = 10 + bytes[8]! + 256 * bytes[9]!;
   let head = Buffer.from(bytes.subarray(10, headEnd)).toString("latin1");
@@ -180,7 +180,7 @@ export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
   return random.below(4) === 0 ? file.subarray(0, random.below(file.length + 1)) : file;
 }
 
-/** A file of a tokenizer that is mutated, what it is loaded by, and what has to stand beside it. */
+/** A mutated tokenizer file, the path to load it by, and the files required next to it. */
 export type TokenizerFile = {
   readonly name: string;
   readonly loadedBy: string;
@@ -188,7 +188,7 @@ export type TokenizerFile = {
   readonly mutate: (text: string, random: Random) => string;
 };
 
-/** Of a directory that `bpe train` wrote; `tekken.json` is made from it. */
+/** From a directory that `bpe train` wrote; `tekken.json` is made from it. */
 export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tokenizer.json", loadedBy: "tokenizer.json", beside: [], mutate: mutateJson },
   {

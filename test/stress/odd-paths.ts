@@ -19,7 +19,7 @@ import { binary, bpe } from "../binary.ts";
 import { makePipe, otherUser } from "../other-user.ts";
 
 export type OddPath = {
-  /** What is odd about it. */
+  /** A description of the oddity. */
   readonly name: string;
   readonly path: string;
   /** Makes in the directory of the run what the path needs. */
@@ -116,7 +116,7 @@ const nameOf = (command: readonly string[]) => {
   return `${command[0]}${kind}`;
 };
 
-/** The command with the path in the place of a word of it, or behind a new option. */
+/** The command with the path in the place of one of its words, or after a new option. */
 const at = (command: readonly string[], word: string): PathArgument => {
   const place = command.indexOf(word) + (word.startsWith("-") ? 1 : 0);
   return {
@@ -204,7 +204,7 @@ export class OddWorld {
     }
   }
 
-  /** Runs the command with the path, and says what is wrong with its end; undefined if nothing is. */
+  /** Runs the command with the path, and describes a wrong end; undefined if there is none. */
   async complaint(argument: PathArgument, odd: OddPath): Promise<string | undefined> {
     const home = join(this.root, `home-${this.homeCount++}`);
     const temporary = join(home, "tmp");
@@ -266,7 +266,7 @@ function wrongWith(code: number | null, stderr: string): string | undefined {
   return undefined;
 }
 
-/** Runs all the pairs, two at a time; gives what is wrong. */
+/** Runs all the pairs, two at a time; returns the failures. */
 export async function complaintsOf(
   world: OddWorld,
   pairs: readonly (readonly [PathArgument, OddPath])[],

@@ -52,7 +52,7 @@ export function start(args: readonly string[], options: RunOptions) {
 /** A run that nobody disturbs. */
 export const run = (args: readonly string[], options: RunOptions) => start(args, options).ended;
 
-/** An end that says what was wrong: exit 1, a message, no stack trace; or success. */
+/** An end that reported a fault: exit 1, a message, no stack trace; or success. */
 export function mustEndWell(ended: Ended): void {
   const { code, signal, stderr } = ended;
   must(signal === null, () => `it died by ${signal}, which nobody sent: ${stderr}`);

@@ -6,7 +6,8 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { mustEndWell, run, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Encoding into shards, and joining parts: the same command goes on where it was ended, to the bytes of one quiet run.
+// Encoding into shards, and joining parts: repeating a command resumes it, and gives the bytes of one
+// undisturbed run.
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
 
@@ -105,7 +106,7 @@ function layOut(world: World): void {
   mkdirSync(join(world.work, "shards"));
 }
 
-/** The same command again ends in the bytes of the quiet run, and leaves nothing beside them. */
+/** Repeating the command gives the bytes of the undisturbed run, and leaves nothing next to them. */
 async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> {
   const ended = await run(args, world.options);
   mustEndWell(ended);
@@ -140,7 +141,7 @@ async function killed(world: World, random: Random): Promise<Outcome> {
   return kills > 0 ? met : tooLate;
 }
 
-/** The disk is full in the middle: the error says so, and with room the same command goes on. */
+/** The disk fills up halfway: the error reports it, and with room the same command resumes. */
 async function full(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   const sharded = await shardedBy(world, random);

@@ -44,7 +44,7 @@ type Print = string;
  */
 export class World {
   readonly root: string;
-  /** Where the outputs go; nothing else may stand in it after a run. */
+  /** The directory of outputs; nothing else may be in it after a run. */
   readonly work: string;
   readonly temporary: string;
   readonly inputs: string;
@@ -54,7 +54,7 @@ export class World {
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
-  /** Of the other results, by their signs. */
+  /** The other results, by their signs. */
   private readonly otherPrints = new Map<string, Print>();
 
   constructor(private readonly textBytes: number) {
@@ -117,7 +117,7 @@ export class World {
     const members = [bytes.subarray(0, half), bytes.subarray(half)] as const;
     const put = (name: string, content: Uint8Array | string) => writeFileSync(this.input(name), content);
     put("new.txt", bytes);
-    // Of several members and frames, as tools that compress in parallel write them.
+    // With several members and frames, as tools that compress in parallel write them.
     for (const [name, compress] of [
       ["new.txt.gz", Bun.gzipSync],
       ["new.txt.zst", Bun.zstdCompressSync],
@@ -160,7 +160,7 @@ export class World {
     writeFileSync(join(this.work, "ids.npy"), readFileSync(join(this.root, "oldIds.npy")));
   }
 
-  /** Whose results stand there now; anything else than one whole result is lost. */
+  /** Identifies the results that are there; anything else than one whole result is an error. */
   standing(after = ""): { out: "old" | "new"; ids: "old" | "new" } {
     const out = printOf(join(this.work, "out"));
     must(
@@ -182,7 +182,7 @@ export class World {
     return print === this.prints.new || [...this.otherPrints.values()].includes(print);
   }
 
-  /** Nothing but results, each whole, and the files of a cache stands where runs write. */
+  /** Checks that the output directory has only whole results, and the files of a cache. */
   mustBeTidy(): void {
     const strays = readdirSync(this.temporary);
     must(strays.length === 0, () => `left in the directory for temporary files: ${strays.join(", ")}`);
@@ -219,7 +219,7 @@ export class World {
     this.mustBeTidy();
   }
 
-  /** With --keep 2 the old result stands beside the new one. */
+  /** With --keep 2 the old result stays next to the new one. */
   mustHaveKeptOld(): void {
     const kept = readdirSync(this.work).filter((name) => name.startsWith("out."));
     must(

@@ -110,7 +110,7 @@ function files(name: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, Bun.hash(bytes(`${name}/${path}`)).toString(16)]));
 }
 
-/** Names beside outputs that nobody should find after a run. */
+/** Names next to outputs that nobody should find after a run. */
 const hidden = () => readdirSync(home).filter((entry) => entry.startsWith("."));
 
 const special = ["-s", "<|endoftext|>", "-q"];

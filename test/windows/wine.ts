@@ -56,9 +56,12 @@ export const start = (program: string, args: readonly string[], cwd: string) =>
 export const startOnConsole = (program: string, args: readonly string[], cwd: string): Session =>
   openTerminal(commandOf(program, args), { cwd, env, columns: 200 });
 
-/** Starts wine: its server and its services, which would otherwise start anew for each program, and end some seconds later. */
+/**
+ * Starts wine: its server and its services, which would otherwise start again for each program, and end some
+ * seconds later.
+ */
 export function beginWine(): void {
-  // They go on, and whoever waits for the end of streams that they have waits for them.
+  // They keep running, and hold inherited streams open for whoever waits for their end.
   const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];
   Bun.spawnSync([join(wineDirectory, "wineserver"), "-p"], { env, stdio });
   Bun.spawnSync([wine, "wineboot"], { env, stdio });

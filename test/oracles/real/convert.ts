@@ -123,7 +123,7 @@ async function sourceOf(tokenizer: RealTokenizer) {
 
 type Source = Awaited<ReturnType<typeof sourceOf>>;
 
-/** What its tables of Unicode do not know, and a long s behind an apostrophe. */
+/** Characters missing from its Unicode tables, and a long s after an apostrophe. */
 const newToLlama =
   /\p{Cn}|[\u1c89\u1c8a\ua7cb-\ua7cd\ua7da-\ua7dc\u{105c0}-\u{105ff}\u{10d40}-\u{10d8f}\u{11380}-\u{113ff}\u{116d0}-\u{116ff}\u{11bc0}-\u{11bff}\u{13460}-\u{143ff}\u{16100}-\u{1613f}\u{16d40}-\u{16d7f}\u{1cc00}-\u{1cebf}\u{1e5d0}-\u{1e5ff}\u{2ebf0}-\u{2ee5f}]|'ſ/u;
 

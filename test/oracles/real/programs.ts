@@ -75,7 +75,7 @@ export const tokenizerOptions = (tokenizer: RealTokenizer) => [
 export const encode = (args: readonly string[], tokenizer: RealTokenizer) =>
   finish(["encode", ...args, ...tokenizerOptions(tokenizer)]);
 
-/** Runs the binary, beside others, and gives what it writes. */
+/** Runs the binary, concurrently with others, and returns its output. */
 export async function finish(args: readonly string[]): Promise<string> {
   const run = Bun.spawn([binary, ...args, "-q"], { env: {}, stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([

@@ -1,4 +1,4 @@
-// Puts the real tokenizers and the references they are compared with into dist/real; what is there already stays.
+// Installs the real tokenizers and their references into dist/real; existing ones are kept.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -16,7 +16,7 @@ const downloads = join(home, "downloads");
 const python = join(home, "python");
 const files = join(home, "files");
 
-/** Written last: an installation that was interrupted begins anew. */
+/** Written last: an interrupted installation starts over. */
 const stampPath = join(home, "stamp");
 const stamp = createHash("sha256")
   .update(JSON.stringify([realTokenizers, oraclePackages, llamaCpp]))

@@ -1,6 +1,6 @@
 import { randomSource } from "../../../bench/random.ts";
 
-/** What texts for one tokenizer are made with, beside what all of them get. */
+/** The ingredients of texts for one tokenizer, in addition to those for all. */
 export type OwnMaterial = {
   readonly specialTokens: readonly string[];
   /** Tokens of its vocabulary that are text. */
@@ -195,7 +195,7 @@ export function ownTexts(seed: number, { specialTokens, tokens, unreachable }: O
       token + pick(random, tokens),
       pick(random, pieces) + token + pick(random, pieces),
     ]),
-    // A token as a whole pretoken, and beside another one.
+    // A token as a whole pretoken, and next to another one.
     ...made(tokens.length === 0 ? 0 : 3000, () =>
       made(1 + random.below(12), () => pick(random, tokens) + pick(random, separators)).join(""),
     ),

@@ -11,7 +11,7 @@ export type RealTokenizer = {
   /** The file inside the package, kept under its own name. */
   readonly file: string;
   readonly sha256: string;
-  /** What `bpe` is told beside `--tokenizer`. */
+  /** Options of `bpe` in addition to `--tokenizer`. */
   readonly options?: readonly string[];
   /** Who is asked for the ids (oracle.py has these names), or what `bpe` says when it refuses the file. */
   readonly expected: { readonly oracle: readonly string[] } | { readonly refusal: string };
@@ -35,7 +35,7 @@ export const oraclePackages = [
 ];
 /** llama.cpp, built for Node, installed into dist/real/llama. */
 export const llamaCpp = ["node-llama-cpp@3.22.1", `@node-llama-cpp/linux-${process.arch}@3.22.1`];
-/** Of these the code needs none of the packages that they name, which are large. */
+/** The code needs none of the packages that these name, which are large. */
 export const oraclesWithoutDependencies = ["tokenizers", "llama-models"];
 
 const lenml = (name: string): Package => ({

@@ -46,7 +46,7 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   return response;
 }
 
-/** The archive of a suite. Of a commit GitHub makes it anew, so there the commit is the checksum. */
+/** The archive of a suite. GitHub makes a commit's archive again each time, so there the commit is the checksum. */
 async function archiveOf({ source }: Suite): Promise<Uint8Array> {
   if ("github" in source) {
     const { github, commit } = source;

@@ -17,7 +17,7 @@ const packages = [
   "megatron-core==0.16.1",
   "torch==2.13.0",
 ];
-/** Written last: an installation that was interrupted begins anew. */
+/** Written last: an interrupted installation starts over. */
 const stampPath = join(home, "stamp");
 const stamp = createHash("sha256").update(JSON.stringify(packages)).digest("hex");
 

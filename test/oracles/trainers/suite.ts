@@ -113,7 +113,10 @@ const types = {
   parquet: () => "int32",
 };
 
-/** Shards one behind the other have the documents, whole; each but the last has 500 ids, and not without its last document. */
+/**
+ * Concatenated shards have all documents, whole; each but the last has 500 ids, and not without its last
+ * document.
+ */
 function checkShards(parts: readonly Found[], wanted: Documents, isBare: boolean): void {
   let d = 0;
   for (const [n, part] of parts.entries()) {

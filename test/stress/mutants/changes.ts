@@ -2,9 +2,9 @@
 export type Change = {
   /** From 0. */
   readonly lineIndex: number;
-  /** The line before: it tells apart lines that stand twice in a file. */
+  /** The line before, which distinguishes lines that occur twice in a file. */
   readonly before: string;
-  /** The line as it is, and as it becomes. */
+  /** The line before and after the change. */
   readonly line: string;
   readonly changed: string;
 };

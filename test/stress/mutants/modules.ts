@@ -5,7 +5,7 @@ export type Module = {
   readonly sources?: RegExp;
   /** Tests that run the sources. The kernel has none: its files have to be built. */
   readonly tests?: readonly string[];
-  /** Tests that run what is built, which is built anew for them: only for what the others let pass. */
+  /** Tests that run the build, which is made again for them: only for mutants that pass the others. */
   readonly executableTests?: readonly string[];
 };
 

@@ -54,7 +54,7 @@ for (const { file, line } of stale) console.log(`explained, but no line of ${fil
 const residentBytesMax = 3e9;
 const build = ["run", "build.ts"];
 const test = ["test", "--timeout", "60000"];
-/** What git knows of the tree, as it is now: nothing that the build makes. */
+/** The tree's current files in git, without those that the build makes. */
 const tracked = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 })
   .stdout.split("\0")
   .filter((name) => name !== "" && tryRead(join(root, name)) !== undefined);
@@ -184,7 +184,7 @@ async function bun(args: readonly string[], timeoutMs: number): Promise<boolean>
   return code === 0;
 }
 
-/** Of all processes of its session. */
+/** Ends all processes of its session. */
 function residentBytes(session: number): number {
   const { stdout } = spawnSync("ps", ["-o", "rss=", "-s", String(session)], { encoding: "utf8" });
   return stdout.split("\n").reduce((sum, kilobytes) => sum + 1024 * Number(kilobytes), 0);

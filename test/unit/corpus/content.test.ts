@@ -21,7 +21,7 @@ describe("what is not text is told by its first bytes", () => {
     for (const [what, head] of heads) {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
-        // Of compressed Parquet no part can be read by itself; that is an error of its own.
+        // No part of compressed Parquet can be read by itself, which is a separate error.
         const message = what === "parquet" ? "is Parquet compressed with" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }

@@ -87,7 +87,7 @@ async function countInChunks(path: string, settings: Settings) {
     tasks ??= countingTexts({ inputs, pattern, specialTokens: settings.specialTokens }, counter);
     documentCount += runToEnd(tasks.take(chunk))?.documentCount ?? 0;
     if (!chunk.continues) tasks = undefined;
-    // Whoever is done with the memory may write over it.
+    // The memory may be overwritten after its use.
     chunk.bytes.fill(0x78);
     buffers.give(chunk.bytes.buffer);
     plan.push(chunk);

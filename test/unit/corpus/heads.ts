@@ -13,7 +13,7 @@ const zipped = (name: string, content = "") =>
 /** What files are by their first bytes (Latin-1), as their formats define these. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
-  // What is compressed in a wheel of Python may hold any letters, and a package may have any name.
+  // The compressed content of a Python wheel may have any letters, and a package any name.
   ["a zip archive, not text", zipped("xl/__init__.py", "from word/a.xml import application/epub, x.npy")],
   ["an empty zip archive, not text", `PK\x05\x06${nothing}`],
   ["a Word document, not text", zipped("word/document.xml")],

@@ -84,7 +84,7 @@ describe("a corpus that changes while it is read", () => {
       writeFileSync(path, "TEXT");
       utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
     };
-    // The file system keeps the thousandths of what is set here.
+    // The file system keeps milliseconds of the time set here.
     utimesSync(path, 1e9, 1e9);
     const found = () => findInputs([path])[0]!;
     const [written, linked] = [found(), found()];

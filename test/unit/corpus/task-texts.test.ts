@@ -62,7 +62,8 @@ const directory = scratch();
 const token = "<|end|>";
 
 test("a document that begins right at a cut is counted once", () => {
-  // A safe cut may stand right behind a special token: then a document begins there, and no range begins with it.
+  // A safe cut may directly follow a special token: then a document begins there, and no range begins with
+  // it.
   const before = `one${token}`;
   const inputs = findInputs([put(directory, "cut", `${before} two and more`)]);
   const cutByte = before.length;

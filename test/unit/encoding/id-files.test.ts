@@ -108,7 +108,7 @@ function documentsOf(path: string, append: boolean): number[][] {
     .map((document, d, { length }) =>
       d < length - 1 ? [...ids(document), separatorId] : [...ids(document), ...end],
     );
-  // Nothing behind the last separator is no document, but a file without any is one.
+  // Nothing after the last separator is not a document, but a file without any separator is one.
   return all.at(-1)!.length === 0 && all.length > 1 ? all.slice(0, -1) : all;
 }
 

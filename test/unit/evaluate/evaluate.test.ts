@@ -46,7 +46,7 @@ const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensA
 const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean): Promise<Evaluated> =>
   evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
-/** Words of a few letters behind all kinds of white space, with special tokens, some of them within words. */
+/** Words of a few letters after all kinds of whitespace, with special tokens, some of them within words. */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
   const spaces = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
@@ -163,7 +163,7 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
   };
   const prefixed = (json: TokenizerJson) =>
     Object.assign(json.pre_tokenizer as object, { add_prefix_space: true });
-  /** The first piece of a word is behind its white space, or behind the space that is put there. */
+  /** The first piece of a word follows its whitespace, or the space that is put there. */
   const behindSpace = (piece: string, i: number) => (i === 0 || /^( |$)/.test(piece) ? piece : ` ${piece}`);
   const nfkc = (text: string) => text.normalize("NFKC");
   const cases: [Tokenizer, Normalize?][] = [
@@ -280,7 +280,8 @@ test("parts of one character are not mixed, all else that is no whole characters
   const [notUtf8, mixed] = await madeOf();
   // The byte characters of E0 A5, of F3 A0 and of F3 A0 81.
   expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
-  // 80 81, 80 81 82, and with 83, which are bytes of two characters: three may stand behind the first one of a character.
+  // 80 81, 80 81 82, and with 83, which are bytes of two characters: three may follow the first byte of a
+  // character.
   expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
   // A space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([

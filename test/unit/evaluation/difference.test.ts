@@ -12,7 +12,7 @@ const bytes = Object.keys(jsonOf(writeTokenizer("gpt2", "huggingface")).model.vo
 
 let fileCount = 0;
 
-/** A tokenizer of bytes and these merges, whose ids follow each other; special tokens have the ids behind. */
+/** A tokenizer of bytes and these merges, with consecutive ids, followed by special tokens. */
 function tokenizerOf(merges: readonly [string, string][], specials: readonly string[] = []): TokenizerParts {
   const json = jsonOf(writeTokenizer("gpt2", "huggingface"));
   const tokens = [...bytes, ...merges.map((halves) => halves.join("")), ...specials];
@@ -99,7 +99,7 @@ test("large vocabularies are compared in steps, so that signals are served betwe
   for (; !step.done; step = work.next()) steps++;
   expect(step.value.tokens.onlyInA.length).toBe(2_000);
   expect(step.value.merges).toMatchObject({ inBoth: 10_000, onlyInB: [], moved: [] });
-  // Three for each list of 12,000, twice as many lists as tokenizers, and what is made of the lists.
+  // Three for each list of 12,000, twice as many lists as tokenizers, and the results of the lists.
   expect(steps).toBeGreaterThan(12);
 });
 

@@ -21,7 +21,7 @@ test("of several, passages that are cut differently have the cuts of all that ke
       cuts: [{ ids: [0, 1], lengths: [3, 4] }, null, { ids: [0, 1, 2], lengths: [2, 1, 4] }],
     },
   ]);
-  // What is cut alike, and what only one tokenizer keeps, has none.
+  // A text that is cut alike, or preserved by only one tokenizer, has none.
   expect(selectExcerpts([{ name: "x", cuts: [tokensOf("a b"), tokensOf("a b")] }])).toEqual([]);
   expect(selectExcerpts([{ name: "x", cuts: [tokensOf("a"), tokensOf("A")] }])).toEqual([]);
 });

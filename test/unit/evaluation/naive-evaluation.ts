@@ -32,7 +32,10 @@ export function naivePieces(
   });
 }
 
-/** What a number of so many digits costs whose tokens begin so many digits behind its first one: TokEval's formulas, with sets. */
+/**
+ * The cost of a number with `digits` digits, by the offsets where its tokens begin: TokEval's formulas, with
+ * sets.
+ */
 export function naiveNumber(digitCount: number, borders: readonly number[]) {
   const groups = (first: number) =>
     Array.from({ length: digitCount }, (_, k) => k).filter((k) => k > 0 && (k - first) % 3 === 0);

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../../binary.ts";
 
-// What transformers reads beside a tokenizer.json goes along, whoever writes the tokenizer back.
+// The files that transformers reads next to a tokenizer.json are copied with every rewrite.
 
 const home = scratch();
 const text = put(home, "text.txt", "low lower lowest new newer <|e|> ".repeat(50));

@@ -24,7 +24,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // Of a tekken.json none is found in text, so they are none of the probe's.
+  // No special token of a tekken.json is found in text, so the probe has none.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
@@ -123,7 +123,8 @@ for (const { args, unheld } of trainings) {
           else {
             const [{ files }, expected] = [made(...convert), written.get(other)!.files];
             expect(Object.keys(files)).toEqual(Object.keys(expected));
-            // To its own format, what is beside a tokenizer.json is written as it was, and not as a training does it.
+            // Converted to its own format, the files next to a tokenizer.json are unchanged, unlike after a
+            // training.
             for (const file of name === other ? names.flat() : Object.keys(expected))
               expect([other, file, files[file] === expected[file]]).toEqual([other, file, true]);
           }

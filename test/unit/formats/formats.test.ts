@@ -207,7 +207,7 @@ describe("gpt2 files", () => {
 });
 
 test("tokens of a megabyte and files of many chunks are spelled whole", () => {
-  // "a" doubled twenty times, and each of these once more with a newline behind it.
+  // "a" doubled twenty times, and each of these again followed by a newline.
   const doublings = Array.from({ length: 20 }, (_, k) => (k === 0 ? 97 : 255 + k));
   const left = [...doublings, ...Array.from({ length: 20 }, (_, k) => 256 + k)];
   const right = [...doublings, ...Array.from({ length: 20 }, () => 10)];

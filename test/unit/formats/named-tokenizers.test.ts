@@ -85,7 +85,7 @@ test("tiktoken's encodings are found in its cache, if they are the published fil
   }
   const tik = { TIKTOKEN_CACHE_DIR: join(home, "tik") };
   expect(run({ ...tik, TIKTOKEN_CACHE_DIR: "" }, "inspect", "gpt2").code).toBe(1);
-  // No output may be what is read, by whatever name.
+  // No output may be an input, under any name.
   const over = ["inspect", "gpt2", "--report", join(home, "tik", sha1Of.r50k_base)];
   expect(run(tik, ...over)).toMatchObject({ code: 2, stdout: "" });
   expect(run(tik, "encode", "text.txt", "--tokenizer", "gpt2", "-o", "x.npy", "-q").code).toBe(0);

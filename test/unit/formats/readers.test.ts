@@ -11,7 +11,7 @@ import { gpt2Pattern, madeText } from "../tokenizer/made-merges.ts";
 
 const home = scratch();
 
-/** What a special token may be made of, as long as it is text and not one byte alone. */
+/** The characters of a special token, as long as it is text and not a single byte. */
 const odd = [
   "\n\n",
   "\r\n",
@@ -47,7 +47,7 @@ test("special tokens of any characters arrive whole in every format and in every
   const specials = odd.map((token) => `--special-token=${token}`);
   const run = bpe(["train", oddCorpus, "-n", "420", "-o", output, "-w", "2", ...specials]);
   expect(run.code).toBe(0);
-  // Nothing of them reaches the terminal as it is.
+  // None of them reaches the terminal unescaped.
   expect(run.stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   const read = (name: string) => readFileSync(join(output, name), "utf8");
   const record = JSON.parse(read("training.json"));

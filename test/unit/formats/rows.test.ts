@@ -20,7 +20,10 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 7);
 
-/** Each merge joins two tokens of any length, so that many are longer than what is kept and many stand at its bound. */
+/**
+ * Each merge joins two tokens of any length, so that many exceed the kept length and many are exactly at its
+ * bound.
+ */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);
   const left: number[] = [];

@@ -130,7 +130,7 @@ test("one thread waits for the sink before it goes on", async () => {
   expect(takenWhileFull).toBe(0);
 });
 
-/** More than what is handed out at a time. */
+/** More tasks than are handed out at a time. */
 const chunkBytes = 1e6;
 
 function chunkAt(startByte: number, continues: boolean): ChunkTask {

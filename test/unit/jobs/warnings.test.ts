@@ -91,7 +91,7 @@ test("the library goes on from a base, makes several sizes, and does nothing if 
     Bun.file(join(directory, String(size), "merges.txt")).text();
   for (const size of [262, 266]) expect(await merges(output, size)).toBe(await merges(at("typed"), size));
   const again = await trainTokenizer(several);
-  // Sources that are run as they are may be other code than before.
+  // Sources that are run directly may have changed since.
   expect([...again.encode(text)]).toEqual([...made.encode(text)]);
 
   const base = join(output, "262");

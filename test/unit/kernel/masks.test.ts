@@ -18,10 +18,10 @@ const sourcesList: readonly (readonly string[])[] = [
   [`(?i:'s|'t|'re|'ve|'m|'ll|'d)|${patterns.tekken.sources[0]}`],
 ];
 
-/** What the loops need to see behind a block that they judge. */
+/** The bytes that the loops need to see after a block that they judge. */
 const lookAhead = 132;
 
-/** A pattern for documents as they are, and for documents that end behind every line feed. */
+/** A pattern for whole documents, and for documents that end after every line feed. */
 const withLines = (sources: readonly string[]) =>
   [false, true].map((lineWise) => [sources, lineWise] as const);
 
@@ -109,7 +109,7 @@ test("masks find the ends that the automaton finds, as far as they come, from ev
         }
       }
     }
-    // Of random characters much is hard, broken or over an edge.
+    // Random characters are often hard, broken or across an edge.
     expect(knownBytes / allBytes).toBeGreaterThan(0.2);
   }
 });

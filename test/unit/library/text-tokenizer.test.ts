@@ -93,7 +93,7 @@ test("a batch has the ids of each text, end to end, and where they begin", () =>
   expect(tokenizer.encodeBatch([])).toEqual({ ids: new Uint32Array(0), offsets: new Int32Array(1) });
   expect(() => tokenizer.encodeBatch(["a", 5 as never])).toThrow("encodeBatch: texts[1] is 5");
   expect(() => tokenizer.encodeBatch("a" as never)).toThrow('encodeBatch: texts is "a": it must be an array');
-  // What it had encoded is not left behind.
+  // Nothing of the encoded part remains.
   expect([...tokenizer.encode("a")]).toEqual([..."a"].map((letter) => base.model.vocab[letter]!));
 });
 

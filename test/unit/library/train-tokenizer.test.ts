@@ -317,7 +317,7 @@ test("a limit without a cache, and a corpus that holds what is written, are mist
 
 test("ifChanged does nothing for files that are as they were, and trains again on what is in memory", async () => {
   const built = globalThis as { BPE_COMMIT?: string };
-  // As in a build: sources that are run as they are have no name for their code, so nothing counts as unchanged.
+  // As in a build: sources that are run directly have no name for their code, so nothing counts as unchanged.
   built.BPE_COMMIT = "abcdef012345";
   try {
     const train = (name: string, sources: Partial<TrainTokenizerOptions>) =>

@@ -6,7 +6,7 @@ import { pick, type Random } from "../../random.ts";
 import { wordTableOf } from "../words/generators.ts";
 import type { NaiveWords } from "./naive.ts";
 
-/** Words biased to what is hard: few letters, runs, repeats, equal counts; now and then huge counts. */
+/** Words biased to hard cases: few letters, runs, repeats, equal counts; occasionally huge counts. */
 export function makeWords(random: Random): Map<string, number> {
   const alphabetSize = pick(random, [2, 2, 3, 3, 4, 8, 256]);
   const firstByte = random(250);

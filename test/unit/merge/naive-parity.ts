@@ -7,7 +7,7 @@ import { type NaiveOptions, type NaiveWords, textsOf } from "./naive.ts";
 type Text = ReturnType<typeof textsOf>[number];
 
 /**
- * Parity-aware training with strings and Maps: every pair of every language is counted anew for each merge.
+ * Parity-aware training with strings and Maps: every pair of every language is counted again for each merge.
  */
 export function naiveParity(
   languages: readonly NaiveWords[],

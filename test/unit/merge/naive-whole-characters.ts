@@ -10,7 +10,7 @@ export function isWhole(bytes: string): boolean {
   }
 }
 
-/** What may come behind the first byte of a character: nothing, or anything that a whole one has there. */
+/** The bytes that may follow the first byte of a character: nothing, or any that a whole one has there. */
 export const isBegun = (bytes: string) => bytes.length < 4 && begun.has(bytes);
 const begun = new Set<string>();
 for (let point = 0x80; point < 0x110000; point += point < 0x800 ? 1 : 0x40) {
@@ -23,7 +23,7 @@ for (let point = 0x80; point < 0x110000; point += point < 0x800 ? 1 : 0x40) {
 export function naiveMayJoin(left: string, right: string): boolean {
   if (isWhole(left) || isWhole(right)) return isWhole(left) && isWhole(right);
   if (right.length > 1) return false;
-  // Whole characters may stand before the one that has begun.
+  // Whole characters may precede the one that has begun.
   for (let length = 1; length <= 4; length++) {
     const [before, last] = [(left + right).slice(0, -length), (left + right).slice(-length)];
     if (isWhole(before) && (isWhole(last) || isBegun(last))) return true;

@@ -261,7 +261,8 @@ describe("edges", () => {
       [6, 20_000],
     ] as const) {
       const random = randomNumbers(wordLength);
-      // So many pairs occur once that the tables grow; some are frequent. The merges in between index anew what is left.
+      // Enough pairs occur once to grow the tables; some are frequent. The merges in between rebuild the
+      // index.
       const token = () => (random(2) === 0 ? random(900) : 900 + random(12));
       const word = () => Array.from({ length: wordLength }, token);
       const words = tokenWordsOf(

@@ -178,7 +178,7 @@ describe("words in several memories", () => {
 
   const pairs = someWords(30_000, () => 97 + Math.min(random(26), random(26)));
 
-  /** The least address space of a memory that an engine of so many begins with. */
+  /** The least address space of a memory with which an engine of this size begins. */
   function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
     const fits = (memoryBytesMax: number) =>
       createMergeEngine(byteWords(words), memoryCount, options, { ...defaultTuning, memoryBytesMax }) !==
@@ -379,10 +379,10 @@ test("of superwords the lists of many cells are in huge pages, those of few are 
       tuning,
     )!.memories;
     const { exports, memory } = first!;
-    // Behind the first 64 KB, which may be a page with what stands before.
+    // After the first 64 KB, which may be a page together with what precedes it.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
-  // The word has a boundary before and behind it.
+  // The word has a boundary before and after it.
   expect(areHuge(400_002)).not.toBe(false);
   expect(areHuge(400_003)).not.toBe(true);
   expect(areHuge(0, false)).not.toBe(true);

@@ -36,7 +36,7 @@ test("no named pattern needs what is refused, as it is published or in the form 
     for (const form of [sources, huggingfaceSources])
       expect([name, errorIfAny(() => compilePattern(form))]).toEqual([name, null]);
   }
-  // What is refused: back-references, and looks behind of more than one character.
+  // Refused patterns: back-references, and look-behinds of more than one character.
   for (const source of [String.raw`(a)\1`, "(?<=ab)c", "(?<!ab)c"])
     expect(errorOf(() => compilePattern([source]))).toBeInstanceOf(UserError);
 });
@@ -558,7 +558,7 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
         const compiled = compilePattern(sources, { lineWise });
         const file = readyMadeFile(sources, { lineWise }, compiled);
         writeFileSync(join(directory, file.name), file.bytes);
-        // Those behind the first of a chain are not scanned by four bytes.
+        // Those after the first of a chain are not scanned by four bytes.
         const automata = compiled.automata.map((tables, i) => ({
           ...tables,
           fourBytes: (i === 0 && buildFourByteTables(tables)) || null,

@@ -67,7 +67,7 @@ function fromTheRight(run: string): string[] {
   return groups;
 }
 
-/** Runs become pieces of their own, and are grouped; what is between them stays. */
+/** Runs become separate pieces, and are grouped; the text between them stays. */
 function groupRuns(text: string, runs: RegExp, group: (run: string) => string[]): string[] {
   const pieces: string[] = [];
   let settled = 0;
@@ -80,14 +80,14 @@ function groupRuns(text: string, runs: RegExp, group: (run: string) => string[])
 
 const wordEndRuns = new RegExp(String.raw`(?<!\p{Nd})\p{Nd}+(?!${word})`, "gu");
 
-/** The first digit behind one of these is none of the run. */
+/** The first digit after one of these does not belong to the run. */
 const guards = "[.\\/\\-:a-zA-Z]";
 const guardedRuns = new RegExp(
   String.raw`(?:(?<!${guards}|\p{Nd})|(?<=${guards}\p{Nd}))\p{Nd}+(?!${word})`,
   "gu",
 );
 
-/** A run with a part of a word right behind it stays with its neighbours. */
+/** A run directly followed by a part of a word stays with its neighbours. */
 function wordEndPieces(text: string): string[] {
   return groupRuns(text, wordEndRuns, fromTheRight);
 }
@@ -101,7 +101,7 @@ function marinPieces(text: string): string[] {
   });
 }
 
-/** Cuts before each group of three of a run, before one that begins it perhaps not; what is beside it stays with it. */
+/** Cuts before each group of three of a run, optionally not before its first; adjacent text stays with it. */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {
     const groups = fromTheRight(run);
@@ -125,7 +125,7 @@ const parts = Array.from("0123456789٣٤５𝟚½²Ⅷ①abXéж万円 \n\t.,-/:
   "444",
 ]);
 
-/** Digits of all kinds, and all that may stand beside them. */
+/** Digits of all kinds, and everything that may be next to them. */
 export function digitText(random: Random, partCount: number): string {
   let text = "";
   for (let i = 0; i < partCount; i++) {

@@ -11,7 +11,7 @@ import {
 } from "../../../src/pattern/unicode.ts";
 import { isThorough } from "../../rounds.ts";
 
-/** All code points that can stand in a text. */
+/** All code points that can occur in a text. */
 export const characters = complementOf([0xd800, 0xdfff]);
 export const everyCharacter = textOf(characters);
 
@@ -46,7 +46,7 @@ export function setIn(text: string): CodePointSet {
   return setOf(Array.from(text, (character) => character.codePointAt(0)!));
 }
 
-/** What an engine matches of a text in which no character stands twice, its matches one after the other. */
+/** An engine's consecutive matches in a text in which no character occurs twice. */
 export type Engine = (regex: string, text: string) => string[];
 
 export const huggingface: Engine = (regex, text) => {
@@ -67,7 +67,7 @@ export function preTokenizer(step: object): (text: string) => string[] {
 
 const byteRanks = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte]).toString("base64"));
 
-/** Tiktoken leaves out what is not matched; its tokens are bytes here, so the matches are joined. */
+/** Tiktoken drops unmatched text; its tokens are bytes here, so the matches are joined. */
 export const tiktoken: Engine = (regex, text) => {
   const encoder = new Tiktoken(`! 0 ${byteRanks.join(" ")}`, {}, regex);
   const bytes = Uint8Array.from(encoder.encode_ordinary(text));

@@ -324,7 +324,7 @@ const operators: readonly Operator[] = [
 // biome-ignore lint/suspicious/noExplicitAny: it changes calls of any operator
 type Call = (...args: any[]) => any;
 
-/** Small wrong changes of an operator's call, so many for a number of operands. */
+/** Small wrong changes of an operator's call, by number of operands. */
 const changes: Record<
   Operator,
   { count(operands: number): number; change(call: Call, which: number): Call }
@@ -440,7 +440,7 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
 const explained = [
   // Narrowed so that the kernel needs to look ahead less often.
   "gpt2: and 0, change 0",
-  // A character that is asked for does not end the text: what is said of that is nothing.
+  // A requested character does not end the text: a claim about that is empty.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
@@ -484,7 +484,7 @@ function naiveOps(characters: readonly string[]): Ops<boolean[]> {
   const indices = characters.map((_, i) => i);
   const { length } = characters;
   const not = (mask: boolean[]) => mask.map((is) => !is);
-  /** First index behind the run that i is in. */
+  /** First index after the run that contains i. */
   const runEnd = (run: boolean[], i: number) => {
     while (i < length && run[i]) i++;
     return i;

@@ -16,7 +16,7 @@ export function naiveRegExp(source: string): RegExp {
   return new RegExp(spaces, "gu");
 }
 
-/** The pieces of a text, split by split; what is not matched stays a piece. */
+/** The pieces of a text, split by split; unmatched text stays a piece. */
 export function naivePieces(text: string, regexps: readonly RegExp[]): string[] {
   let pieces = text === "" ? [] : [text];
   for (const regexp of regexps) {
@@ -75,7 +75,7 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
 /** Ends of the pretokens by the twin of the kernel's scan. */
 export const pretokenEnds = cutText;
 
-/** The ends of what stands before a cut, for a reader that has seen the character there and nothing behind it. */
+/** The ends of the text before a cut, for a reader that has seen the character there and nothing after it. */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;

@@ -39,7 +39,7 @@ function expectEqual(found: number[], wanted: number[], name: string, bytes: Uin
   );
 }
 
-/** The ends of what stands before a cut, and of what stands behind it. */
+/** The ends of the text before a cut, and of the text after it. */
 const endsOfParts = (compiled: CompiledPattern, bytes: Uint8Array, cut: number) => [
   ...endsOfLeftPart(compiled, bytes, cut),
   ...pretokenEnds(compiled, bytes.subarray(cut)).map((end) => cut + end),
@@ -143,7 +143,7 @@ describe("a pattern that looks left", () => {
   });
 
   test("is cut only where the automaton goes on as it would from the start of a document", () => {
-    // Every pretoken behind "a" ends at 2; but "bc" is one for who has seen the "a" only.
+    // Every pretoken after "a" ends at 2; but "bc" is one for a reader that has seen the "a" only.
     const compiled = compilePattern(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");
     expect(pretokenEnds(compiled, bytes)).toEqual([1, 2, 4, 5, 6]);

@@ -138,7 +138,7 @@ describe("a pattern of HF's engine", () => {
 
 describe("a pattern of tiktoken's engine", () => {
   test.each(both)("splits as it does there: %s", (source) => {
-    // What is not matched is left out there, so every character is.
+    // Unmatched text is dropped there, so every character is.
     const whole = `(?:${source})|[\\s\\S]`;
     const { oracle, free } = tiktokenOracle(whole, texts);
     const compiled = compilePattern([whole]);

@@ -50,7 +50,10 @@ export function randomText(random: Random, lengthMax: number): string {
 const wideSets = ["\\d", "\\p{L}", "\\s", "[^\\s\\p{L}\\d]", "\\w", "[\\d\\s]", "(?s:.)", "\\S", "\\D"];
 const wideCounts = ["", "", "?", "*", "+", "{1,3}", "{2}", "{1,3}?", "*?", "++"];
 
-/** What a look may ask for, of sets with many characters: those have something to stand for what it comes to. */
+/**
+ * The characters that a look-around may require, from sets with many characters: those have some left to
+ * represent the outcome.
+ */
 export function randomLookPattern(random: Random, depth: number): string {
   const sequence = (): string => {
     const kind = random(depth > 0 ? 10 : 6);

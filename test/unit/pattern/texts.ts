@@ -7,7 +7,7 @@ export function tablesOf(...sources: string[]): ScanTables {
   return compiledTables(sources, false);
 }
 
-/** The same, where documents may end behind each line feed. */
+/** Likewise, if documents may end after each line feed. */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
   const compiled = compilePattern(sources, { lineWise });
   if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);

@@ -128,7 +128,7 @@ test.each([
   const { sources } = readPreTokenizer({ type: "Sequence", pretokenizers: [step, byteLevel] }, "");
   const tree = parsePattern(sources[0]!);
   if (tree.kind !== "set") throw new Error("one character is cut at a time");
-  // Between two letters, only what is cut parts them.
+  // Between two letters, only characters that are cut separate them.
   const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);

@@ -28,7 +28,7 @@ const nothing = "nothing";
 const speaks = "the same bytes, and more on stderr";
 const refuses = "the run is refused by the runtime";
 
-/** What is documented: variables with an effect. All others tried have none. */
+/** The documented variables, which have an effect. No other variable tried has one. */
 const effects: Record<string, string> = {
   "BUN_JSC_dumpOptions=1": speaks,
   "BUN_JSC_nonsense=1": refuses,

@@ -113,7 +113,7 @@ test("huge pages are asked for where an array is, whose content stays, and go ba
   const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
   const array = new Uint8Array(memory.buffer, 1 << 20, 4 << 20).fill(3);
   requestHugePages(array);
-  // A memory may begin in the middle of what the system is told of.
+  // A memory may begin in the middle of the range given to the system.
   expect(isHuge(array.subarray(1 << 16))).not.toBe(false);
   expect(isHuge(new Uint8Array(memory.buffer, 6 << 20))).not.toBe(true);
   expect(array.every((byte) => byte === 3)).toBe(true);

@@ -66,7 +66,7 @@ test("in a container the group of the container is the root of the mount", () =>
   for (const group of ["/docker/abc", "/", "/../outside"]) {
     const files = {
       ...limited,
-      // Outside of what is mounted.
+      // Outside of the mounted directory.
       "sys/fs/outside/memory.limit_in_bytes": "1\n",
       "sys/fs/cgroup/outside/memory.limit_in_bytes": "1\n",
       "proc/self/cgroup": `4:memory:${group}\n`,

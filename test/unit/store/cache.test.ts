@@ -57,9 +57,9 @@ test("a plan counts what is not there, adds up the rest, and takes a sum if that
     ["abcdex + f - x, count ", "abcdef", "abcdefx", "abcdex"],
     [" + abc - , count ", "abc", "abcxyz", "axyz"],
     ["abcde + f - , count ", "abcdef", "abcdef", "abcd", "abcde"],
-    // What must be taken off the sum is gone.
+    // An entry to subtract from the sum was removed.
     [" + abcdef - , count ", "abcdef", "abcdef", "abcdex"],
-    // The sum stands for entries that are gone.
+    // The sum contains removed entries.
     ["abc +  - , count ", "abc", "", "abc"],
     ["abc +  - , count d", "abcd", "", "abc"],
     // Contents that occur several times.

@@ -7,7 +7,7 @@ import { ChecksummedFile, checksumOf } from "../../../src/store/file-checksum.ts
 import { scratch } from "../../binary.ts";
 import { rounds } from "../../rounds.ts";
 
-/** The definition: all from byte 4,096 on, then what is before. */
+/** The definition: everything from byte 4,096 on, then the bytes before. */
 const naive = (bytes: Uint8Array) =>
   crc32(new Uint8Array([...bytes.subarray(4096), ...bytes.subarray(0, 4096)]))
     .toString(16)

@@ -37,7 +37,7 @@ eachInNewHome((made) => {
   lockFile = join(home, ".out.bpe-lock");
 });
 
-/** A process that runs the lines with `place` and the functions of the lock at hand. */
+/** A process that runs the lines with `place` and the functions of the lock available. */
 function other(lines: string) {
   const source = join(import.meta.dir, "..", "..", "..", "src", "store");
   const script = `

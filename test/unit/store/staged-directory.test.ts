@@ -356,7 +356,7 @@ describe("processes", () => {
     child.kill("SIGKILL");
     await ended(child);
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("otherother");
-    // Whether its run lives is known to whoever has the lock of the place, and to nobody else.
+    // Only the holder of the place's lock knows whether its run is alive.
     publishResult(out, "other");
     expect(readdirSync(home).length).toBe(2);
     const lock = takeLockNow(placeOf(out));

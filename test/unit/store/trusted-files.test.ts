@@ -120,7 +120,7 @@ test("what is appended to is made, or found where it was put by someone trusted"
   expect(fstatSync(fd).isFile()).toBe(true);
   closeSync(fd);
   closeSync(openToAppend("/dev/null"));
-  // Whoever started the tests may have a pipe there that only root can open again, or a socket, which nobody can.
+  // The caller of the tests may have a pipe there that only root can reopen, or a socket, which nobody can.
   if (process.geteuid?.() === 0 && !fstatSync(2).isSocket()) closeSync(openToAppend("/dev/stderr"));
   expect(() => openToAppend(makePipe(join(home, "pipe")))).toThrow("ENXIO");
   linkSync(file, join(home, "second"));

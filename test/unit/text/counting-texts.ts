@@ -20,7 +20,7 @@ export function countingTexts(options: Options, counter: WordCounter): TaskTexts
   const { pattern, specialTokens, mappedBytesLeast, pretokens, ...rest } = options;
   const mapping =
     mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
-  // Of tokens that are given with what finds them, some stay text.
+  // Some tokens that are given to the finder stay text.
   const cutting = { ...plainCutting(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
   const chain = new TextChain(cutting, counter, pretokens);
   return new TaskTexts(chain, { ...rest, mapping });

@@ -28,7 +28,7 @@ import { countingTexts } from "./counting-texts.ts";
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-/** Of tokens, those that are special, which stay text here (src/kernel/token-search.ts). */
+/** The special tokens among these, which stay text here (src/kernel/token-search.ts). */
 const specialFlag = 8;
 /** Tokens of three, seven, … bytes are special. */
 const found = (tokens: readonly Uint8Array[]) =>

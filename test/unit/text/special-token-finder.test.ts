@@ -13,7 +13,10 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 /** A token found: its position and length. */
 type Found = [pos: number, length: number];
 
-/** All tokens of [from, limit); the search goes on behind each, or a byte further if those that overlap are wanted too. */
+/**
+ * All tokens of [from, limit); the search continues after each, or a byte further if overlapping ones are
+ * wanted, too.
+ */
 function findAll(finder: SpecialTokenFinder, from: number, limit: number, overlapping = false): Found[] {
   const found: Found[] = [];
   for (let pos = from; ; ) {

@@ -17,7 +17,7 @@ const trained = bpe(["train", corpus, "-n", "700", "-s", special, "-o", tokenize
 if (trained.code !== 0) throw new Error(trained.stderr);
 const specialId = 699;
 
-/** The numbers behind the head of an .npy file of uint16. */
+/** The numbers after the head of an .npy file of uint16. */
 function npyIds(path: string): Uint16Array {
   const bytes = readFileSync(path);
   return new Uint16Array(new Uint8Array(bytes.subarray(128)).buffer);
@@ -273,7 +273,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
     specialTokens: [{ roles: ["bos", "pad"] }, { roles: [] }, { roles: ["eos"] }],
     chatTemplate: JSON.parse(readFileSync(join(home, "chat/tokenizer_config.json"), "utf8")).chat_template,
   });
-  // Of many special tokens those with roles are shown.
+  // Among many special tokens, those with roles are shown.
   const many = Array.from({ length: 30 }, (_, i) => ["-s", `<${i}>`]).flat();
   const roles = ["--pad", "<29>", "-o", "many", "-q"];
   expect(bpe(["train", corpus, "-n", "300", ...many, ...roles], { cwd: home }).code).toBe(0);

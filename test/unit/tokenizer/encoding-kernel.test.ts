@@ -67,7 +67,10 @@ for (const cacheShrinkBits of [0, 8]) {
   });
 }
 
-/** Words of so many bytes, of which the vocabulary has only some, so that the others of a long word take no room for ids. */
+/**
+ * Words of the given length, of whose bytes the vocabulary has only some, so that the others of a long word
+ * need no room for ids.
+ */
 const madeWord = (length: number, idCount: number) => {
   const word = madeBytes(length, 26).map((byte) => byte - 32);
   for (let i = 0; i < idCount; i++) word[random(length)] = 97 + random(26);
@@ -107,7 +110,7 @@ for (const [what, lengths, idCount, cleared] of [
       }
       const wasCleared = peaks.map((of) => of.length > 1);
       expect({ isNarrow, wasCleared }).toEqual({ isNarrow, wasCleared: [...cleared] });
-      // What was cleared fills again.
+      // The cleared cache fills again.
       expect(peaks.some(([first, second]) => second !== undefined && second > first! / 2)).toBe(true);
     }
   });
@@ -174,7 +177,7 @@ test("words longer than any that is kept are encoded beside others, and more pre
 });
 
 test("text with more cuts and ends than are listed at a time", () => {
-  // No two characters stand in one token: every pretoken of them is cut at every character.
+  // No token has two characters: every pretoken of them is cut at every character.
   const encode = encoderOfBytes((byte) => byte, true);
   const foreign = (length: number) =>
     Buffer.from(Array.from({ length }, () => String.fromCodePoint(0x4e00 + random(500))).join(""));

@@ -25,7 +25,8 @@ function train(name: string, ...options: string[]): string {
 test("the probe text is the one that version 1 has", () => {
   const digest = createHash("sha256").update(probeText).digest("hex");
   expect(digest).toBe("196ea753bd063f743b7a23c2402c4421779671ed77bb0bf109e46c767c04d3a4");
-  // Of another Unicode version or normal form, or with a lone surrogate, it would be another text elsewhere.
+  // With another Unicode version or normal form, or with a lone surrogate, it would be another text
+  // elsewhere.
   expect(probeText.isWellFormed()).toBe(true);
 });
 

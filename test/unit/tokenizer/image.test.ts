@@ -103,7 +103,7 @@ test("only what a tokenizer needs is in it", () => {
   expect(wordRanges).toBeGreaterThan(100);
   expect(changed.part(4).length).toBe(24 + 16 * single.length + 8 * wordRanges! + contentBytes! + 1);
   expect(changed.part(4).at(-1)).toBe(0);
-  // With special tokens as text it is cut as it is.
+  // With special tokens as text it is cut unchanged.
   expect(flagsOf({ addedTokens: single })).toBe(1 | 32);
 });
 

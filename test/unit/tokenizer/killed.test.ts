@@ -49,7 +49,7 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
     if (!hadFile && run.signalCode === null) expect(existsSync(output)).toBe(true);
   }
   expect(killedCount).toBeGreaterThan(2);
-  // The next run cleans up what was left beside.
+  // The next run cleans up the leftovers.
   expect(bpe([...command, "-w", "2"]).code).toBe(0);
   expect(readdirSync(outputs)).toEqual(["ids.npy"]);
   expect(readFileSync(output).equals(whole)).toBe(true);

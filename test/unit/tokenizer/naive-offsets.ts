@@ -91,7 +91,7 @@ export class OffsetFinder {
 
 type Spaces = { readonly before: number; readonly behind: number };
 
-/** HF's rule: as many characters as the token has spaces before and behind, but not beyond its other end. */
+/** HF's rule: as many characters as the token has spaces before and after, but not beyond its other end. */
 function trimmed(
   start: number,
   end: number,

@@ -26,7 +26,7 @@ export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, witho
 const isReachedByMerging = (tokenizer: NaiveTokenizer, token: string) =>
   mergeNaively(tokenizer, token).length === 1;
 
-/** The tokens that stay, by the rule as it is told: everything is looked at anew for each token that goes. */
+/** The kept tokens, by the documented rule: everything is recomputed for each removed token. */
 export function pruneNaively(
   tokenizer: NaiveTokenizer,
   counts: ReadonlyMap<string, number>,
@@ -81,7 +81,7 @@ export const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCod
 const characters = (token: string) => encodeBytes(Buffer.from(token, "latin1"));
 const pattern = compilePattern(patterns.gpt2.sources);
 
-/** A naive tokenizer as it is loaded from files. */
+/** A naive tokenizer in the form of one loaded from files. */
 export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): TokenizerParts {
   const entries = Object.fromEntries(Array.from(ids, ([token, id]) => [characters(token), id]));
   const pairs = merges.map(([left, right]) => [characters(left), characters(right)] as const);

@@ -42,7 +42,7 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
     const withCuts = encodingWithCuts(parts, "beside foreign bytes");
     const without = uncutEncoding(parts);
     for (let round = 0; round < 60; round++) {
-      // Short pretokens are cut in some rounds, too; words that are in the cache stay as they are.
+      // Short pretokens are cut in some rounds, too; words in the cache are unchanged.
       withCuts.kernel.exports.limitCuts([16, 1, 4][random(3)]!);
       const other = madeScript(firstCodePoint + random(20), spread, 40);
       const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));
@@ -141,7 +141,7 @@ test("a whole token takes away the cuts at its own ends, and no others", () => {
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
-    // Beside ASCII a byte that a whole token begins or ends with is enough.
+    // Next to ASCII, a byte with which a whole token begins or ends is enough.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
     // Not inside this pretoken.
@@ -151,7 +151,7 @@ test("a whole token takes away the cuts at its own ends, and no others", () => {
 });
 
 test("a join with several characters on one side is known by the bytes next to it, on either side", () => {
-  // Two bytes each: the third byte of an edge comes from the character before, or behind.
+  // Two bytes each: the third byte of an edge comes from the character before, or after.
   const fromLeft = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("ба", "бав") }), true);
   expect(cutsOf(fromLeft, "бав")).toEqual([]);
   expect(cutsOf(fromLeft, "вав")).toContain(4);
@@ -177,7 +177,7 @@ test("an answer that is kept for two characters is not taken for two others with
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // The bytes where the two meet stand side by side in this token.
+      // The bytes where the two meet are adjacent in this token.
       const beside = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), beside);
       const kernel = new EncodingKernel(buildModel({ byteIds, merges }), true);

@@ -6,7 +6,7 @@ import { OffsetFinder } from "./naive-offsets.ts";
 
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
 
-/** A tokenizer of bytes, of " a" and " " twice, and of added tokens; what HF 0.23.3 answers stands in the tests. */
+/** A tokenizer of bytes, of " a" and " " twice, and of added tokens; the tests contain the answers of HF 0.23.3. */
 function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [] as boolean[] } = {}) {
   const tokens = [...byteToCharacter, "Ġa", "ĠĠ"];
   const all = { lstrip: false, rstrip: false, single_word: false, normalized: false, special: true };

@@ -22,7 +22,7 @@ test("a stream gives what decode gives, whatever the ids, and no part of a chara
       const parts = all.map((step) => stream.push(step));
       const ids = all.flat();
       expect([...parts, stream.end()].join("")).toBe(decoded(ids));
-      // What was given stays: it is the beginning of every longer text.
+      // Returned text stays: it is the beginning of every longer text.
       let given = "";
       parts.forEach((part, i) => {
         given += part;

@@ -40,7 +40,7 @@ const wordy: EncodingParts = {
   ],
 };
 
-/** Cut at its special tokens alone, though others reach for their neighbours: behind the normal form. */
+/** Cut at its special tokens alone, though others depend on their neighbours after normalization. */
 const normal: EncodingParts = {
   ...gpt2,
   normalization: "NFKC",

@@ -34,7 +34,7 @@ function jsonWith(
   };
 }
 
-/** Merges of what is in a text, at random: many tokens begin or end within a character. */
+/** Random merges of the bytes of a text: many tokens begin or end within a character. */
 function madeMerges(random: (below: number) => number, text: string): [string, string][] {
   const merges: [string, string][] = [];
   let tokens = [...encodeBytes(Buffer.from(text))];
@@ -53,7 +53,7 @@ function madeMerges(random: (below: number) => number, text: string): [string, s
   return merges;
 }
 
-/** The rules of the documentation, in a few lines, for tokenizers that encode a text as it is. */
+/** The documented rules, in a few lines, for tokenizers that encode a text unchanged. */
 class NaiveCuts {
   readonly ends: number[];
 
@@ -66,7 +66,7 @@ class NaiveCuts {
     this.ends = [0, ...lengths.map((length) => (end += length))];
   }
 
-  /** Whether no character that is valid goes on there. */
+  /** Whether no valid character continues there. */
   isCut(position: number): boolean {
     const isCharacter = (start: number, end: number) => {
       const text = decode(this.text.subarray(start, end));
@@ -177,7 +177,7 @@ test("texts are cut where the naive rules cut them, whatever the merges; bytes n
 });
 
 const base = jsonOf(writeTokenizer("gpt2"));
-/** Whether no character there is joined, by a normal form, with what is before. */
+/** Whether no character there is joined to the preceding text by a normal form. */
 const opens = (text: string, at: number) => !/^[\p{M}\u1160-\u11ff]/u.test(text.slice(at).normalize("NFKD"));
 
 /** Whether the text, cut there, has the normal form that it had. */
@@ -211,7 +211,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
     }
     const { normalization, addedTokens } = tokenizer.parts;
     if (sharesId(json, tokenizer)) continue;
-    // White space of its own that another one would take along.
+    // Whitespace as a token of its own, which another one would strip.
     const hasEdges = addedTokens.some(({ content }) => content.trim() !== content);
     const isAdded = new Set(addedTokens.map(({ id }) => id));
     for (const [turn, text] of texts.entries()) {
@@ -281,7 +281,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         }
         if (overlap === 0) expect(end).toBe(text.length);
       }
-      // Cut off from the letter behind it, a token counts that had to stand alone.
+      // Cut off from the following letter, a token is found that had to stand alone.
       if (options.specialTokensAsText || addedTokens.some(({ singleWord }) => singleWord)) continue;
       const kept = idsOf(tokenizer.truncate(text, n)).filter((id) => isAdded.has(id));
       expect(kept.length).toBeLessThanOrEqual(ids.filter((id) => isAdded.has(id)).length);
@@ -325,7 +325,7 @@ test("no part ends within a character, though every token does", () => {
   expect(() => tokenizer.chunks(`a${text}`, 2)).toThrow(
     'chunks: "漢" at byte 1 has 3 tokens: more than size, which is 2',
   );
-  // What was refused is not left behind.
+  // Nothing of the refused text remains.
   expect(tokenizer.encode("a").length).toBe(1);
 });
 
@@ -382,7 +382,7 @@ test("what a normal form changes together is not parted, and the text stays as i
   expect(tokenizer.truncate(`a${decomposed}b`, 3)).toBe(`a${decomposed}`);
   expect(tokenizer.chunks(`a${decomposed}b`, 2)).toEqual(["a", decomposed, "b"]);
   expect(tokenizer.chunks("²e\u0301가\u11a8가²", 3)).toEqual(["²", "e\u0301", "가\u11a8", "가", "²"]);
-  // These stay as they are, side by side.
+  // These are adjacent, and unchanged.
   expect(tokenizer.chunks("x\u0301x\u0301", 2)).toEqual(["x", "\u0301", "x", "\u0301"]);
   expect(tokenizer.truncate(`x\u0301${decomposed}`, 1)).toBe("x");
   // But where nothing else fits.

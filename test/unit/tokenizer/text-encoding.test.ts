@@ -27,7 +27,7 @@ function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEnco
   ];
 }
 
-/** Encodes in pieces of so many bytes. */
+/** Encodes in pieces of the given number of bytes. */
 function encodeBy(encoding: TextEncoding, bytes: Uint8Array, pieceBytes: number): number[] {
   for (let pos = 0; pos < bytes.length; pos += pieceBytes) {
     encoding.push(bytes, pos, Math.min(bytes.length, pos + pieceBytes));

@@ -18,7 +18,7 @@ import { type NaiveWords, ranksOf, spelledMerges } from "../merge/naive.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
-/** How often each token occurs when the words are encoded by the first so many merges. */
+/** Occurrences of each token when the words are encoded by the first merges. */
 function naiveCounts(words: NaiveWords, merges: Merges, mergeCount: number): number[] {
   const vocabulary = byteVocabulary("cs336");
   const pairs = spelledMerges(merges)
@@ -94,12 +94,13 @@ const exampleWords = new Map([
 ]);
 
 test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
-  // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
+  // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are absorbed,
+  // "est" has 3 left.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
   const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => markIntermediates(tokenCounts)[token]);
   expect([...tokenCounts.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
   expect(found).toEqual([256, 257, 258, 260, 261]);
-  // Bytes are given: none is an intermediate token, though "s" is gone too.
+  // Bytes are given: none is an intermediate token, though "s" is absorbed, too.
   expect([tokenCounts.endCounts[115], markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
   // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
@@ -188,7 +189,7 @@ test("half the size is found where merges add no token, too, and is none below w
   const { half } = tokenCountFacts(tokenCounts, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
-  // 256 bytes, "ab", and the merges beside "a b".
+  // 256 bytes, "ab", and the merges besides "a b".
   expect(half).toEqual({
     vocabSize: 428,
     bytesPerToken: tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[428 - 256]!,

@@ -3,7 +3,7 @@ import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
 
 const shape = (text: string | number[]) => {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : Uint8Array.from(text);
-  // Bytes beside the token are not looked at.
+  // Bytes around the token are ignored.
   const around = Uint8Array.of(0x61, ...bytes, 0x61);
   return shapeOf(around, 1, 1 + bytes.length);
 };

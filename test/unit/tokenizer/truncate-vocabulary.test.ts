@@ -63,7 +63,7 @@ test("the tokens that stay are those of a naive twin, at every size, and its mer
   }
 });
 
-/** A tokenizer of these tokens, with ids in their order behind the bytes, and merges. */
+/** A tokenizer of these tokens, with consecutive ids after the bytes, and merges. */
 const tokenizerOf = (
   tokens: readonly string[],
   merges: readonly [string, string][],

@@ -75,7 +75,7 @@ test("what the halves of a token say of its script is what its bytes say", async
     bytes(text),
   );
   const below = randomNumbers(7);
-  // Whole characters, their first bytes, and what is behind those.
+  // Whole characters, their first bytes, and their continuation bytes.
   const tokens = characters.flatMap((whole) => [whole, whole.subarray(0, 1), whole.subarray(1)]);
   const merges: [left: number, right: number, merged: number][] = [];
   const merge = (left: number, right: number) => {

@@ -48,7 +48,7 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
   return { json, wholes };
 }
 
-/** A whole token beside others and beside letters. */
+/** A whole token next to others and to letters. */
 const madeNeighbours = (wholes: readonly string[]) =>
   Array.from({ length: 1 + random(4) }, () => (random(2) === 0 ? pick(wholes) : madeWord(3))).join("");
 

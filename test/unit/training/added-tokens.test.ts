@@ -100,7 +100,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       const text = `${madeText(seed + 50, 40)} ${seeds.join("")}${specials.join(" ")} <|end|>${seeds.join(" ")}`;
       const ids = [...after.encode(text)];
       expect({ seed, ...(await theirs(text)) }).toEqual({ seed, huggingface: ids, tiktoken: ids });
-      // The new merges come behind all of the base: they join what it leaves.
+      // The new merges follow all of the base's: they join the remaining tokens.
       const grown = { ...naive, merges: [...naive.merges, ...expected] };
       const parts = seeds.flatMap((text) => [text, `${text}q`, text.slice(0, -1)]);
       for (const word of [...madeText(seed + 90, 40).split(/\s+/), ...parts]) {
@@ -232,7 +232,7 @@ describe("another text for a special token", () => {
       expect(tokenizer.encode("<|end|>").length).toBeGreaterThan(1);
       expect(tokenizer.decode([419])).toBe("<|fin|>");
     }
-    // Only where the old text stood.
+    // Only where the old text was.
     const asJson = (text: string) => JSON.stringify(text).slice(1, -1);
     for (const name of ["tokenizer.json", "vocab.json", "tokenizer_config.json", "special_tokens_map.json"]) {
       let expected = readFileSync(join(path, name), "utf8");

@@ -246,7 +246,7 @@ describe("a base that changes text before it cuts it", () => {
     "\n",
   ];
 
-  /** Documents end at special tokens as they are in the text; each is changed by itself. */
+  /** Documents end at special tokens in the raw text; each is normalized by itself. */
   function naiveWords(text: string, form: string | null, addsSpace: boolean): Map<string, number> {
     const words = new Map<string, number>();
     for (const document of text.split("<|end|>")) {
@@ -328,7 +328,7 @@ describe("tokens of the base", () => {
 
   test("a new token that the base's merges would never leave whole is refused", async () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, ignoresMerges: false })));
-    // (a, b) first, then (c, d), then both: but behind "ab" the base's (ab, c) goes first.
+    // (a, b) first, then (c, d), then both: but after "ab" the base's (ab, c) goes first.
     const text = "ab.ab.ab.ab.cd.cd.cd.abcd.abcd";
     const refused = extend(path, text, { newTokenCounts: [2] });
     await expect(refused).rejects.toThrow('new token 2, "abcd", could never be used');

@@ -13,7 +13,7 @@ import { naiveParity } from "../merge/naive-parity.ts";
 const home = scratch();
 const plain = { ratio: null, window: null, globalMerges: 0 };
 
-/** Whole weights: so many copies. */
+/** Integer weights, as copies. */
 const times = (words: NaiveWords, weight: number) =>
   new Map([...words].map(([word, n]) => [word, n * weight]));
 

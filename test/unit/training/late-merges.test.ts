@@ -158,7 +158,7 @@ test("a tokenizer with superwords encodes as merging in one go does, and as HF d
 
 test("ordinary vocabularies have no late merges", async () => {
   const home = scratch();
-  // Unicode's spaces stand before spaces in real vocabularies.
+  // In real vocabularies, Unicode's spaces occur before spaces.
   const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
   for (const pattern of ["gpt2", "cl100k", "o200k"]) {
     const { mergeCount, lateRank } = factsOf(

@@ -89,7 +89,8 @@ describe("training agrees with the naive twin", () => {
 
 test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
   // Pairs that occur most: "e s" and "s t", 9 each, in widest and newest; "s t" is the greater. Then "e st" has 9, "o w"
-  // 7 as "l o" has, in low and lower; "o w" is the greater, and so on. Split at spaces, so that words stand alone.
+  // 7, like "l o", in low and lower; "o w" is the greater, and so on. Split at spaces, to keep words
+  // separate.
   const words = { low: 5, lower: 2, widest: 3, newest: 6 };
   const content = Object.entries(words)
     .flatMap(([word, count]) => Array(count).fill(word))

@@ -34,7 +34,7 @@ const paths = [1, 2, 3].map((seed) =>
 );
 const inputs = findInputs(paths);
 
-/** Counts with a memory for so many bytes of words, 0 being one that every window is too much for. */
+/** Counts with memory for this many bytes of words; with 0, every window is too much. */
 async function count(workerCount: number, wordBytesMax: number, countedPerInput = new Set<number>()) {
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
@@ -127,7 +127,7 @@ test("more sources than can be open are added up in rounds, and nothing is added
     const all = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
     const few = runToEnd(reduceSources(all, { scratch, countsOptions }, sourceCountMax));
     expect(few.length).toBe(Math.min(sourceCountMax, all.length));
-    // What was added up and is in the way is removed; what the user named is not.
+    // Added runs that are in the way are removed; files that the user named are not.
     expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
     expect(existsSync(part.path)).toBe(true);
     expect(entriesOf(runToEnd(addUp({ counter, sources: few })))).toEqual(plain);

@@ -31,7 +31,7 @@ function fileOf(table: WordTable, madeWith: CountsOptions = options): Uint8Array
   return new Uint8Array(Buffer.concat([...countsFileChunks(table, madeWith)]));
 }
 
-/** A reader that is given at most so many bytes at a time. */
+/** A reader that gets a limited number of bytes at a time. */
 function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
   let pos = 0;
   const read = (into: Uint8Array) => {

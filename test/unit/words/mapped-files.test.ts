@@ -50,7 +50,7 @@ type Settings = {
   counter?: WordCounter;
 };
 
-/** Counts the file, mapped, and does something to it after so many windows. */
+/** Counts the file, mapped, and changes it after the given number of windows. */
 function countWith(
   path: string,
   { after, change, pattern = gpt2, counter = new WordCounter() }: Settings,

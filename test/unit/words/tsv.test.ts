@@ -185,7 +185,7 @@ function naive(file: string): Map<string, number> | number {
   return words;
 }
 
-/** The same of the reader. */
+/** Likewise for the reader. */
 function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> | number {
   try {
     return new Map(entriesOf(read(file, chunkSizeBytes)));
@@ -266,7 +266,7 @@ const options: CountsOptions = {
   isLinewise: true,
 };
 
-/** Read with at most so many bytes at a time. */
+/** Read with a limited number of bytes at a time. */
 function readHead(file: Uint8Array, pieceBytes = 1 << 30) {
   let pos = 0;
   const { options: found, rest } = readTsvHead("words.tsv", (into) => {

@@ -128,7 +128,10 @@ test("words that differ in one byte only, at any place, are words of their own",
 describe("words that differ in a regular way", () => {
   const bits64 = (1n << 64n) - 1n;
   const [multiplier0, multiplier1] = [0x9e3779b97f4a7c15n, 0xc2b2ae3d27d4eb4fn];
-  /** Of the kernel's three tables: the eight-byte parts of a slot, and the hash of the key that begins at `slots[pos]`. */
+  /**
+   * For the kernel's three tables: the eight-byte parts of a slot, and the hash of the key that begins at
+   * `slots[pos]`.
+   */
   const tables: [slotParts: number, hashAt: (slots: BigUint64Array, pos: number) => bigint][] = [
     [2, (slots, pos) => slots[pos]! * multiplier0],
     [

@@ -6,7 +6,7 @@ import { rounds } from "../../../rounds.ts";
 
 const faultNames = Object.keys(lineFault);
 
-/** What `readLine` makes of a line that stands between two others. */
+/** The result of `readLine` for a line between two others. */
 function read(line: string, field = "text"): ReturnType<typeof naiveLine> {
   const before = '{"text":"before"}\n';
   const text = textOf(`${before}${line}\n{"text":"behind"}\n`);

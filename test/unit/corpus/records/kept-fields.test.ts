@@ -14,7 +14,7 @@ import { rounds } from "../../../rounds.ts";
 import { refusalOf } from "../../../thrown.ts";
 import { writeTokenizer } from "../../tokenizer/made-tokenizer.ts";
 
-// Fields of records that stay beside their ids.
+// Fields of records that are stored next to their ids.
 
 const parts = await loadTokenizerParts(writeTokenizer("gpt2"));
 const format = idFormatOf("parquet", "")!;

@@ -370,7 +370,7 @@ test("runs and packed bits are decoded, and nothing is read behind their end", (
   expect(decodeRleBitPacked(bytes, 0, bytes.length, 3, out)).toBe(true);
   expect([...out]).toEqual([3, 3, 3, 3, 3, 0, 1, 2, 3, 4, 5, 6]);
   for (let end = 0; end < bytes.length; end++) expect(decodeRleBitPacked(bytes, 0, end, 3, out)).toBe(false);
-  // A run of a length beyond what is wanted ends with what is wanted.
+  // A run longer than the requested values ends with them.
   expect(decodeRleBitPacked(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x07, 9), 0, 6, 4, out)).toBe(true);
   expect([...out]).toEqual(Array(12).fill(9));
 });
