@@ -1,9 +1,10 @@
-// `npm run suite nightly`: what is too slow for CI, or needs more of the world than npm gives: other people's programs and their
-// release candidates, browsers, shells, Windows programs, downloads, and campaigns of random faults. Names run only these suites:
+// `npm run suite nightly`: tests that are too slow for CI, or need more than npm provides: other programs and
+// their release candidates, browsers, shells, Windows programs, downloads, and fault injection. Names select
+// suites:
 //
 //   npm run suite nightly [-- spark real]
 //
-// Prints a line for each suite, and "N passed, N failed" at the end. What a suite said is in dist/nightly.
+// Prints a line for each suite, and "N passed, N failed" at the end. The suites' output is in dist/nightly.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";

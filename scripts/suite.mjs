@@ -36,13 +36,13 @@ const suites = {
   "python-core": ["the part of it that CI runs", python, core],
   "python-faults": [
     "random faults of the Python package",
-    [build, bun("test/python/setup.ts"), ["./dist/python/bin/python", "test/python/campaign.py"]],
+    [build, bun("test/python/setup.ts"), ["./dist/python/bin/python", "test/python/fault_injection.py"]],
   ],
   others: [
     "the test suites of other projects, such as tiktoken and vLLM",
     [build, bun("test/python/setup.ts"), bun("test/oracles/suites/run.ts")],
   ],
-  native: ["the core in C under sanitizers", [buildBothScales, bun("test/native/campaign.ts")]],
+  native: ["the core in C under sanitizers", [buildBothScales, bun("test/native/fault-injection.ts")]],
   real: [
     "published tokenizers",
     [
@@ -89,7 +89,7 @@ const suites = {
   ],
   paths: ["odd paths in every option", [build, bun("test/stress/odd-paths.ts")]],
   memory: ["every command under --memory-limit", [build, bun("test/stress/memory.ts")]],
-  faults: ["random faults: kills, full disks, damaged files", [build, bun("test/stress/campaign.ts")]],
+  faults: ["random faults: kills, full disks, damaged files", [build, bun("test/stress/fault-injection.ts")]],
   mutants: [
     "small wrong changes of the sources, which tests have to notice",
     [bun("test/stress/mutants/run.ts")],

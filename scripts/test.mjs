@@ -1,13 +1,15 @@
-// Checks types and style, and runs all tests; or only those whose path has one of the words given: `node scripts/test.mjs
-// test/words`. What begins with "-" is given to Bun. `--long` runs the random tests, with more rounds (test/rounds.ts), and those
-// of the command line, each run in a process of its own (test/binary.ts).
+// Checks types and style, and runs all tests; or only those whose path has one of the given words: `node
+// scripts/test.mjs test/words`. Arguments that begin with "-" are passed to Bun. `--long` runs the random
+// tests, with more rounds (test/rounds.ts), and those of the command line, each run in its own process
+// (test/binary.ts).
 //
 // Files that compare with a twin, another program or the text itself run again at small scale, where every size is tiny
 // (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
 //
-// A file of tests runs in a process of its own: one that ran other files before takes up to three times as long where tests
-// make many memories, and what it prints can be shown together. Prints what the files that failed have to say, then how many
-// tests passed and failed, by what Bun says of each file. A file gets a temporary directory and has to leave it empty.
+// A test file runs in its own process: after other files, tests that make many memories would take up to
+// three times as long, and its output can be shown together. Prints the output of failed files, then the
+// numbers of passed and failed tests, as reported by Bun for each file. A file gets a temporary directory and
+// has to leave it empty.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// The entry of dist/bpe-warm: the program, which makes one run after the other as it is asked (warm-runs.ts). A run takes a
-// tenth of the processor time of a process of its own.
+// The entry of dist/bpe-warm: the program, which makes one run after the other on request (warm-runs.ts). A
+// run takes a tenth of the processor time of a separate process.
 import { dlopen, ptr } from "bun:ffi";
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 import { run } from "../src/main/run.ts";

@@ -1,5 +1,5 @@
-// Builds everything that a release is made of into dist/release/: `npm run release`. With `-- --host` what is for this machine
-// alone, also of a tree with changes. docs/internals/building.md says what a release is.
+// Builds all files of a release into dist/release/: `npm run release`. With `-- --host` only those for this
+// machine, also from a tree with changes. docs/internals/building.md describes a release.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,4 +1,5 @@
-// Tries what `npm run release` made: `npm run suite release`. docs/internals/building.md says what is tried and what cannot be.
+// Tests the results of `npm run release`: `npm run suite release`. docs/internals/building.md says what is
+// tested and what cannot be.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,

@@ -6,16 +6,17 @@ import { randomNumbers } from "../random.ts";
 
 // Examples of pages, run as a reader would type them.
 //
-// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in their order in one directory,
-// which holds LICENSE, a text that every reader has, examples/, and made texts that stand for a reader's own: corpus.txt, mine.txt
-// and records in data/. What a script prints, stdout and stderr, is in the block marked `output` behind it; without one it may
-// print anything. A script that fails is an error.
+// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in order in one
+// directory, which holds LICENSE, a text that every reader has, examples/, and generated texts that represent
+// a reader's own: corpus.txt, mine.txt and records in data/. A script's output, stdout and stderr, is in the
+// following block marked `output`; without one it may print anything. A script that fails is an error.
 //
-// A line `# before: CODE` in Python is what the next line replaces. Such a script is run twice, with either line.
+// A line `# before: CODE` in Python is replaced by the next line. Such a script is run twice, with either
+// line.
 //
-// In an output a line `…` stands for any number of lines, and `…` within a line for any characters. Times, rates, memory
-// and process ids are not compared (`settled`). Of a block marked `output numbers aside` no number is: it shows what a corpus of
-// 100 MB gives, which the test does not have.
+// In an output a line `…` matches any number of lines, and `…` within a line any characters. Times, rates,
+// memory and process ids are not compared (`settled`). In a block marked `output numbers aside` no numbers
+// are: it shows the result for a corpus of 100 MB, which the test does not have.
 
 export const root = join(import.meta.dir, "..", "..");
 

@@ -1,5 +1,6 @@
-// `npm run suite examples -- docs/nightly.md` runs the examples of the pages, of all if none is named, and writes what
-// they print into their output blocks. A block that already shows it, with `…` or without, stays as it is.
+// `npm run suite examples -- docs/nightly.md` runs the examples of the pages, all if none is named, and
+// writes their output into their output blocks. A block that already matches, with `…` or without, is
+// unchanged.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ for (const path of named.length > 0 ? named : playedPages()) {
   const directory = mkdtempSync(join(tmpdir(), "bpe-page-"));
   const lines = readFileSync(join(root, path), "utf8").split("\n");
   const played = play(lines.join("\n"), directory, existsSync(python) ? python : undefined);
-  // From the end, so that the lines before stay where they are.
+  // From the end, so that the preceding lines keep their numbers.
   for (const { script, code, printed } of played.toReversed()) {
     if (code !== 0) {
       console.error(`${path}:${script.line}: exit code ${code}\n${printed}`);

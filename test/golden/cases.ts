@@ -1,4 +1,5 @@
-// What the battery runs. A group is a list of lines, run one after the other; groups are independent. A line is
+// The cases of the golden tests. A group is a list of lines, run one after the other; groups are independent.
+// A line is
 //
 //   NAME: ARGUMENTS          the arguments of bpe, as a shell takes them; `< FILE` gives a file as standard input
 //   + KIND FROM TO [MORE]    makes a file of another (`makers` of make.ts)

@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { randomSource } from "../../bench/random.ts";
 
-// Small corpora, the same bytes everywhere: all that the battery reads is made of seeds.
+// Small corpora, the same bytes everywhere: all inputs of the golden tests are generated from seeds.
 
 type Random = ReturnType<typeof randomSource>;
 

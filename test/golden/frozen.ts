@@ -1,5 +1,6 @@
-// What the battery has to answer. `frozen.txt` has a line for each case: its name, then each output with its sum.
-// `frozen/GROUP.txt` has what people read, as it is, so that a change of words can be read in a diff:
+// The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then each output
+// with its sum. `frozen/GROUP.txt` has the texts for people verbatim, so that a change of words can be read
+// in a diff:
 //
 //   == NAME
 //   $ bpe ARGUMENTS

@@ -5,7 +5,7 @@
 //   npm run suite golden -- --against path/to/other/bpe     shows what differs between two builds
 //   npm run suite golden -- --freeze                        writes the frozen sums and texts again
 //
-// Of the environment: BPE_BINARY is another build than dist/bpe; BPE_BATTERY_CORPORA a directory of larger corpora,
+// Of the environment: BPE_BINARY is another build than dist/bpe; BPE_GOLDEN_CORPORA a directory of larger corpora,
 // whose sums are in the file that `--frozen FILE.txt` names, and whose texts are in the directory FILE.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
   options: { freeze: { type: "boolean" }, frozen: { type: "string" }, against: { type: "string" } },
 });
 const binary = resolve(process.env.BPE_BINARY ?? built);
-const corpora = process.env.BPE_BATTERY_CORPORA;
+const corpora = process.env.BPE_GOLDEN_CORPORA;
 if (corpora !== undefined && values.frozen === undefined && values.against === undefined)
   throw new Error("larger corpora need --frozen FILE or --against BINARY");
 const frozenFiles = new FrozenFiles(values.frozen ?? join(import.meta.dir, "frozen.txt"));
@@ -37,7 +37,7 @@ const groups = Object.fromEntries(
 
 /** The answers of a binary, in a directory that is there for this alone. */
 async function answers(of: string): Promise<Map<string, Answer>> {
-  const directory = mkdtempSync(join(tmpdir(), "bpe-battery-"));
+  const directory = mkdtempSync(join(tmpdir(), "bpe-golden-"));
   try {
     if (corpora === undefined) writeCorpora(directory);
     else for (const name of largeFiles) symlinkSync(resolve(corpora, name), join(directory, name));

@@ -1,5 +1,5 @@
-// Tries the package of npm where nothing of this checkout is near: `npm run suite npm`. BPE_TEST_NODES names other Nodes than
-// the one on the path, and BPE_TEST_CHROMIUM a browser; without one, a bare JavaScript engine stands for it.
+// Tests the npm package away from this checkout: `npm run suite npm`. BPE_TEST_NODES names other Nodes than
+// the one on the path, and BPE_TEST_CHROMIUM a browser; without one, a bare JavaScript engine replaces it.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {

@@ -1,6 +1,6 @@
 // `npm run suite python`: the wheel, installed, compared with HF's tokenizers of two versions and tiktoken;
 // and its types.
-// BPE_TEST_CORE leaves out what takes longest, and what asks other people's programs: forks, moving, bench, campaigns.
+// BPE_TEST_CORE leaves out the slowest tests, and comparisons with other programs: forks, moving, bench, fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -81,8 +81,8 @@ for (const name of ["test_calls", "test_cuts", "test_session", "test_training"])
   });
 }
 
-test.skipIf(isCore).concurrent("rounds of the fault campaign lose nothing", async () => {
-  const { status, text } = await said("campaign.py", "--seed", "1", "--rounds", "16");
+test.skipIf(isCore).concurrent("rounds of fault injection lose nothing", async () => {
+  const { status, text } = await said("fault_injection.py", "--seed", "1", "--rounds", "16");
   expect(status, text).toBe(0);
 });
 

@@ -25,7 +25,7 @@ const isRoot = process.geteuid?.() === 0;
 /** No run may wait longer for what others put in its way. */
 const hangMs = 10_000;
 
-/** What another user wants to be spoiled, and what it must hold afterwards. */
+/** Another user's file as the target of an attack, and its required content afterwards. */
 class Victim {
   readonly file: string;
   readonly directory: string;
@@ -250,8 +250,8 @@ function setClock(recordPath: string, time: string): void {
 }
 
 /**
- * Two runs that cannot see each other's processes, with host names that are the same or not, share a cache, and a
- * directory for temporary files: the one that was stopped finds everything as it was.
+ * Two runs that cannot see each other's processes, with equal or different host names, share a cache, and a directory
+ * for temporary files: the stopped one finds everything unchanged.
  */
 async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   const canUnshare = Bun.spawnSync(["unshare", "--pid", "--uts", "--fork", "--mount-proc", "true"]).success;

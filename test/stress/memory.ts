@@ -144,7 +144,7 @@ export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: num
   return stderr;
 }
 
-async function campaign(
+async function runWithinLimit(
   limitMegabytes: number,
   { only, input, binary: program = built }: { only?: string; input?: string; binary?: string },
 ): Promise<number> {
@@ -194,5 +194,5 @@ if (import.meta.main) {
       binary: { type: "string" },
     },
   });
-  process.exit(await campaign(Number(values.limit), values));
+  process.exit(await runWithinLimit(Number(values.limit), values));
 }

@@ -1,5 +1,6 @@
-// Every argument that takes a path, with every path that is odd: `npm run suite paths`. Each run has to do its work or to
-// say in one line what is wrong, in words: no "internal error", no code of the system, no wait that no signal ends.
+// Every argument that takes a path, with every odd path: `npm run suite paths`. Each run must do its work or
+// describe the fault in one line, in words: no "internal error", no system error code, no wait that no signal
+// ends.
 //
 //   npm run suite paths -- [--only "train --cache"]
 import {
@@ -22,11 +23,11 @@ export type OddPath = {
   /** A description of the oddity. */
   readonly name: string;
   readonly path: string;
-  /** Makes in the directory of the run what the path needs. */
+  /** Creates the files for the path in the run's directory. */
   readonly make?: (home: string) => void;
-  /** A pipe that nobody opens is waited for, until a signal comes. */
+  /** Opening a pipe without a writer blocks until a signal comes. */
   readonly waits?: boolean;
-  /** Only permissions make it odd, which root does not heed. */
+  /** Only permissions make it odd, which do not apply to root. */
   readonly isForbidden?: boolean;
 };
 

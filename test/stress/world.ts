@@ -16,10 +16,10 @@ import { mustEndWell, type RunOptions, run } from "./process.ts";
 import { madeText } from "./text.ts";
 
 const specialToken = "<|endoftext|>";
-/** What every training of the campaign asks for. */
+/** The options of every training under fault injection. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
-/** Runs on today's corpus whose result is not that of a plain training; an argument of each that no other run has. */
+/** Runs on today's corpus whose result differs from a plain training's; an argument that only this run has. */
 export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
@@ -39,8 +39,8 @@ export const withWorkers = (args: readonly string[], count: string) =>
 type Print = string;
 
 /**
- * A place where faults are injected: the corpus of yesterday, whose result stands in `out`, and that of today, in every
- * form that a corpus can have. One trial at a time uses it.
+ * The files for fault injection: yesterday's corpus, whose result is in `out`, and today's, in every form that a corpus
+ * can have. One trial at a time uses it.
  */
 export class World {
   readonly root: string;

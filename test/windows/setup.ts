@@ -1,5 +1,6 @@
-// Puts wine into dist/windows, from the packages of the machine's own Debian (12), and a Python for Windows, and builds the
-// executable and Python's module for Windows beside what they need there; nothing is installed.
+// Installs wine into dist/windows, from the packages of the machine's own Debian (12), and a Python for
+// Windows, and builds the executable and Python's module for Windows next to their requirements; nothing is
+// installed outside.
 import {
   copyFileSync,
   existsSync,
@@ -21,7 +22,7 @@ import { home, native, programs, python, wineDirectory, wineLibraries } from "./
 
 const root = resolve(import.meta.dir, "../..");
 const packages = ["wine64", "libwine", "libunwind8", "libz-mingw-w64"];
-/** A compiler for Windows, and what it needs. */
+/** A compiler for Windows, and its requirements. */
 const compilerPackages = [
   "gcc-mingw-w64-base",
   "gcc-mingw-w64-x86-64-win32",

@@ -1,5 +1,6 @@
-// `npm run suite windows`: the executable for Windows in wine. It makes the same bytes as the one for Linux, and what is
-// different there holds: locks, publication, signals, paths. docs/internals/building.md says what wine cannot show.
+// `npm run suite windows`: the executable for Windows in wine. It makes the same bytes as the one for Linux,
+// and platform-specific behaviour holds: locks, publication, signals, paths. docs/internals/building.md lists
+// what wine cannot show.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   cpSync,

@@ -1,22 +1,22 @@
 /**
- * Other projects' own tests, run against bpe_trainer through the adapters beside this file. They are fetched at each run, by
- * version or commit and checksum, and never kept here.
+ * Other projects' own tests, run against bpe_trainer through the adapters next to this file. They are fetched
+ * at each run, by version or commit and checksum, and never kept here.
  */
 export type Suite = {
   readonly name: string;
   readonly source:
     | { readonly pypi: string; readonly version: string; readonly sha256: string }
     | { readonly github: string; readonly commit: string };
-  /** Packages that the tests import besides. */
+  /** More packages that the tests import. */
   readonly packages?: readonly string[];
-  /** Modules of adapters/ that are imported in the place of installed ones. */
+  /** Modules of adapters/ that replace installed ones. */
   readonly adapters: readonly string[];
-  /** Where pytest runs in the unpacked source, and what it is given. */
+  /** The directory in the unpacked source where pytest runs, and its arguments. */
   readonly directory?: string;
   readonly arguments: readonly string[];
   /** Tests that fail or are left out, by the end of their names, each with the reason. */
   readonly explained?: Readonly<Record<string, string>>;
-  /** Files of the suite that are those of adapters/, or null where they are left out. */
+  /** Files of the suite that adapters/ replaces, or null if they are left out. */
   readonly replaced?: Readonly<Record<string, string | null>>;
 };
 

@@ -7,8 +7,9 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// One training in each format is read, extended, renamed, pruned, and converted to each other format. What a format does not hold
-// or cannot do stands here, with what is said of it: a format that is new in the table is tested without a line.
+// One training in each format is read, extended, renamed, pruned, and converted to each other format.
+// Exceptions of formats are listed here, with their messages: a new format in the table is tested without any
+// further line.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "a tekken.json cannot be extended: its sizes are fixed in it" },

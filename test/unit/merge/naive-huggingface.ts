@@ -3,12 +3,13 @@ import { byteToCharacter, decodeCharacters } from "../../../src/bytes/byte-chara
 import { anyTwo, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 /**
- * What HF's BpeTrainer does, step by step, with Maps: ids by string; counts that are changed and never counted anew;
- * a queue entry for each time a pair is created, with the words it was created in. `mergeCount` is the number of entries
- * that the vocabulary may gain.
+ * Does what HF's BpeTrainer does, step by step, with Maps: ids by string; counts that are updated and never
+ * recomputed; a queue entry for each time a pair is created, with the words in which it was created.
+ * `mergeCount` is the number of entries that the vocabulary may gain.
  *
- * The count of a merged pair stays as it was, and only the words of an entry are merged. Both are seen when a string
- * that is a token already is made again: a pair of it can then be merged a second time. Such a merge is listed twice.
+ * The count of a merged pair is not updated, and only the words of an entry are merged. Both show when a
+ * string that is already a token is produced again: a pair of it can then be merged a second time. Such a
+ * merge is listed twice.
  */
 export function naiveHuggingface(
   words: NaiveWords,

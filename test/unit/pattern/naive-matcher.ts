@@ -1,9 +1,9 @@
 import { type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
 
-/** Thrown where a pattern takes too long on a text to be worth a test. */
+/** Thrown if a pattern takes too long on a text to be worth a test. */
 export class TooSlow extends Error {}
 
-/** A split of assertions alone, which cuts where they hold: this matcher does not know it. */
+/** A split of assertions alone, which cuts where they hold: this matcher does not support it. */
 export class EmptyMatch extends Error {}
 
 const stepsMax = 200_000;
@@ -35,7 +35,10 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
   return ends;
 }
 
-/** The ends of a text by the textbook matcher: lines, if asked for, and what is between invalid bytes are texts of their own. */
+/**
+ * The ends of a text by the textbook matcher: lines, if requested, and spans between invalid bytes are
+ * separate texts.
+ */
 export function textbookEnds(
   sources: readonly string[],
   parts: readonly (string | number)[],

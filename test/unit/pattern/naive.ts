@@ -3,8 +3,8 @@ import { chainEnds, cutText } from "../../../src/pattern/cut-text.ts";
 import { pick, type Random } from "../../random.ts";
 
 /**
- * A published pattern written over for JavaScript by replacing text: no parser, no sets, nothing shared with the
- * compiler. What is possessive becomes an atomic group in the way JavaScript can say it, and \s is White_Space.
+ * Translates a published pattern to JavaScript by replacing text: no parser, no sets, nothing shared with the
+ * compiler. Possessive quantifiers become atomic groups in JavaScript's way, and \s is White_Space.
  */
 export function naiveRegExp(source: string): RegExp {
   let captures = 0;

@@ -2,16 +2,16 @@ import { bestPair, byteVocabulary, countPairs, keyOf, mergePair } from "../../..
 import { textsOf } from "../merge/naive.ts";
 
 /**
- * Learning superwords in the naive way: strings and Maps, every count made anew. It follows the rules of the reference, as
- * docs/superwords.md has them. A token is the string of its bytes as Latin-1 text; `ids` are the order of ties.
+ * Learns superwords naively: with strings and Maps, recomputing every count. It follows the reference's rules
+ * in docs/superwords.md. A token is the string of its bytes as Latin-1 text; `ids` are the order of ties.
  */
 export type NaivePair = readonly [left: string, right: string];
 
 export type NaiveSuperwords = {
-  /** Inherited merges that stay, then the new ones. */
+  /** Kept inherited merges, then the new ones. */
   readonly merges: NaivePair[];
   readonly keptCount: number;
-  /** Some token was made by two pairs: the reference then does what its code happens to do. */
+  /** Some token was made by two pairs, for which the reference's result is accidental. */
   readonly isAmbiguous: boolean;
 };
 

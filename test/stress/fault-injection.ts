@@ -1,5 +1,6 @@
-// The fault campaign: `npm run suite faults`. Disturbs runs of dist/bpe in every way it knows, and looks each time whether
-// the last good result stands, the next run works, and nothing is left behind. Ends with exit code 1 if anything was lost.
+// Fault injection: `npm run suite faults`. Disturbs runs of dist/bpe in every known way, and checks each time
+// that the last good result is intact, the next run works, and no stray files remain. Ends with exit code 1
+// if anything was lost.
 //
 //   npm run suite faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";
@@ -18,7 +19,7 @@ const share = Number(values.share ?? 1);
 const chosen = kinds.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) throw new Error(`no kind of fault is called "${values.only}"`);
 
-/** Trials that came too late are drawn again, but not without end. */
+/** Trials that came too late are drawn again, with a limit. */
 const attemptsPerTrial = 10;
 /** Each has its own world, and its share of the processors. */
 const laneCount = 2;
@@ -61,7 +62,7 @@ async function inject(kind: Kind, worlds: readonly World[]): Promise<Tally> {
 
 const isOfSmallText = ({ name }: Kind) => name.startsWith("bit flipped");
 
-console.log(`fault campaign, seed ${seed}`);
+console.log(`fault injection, seed ${seed}`);
 const startMs = performance.now();
 const large = Array.from({ length: laneCount }, () => new World(textBytes));
 const small = Array.from({ length: laneCount }, () => new World(smallTextBytes));

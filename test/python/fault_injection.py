@@ -1,4 +1,4 @@
-"""The fault campaign on the Python module: `npm run suite python-faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
+"""Fault injection for the Python module: `npm run suite python-faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
 
 Each round disturbs a tokenizer in a few ways, in any order: forks, Ctrl-C, signals whose handlers encode, threads, copies,
 saving, training, and the killed process of one that has no native module. After each step the ids are those of HF's package, and what was trained is still there.
@@ -389,7 +389,7 @@ def do_rounds(seed, first, count, only):
         tally["lost"] = tally.get("lost", 0) + 1
 
     sys.unraisablehook = unraisable
-    home = Path(tempfile.mkdtemp(prefix="bpe-campaign-"))
+    home = Path(tempfile.mkdtemp(prefix="bpe-faults-"))
     try:
         source = random.Random(f"{seed} {first}")
         corpus = home / "corpus.txt"
@@ -442,7 +442,7 @@ def main():
     if asked.first is not None:
         do_rounds(asked.seed, asked.first, asked.rounds, asked.only)
         return 0
-    print(f"fault campaign on the Python module, seed {asked.seed}", flush=True)
+    print(f"fault injection, Python module, seed {asked.seed}", flush=True)
     start = time.monotonic()
     total = {"lost": 0, "hung": 0}
 
@@ -451,7 +451,7 @@ def main():
         command = [sys.executable, __file__, "--seed", asked.seed, "--first", str(first), "--rounds", str(count)]
         command += ["--only", asked.only] if asked.only else []
         # A temporary directory of its own: nothing may be left in it.
-        with tempfile.TemporaryDirectory(prefix="bpe-campaign-") as temporary:
+        with tempfile.TemporaryDirectory(prefix="bpe-faults-") as temporary:
             environment = {**os.environ, "TMPDIR": temporary, "TOKENIZERS_PARALLELISM": "false"}
             run = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
             try:
