@@ -1,5 +1,6 @@
 // `npm run suite others [-- NAME…]`: fetches the test suites of other projects (suites.ts), and runs them against bpe_trainer.
-// One whose place cannot be reached is not run, and says so. Everything is below dist/suites.
+// One whose place cannot be reached is not run, and says so. Everything is below dist/suites. BPE_SUITES_MIRROR may name a
+// directory of git directories, OWNER+NAME/repo, that are read instead of GitHub.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -11,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { environment } from "../../binary.ts";
 import { type Suite, suites } from "./suites.ts";
 
@@ -22,6 +23,7 @@ const bpe = join(root, "dist/bpe");
 const [ranks, models, cache, packages] = ["ranks", "models", "cache", "packages"].map((name) =>
   join(home, name),
 );
+const mirror = process.env.BPE_SUITES_MIRROR;
 const pytest = "pytest==9.2.0";
 
 function run(command: readonly string[], cwd = root, env: Record<string, string> = {}) {
@@ -91,20 +93,56 @@ function makeRanks(): void {
   writeFileSync(join(gpt2, "tokenizer_config.json"), JSON.stringify(roles));
 }
 
+/** GPT-2's files, which CS336 has without their first line, where tiktoken looks for what it has fetched; it checks their sums. */
+function makeGpt2(fixtures: string): void {
+  const [vocabulary, merges] = ["gpt2_vocab.json", "gpt2_merges.txt"].map((name) => join(fixtures, name));
+  if (!existsSync(vocabulary!) || !existsSync(merges!)) return;
+  const at = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main";
+  const put = (name: string, content: string) =>
+    writeFileSync(join(ranks!, createHash("sha1").update(`${at}/${name}`).digest("hex")), content);
+  put("encoder.json", readFileSync(vocabulary!, "utf8"));
+  put("vocab.bpe", `#version: 0.2\n${readFileSync(merges!, "utf8")}`);
+}
+
 /** rustbpe's tests read the first 100,000 characters of enwik8: here a text on which their references agree. */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });
   writeFileSync(join(cache!, "rustbpe/enwik8"), readFileSync(join(root, "LICENSE"), "utf8").repeat(10));
 }
 
+/** Files that a mirror lacks: snapshots leave out large ones. */
+const lacking: string[] = [];
+
+/** Writes the files of a commit. False if there is no mirror of it. */
+function copyFromMirror({ source }: Suite, directory: string): boolean {
+  if (mirror === undefined || !("github" in source)) return false;
+  const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];
+  const { exitCode, stdout } = Bun.spawnSync([...git, "ls-tree", "-r", "-z", source.commit]);
+  if (exitCode !== 0) return false;
+  for (const entry of stdout.toString().split("\0").filter(Boolean)) {
+    const [, , sum, path] = /^(\d+) blob (\w+)\t(.*)$/s.exec(entry) ?? [];
+    if (path === undefined) continue;
+    const blob = Bun.spawnSync([...git, "cat-file", "blob", sum!]);
+    if (blob.exitCode !== 0) {
+      lacking.push(path);
+      continue;
+    }
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), blob.stdout);
+  }
+  return true;
+}
+
 async function unpacked(suite: Suite): Promise<string> {
   const directory = join(home, "sources", suite.name);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const archive = join(home, `${suite.name}.tar.gz`);
-  writeFileSync(archive, await archiveOf(suite));
-  mustRun("tar", "-xzf", archive, "--strip-components=1", "-C", directory);
-  rmSync(archive);
+  if (!copyFromMirror(suite, directory)) {
+    const archive = join(home, `${suite.name}.tar.gz`);
+    writeFileSync(archive, await archiveOf(suite));
+    mustRun("tar", "-xzf", archive, "--strip-components=1", "-C", directory);
+    rmSync(archive);
+  }
   // pytest would import these before the adapters.
   for (const name of suite.adapters)
     if (existsSync(join(directory, name)))
@@ -127,6 +165,7 @@ async function outcomeOf(suite: Suite): Promise<Outcome> {
     console.log(`${suite.name}: not run: ${error.message}`);
     return { passed: 0, failed: 0 };
   }
+  makeGpt2(join(directory, "tests/fixtures"));
   const modules = join(home, "adapters", suite.name);
   rmSync(modules, { recursive: true, force: true });
   mkdirSync(modules, { recursive: true });
@@ -140,6 +179,7 @@ async function outcomeOf(suite: Suite): Promise<Outcome> {
     PYTHONPATH: [modules, packages!, at].join(delimiter),
     PYTHONDONTWRITEBYTECODE: "1",
     BPE_SUITE: directory,
+    BPE_SUITES_LACKING: lacking.join(delimiter),
     BPE_SUITES_RANKS: ranks!,
     BPE_SUITES_MODELS: models!,
     TIKTOKEN_CACHE_DIR: ranks!,
