@@ -15,9 +15,10 @@ import {
   writeChunks,
 } from "#terminal";
 import { tokenizerImage } from "#tokenizer";
-import { fingerprintOf, imageFactsOf, saveTokenizer } from "#training";
+import { fingerprintOf, imageFactsOf } from "#training";
 import { convertTokenizer } from "./convert-tokenizer.ts";
 import { convertOptions, imageOptions } from "./edit-options.ts";
+import { saveTokenizer } from "./save-tokenizer.ts";
 
 /** `bpe convert`: writes the same tokenizer in other formats. */
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {

@@ -1,5 +1,4 @@
 import { countNoun, formatBytes, formatSeconds } from "#bytes";
-import { checkEncodedBy } from "#encoding";
 import { type FormattedIds, idTypeFor, openFormattedIds, readIds } from "#ids";
 import { readTyped } from "#options";
 import {
@@ -13,6 +12,7 @@ import {
 } from "#terminal";
 import { decodableEnd, TokenDecoder, unknownId } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
+import { checkEncodedBy } from "./shard-manifest.ts";
 
 function* idsOf({ read }: FormattedIds) {
   for (const { ids } of read()) yield ids;

@@ -1,16 +1,11 @@
 import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, type KeptField, sizeOfRanges } from "#corpus";
 import {
-  type AskedFiles,
   cutSettingsOf,
   type EncodedFile,
-  type EncodedFiles,
   type EncodeIntoOptions,
   encodeInto,
-  encodeIntoFiles,
   encodingThreadsFor,
-  isPart,
-  pathsToLock,
   startEncodingWorkers,
 } from "#encoding";
 import { readRecordedReading } from "#formats";
@@ -37,6 +32,7 @@ import {
 import { canBeCutSafely } from "#text";
 import { specialTokenId } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
+import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
 
 /** `bpe encode`: writes the ids of all inputs, in order, to one file or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {

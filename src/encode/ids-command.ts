@@ -44,10 +44,10 @@ import {
   writeData,
   writeLines,
 } from "#terminal";
-import { SequenceMerger } from "#tokenizer";
 import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
 import { settleLimits } from "#training";
 import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./encode-options.ts";
+import { SequenceMerger } from "./sequence-merger.ts";
 
 /** `bpe ids train`: learns merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {

@@ -1,11 +1,12 @@
 import { countNoun, formatSeconds } from "#bytes";
 import { filesMatching } from "#corpus";
-import { isPart, joinParts, pathsToLock } from "#encoding";
 import { readTyped } from "#options";
 import { asOption, phrase, statOf, UserError, usageError } from "#runtime";
 import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
 import { joinIdsOptions } from "./encode-options.ts";
+import { isPart, pathsToLock } from "./id-files.ts";
+import { joinParts } from "./join-parts.ts";
 
 /** `bpe ids join`: joins the parts of several machines into the files that one would have written. */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {

@@ -1,7 +1,6 @@
 import { countNoun, formatSeconds } from "#bytes";
 import type { KeptValue } from "#corpus";
 import { piecesInFirst } from "#edit";
-import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "#encoding";
 import {
   baseOf,
   type FormattedIds,
@@ -30,6 +29,8 @@ import {
 } from "#terminal";
 import type { Pieces } from "#tokenizer";
 import { truncateIdsOptions } from "./encode-options.ts";
+import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
+import { checkEncodedBy } from "./shard-manifest.ts";
 
 /** `bpe ids truncate`: converts the ids of a larger vocabulary to those of a smaller one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {

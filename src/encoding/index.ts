@@ -8,8 +8,10 @@ export {
   cutSettingsOf,
   type EncodedFile,
   type EncodedTask,
+  type EncodedText,
   type EncodeIntoOptions,
   emptyEncodedSum,
+  encodeCorpus,
   encodeInto,
   encodingBytesPerByte,
   encodingParts,
@@ -18,13 +20,3 @@ export {
   mergeBytesOfThread,
   startEncodingWorkers,
 } from "./encode-corpus.ts";
-export {
-  type AskedFiles,
-  type EncodedFiles,
-  encodeIntoFiles,
-  IdFiles,
-  isPart,
-  pathsToLock,
-} from "./id-files.ts";
-export { joinParts } from "./join-parts.ts";
-export { checkEncodedBy } from "./shard-manifest.ts";

@@ -3,7 +3,6 @@ import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes } from "#corpus";
 import {
   cautionsOf,
-  costliestMax,
   costMeasures,
   digitMeasures,
   type Evaluation,
@@ -48,6 +47,7 @@ import {
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
 import { evalOptions } from "./evaluate-options.ts";
+import { costliestMax } from "./word-encoder.ts";
 
 /** `bpe eval`: compares measures of tokenizers on texts. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {

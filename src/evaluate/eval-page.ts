@@ -8,7 +8,6 @@ import {
   type NamedText,
   type NamedTokenizer,
   selectExcerpts,
-  shownWords,
   spellFinding,
   type VocabularyDetails,
 } from "#evaluation";
@@ -24,6 +23,7 @@ import {
 } from "#reports";
 import { runSliced } from "#runtime";
 import { allAddedTokens, type TokenizerParts, tokenBytesOf, vocabularyStatistics } from "#tokenizer";
+import { shownWords } from "./shown-words.ts";
 
 // Loaded only with `--json` and `--report`, to keep startup fast.
 

@@ -12,28 +12,26 @@ import {
   parityMeasures,
   repeatsAnother,
   shownValue,
-  shownWords,
   type TextFacts,
   termMeasures,
   textMeasures,
   vocabularyMeasures,
 } from "#evaluation";
+import { type Line, piece, shownWidth } from "#terminal";
 import {
   type Axis,
   flowedLines,
   type Grid,
   gridLines,
   headsOf,
-  type Line,
   markText,
   namedLines,
-  piece,
   shortAxis,
   shortenName,
-  shownWidth,
   splitLines,
   tableWithItemRows,
-} from "#terminal";
+} from "./grid.ts";
+import { shownWords } from "./shown-words.ts";
 
 // The result of `bpe eval` for people: a table for each requested measure, of tokenizers and texts.
 

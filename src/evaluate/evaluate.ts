@@ -29,7 +29,6 @@ import {
   type TextWords,
   TokenizerMeasures,
   textFacts,
-  type WordEncoding,
 } from "#evaluation";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
@@ -41,6 +40,7 @@ import type { TokenizerParts } from "#tokenizer";
 import { type CountedWords, countWords } from "#training";
 import { sizeOf as sizeOfTable, type TableSize, tableBytes, type WordTable } from "#words";
 import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
+import type { WordEncoding } from "./word-encoder.ts";
 
 export type EvaluateOptions = {
   readonly tokenizers: readonly NamedTokenizer[];

@@ -1,21 +1,17 @@
 import {
   addCounts,
   type CountsById,
-  compareCuts,
   type DifferentWords,
-  differentWords,
   NumberCounts,
   slicesOf,
   type TextWords,
   type WordCosts,
-  WordEncoder,
-  type WordEncoding,
   type WordSlice,
-  wordCosts,
 } from "#evaluation";
 import { type AnswerOf, type RequestOf, startJobs } from "#jobs";
 import { adoptKernelModule, collectGarbage, kernelModule, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
+import { compareCuts, differentWords, WordEncoder, type WordEncoding, wordCosts } from "./word-encoder.ts";
 
 /** The initial data of an evaluation thread: the tokenizers, and the code shared by all threads. */
 type EvaluationSetup = {

@@ -10,7 +10,6 @@ import {
   openTokenizer,
   piece,
   readSupplements,
-  shortenName,
   shownWidth,
   terminalColumns,
   writeJson,
@@ -26,6 +25,7 @@ import {
 } from "#tokenizer";
 import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
+import { shortenName } from "./grid.ts";
 
 /** A pretoken of this size takes a second. */
 const textBytesMax = 10_000;

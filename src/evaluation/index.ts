@@ -22,6 +22,7 @@ export {
   type TextFacts,
   TokenizerMeasures,
   textFacts,
+  truncate,
   usedCount,
   type VocabularyDetails,
   type WordCosts,
@@ -58,23 +59,16 @@ export {
 export { type ModelShape, readModelShape } from "./model-cost.ts";
 export { NumberCounts } from "./number-counts.ts";
 export type { SampleToken } from "./passages.ts";
-export { shownWords } from "./shown-words.ts";
 export {
   countSpecialTokens,
   gatherTextWords,
   holdsWhiteSpace,
+  placedAt,
   placedWordPattern,
   scatterTable,
   slicesOf,
   type TextWords,
   type WordSlice,
+  wordAt,
 } from "./text-words.ts";
 export { isCutAlike, spansOf } from "./token-spans.ts";
-export {
-  compareCuts,
-  costliestMax,
-  differentWords,
-  WordEncoder,
-  type WordEncoding,
-  wordCosts,
-} from "./word-encoder.ts";

@@ -27,19 +27,6 @@ export {
 } from "./data-output.ts";
 export { readPage, readPageTemplate, readPlayground, readSample } from "./embedded-pages.ts";
 export {
-  type Axis,
-  flowedLines,
-  type Grid,
-  gridLines,
-  headsOf,
-  markText,
-  namedLines,
-  shortAxis,
-  shortenName,
-  splitLines,
-  tableWithItemRows,
-} from "./grid.ts";
-export {
   checkFiles,
   findFiles,
   inspectStreams,
@@ -73,6 +60,7 @@ export {
   embeddingsRow,
   nameColumns,
   namesWithin,
+  packedLines,
   type Row,
   rowLines,
   shownWidth,

@@ -19,18 +19,6 @@ export {
 } from "./encoding-model.ts";
 export { type ExplainedPart, explainText } from "./explain.ts";
 export {
-  addSpecials,
-  checkReachable,
-  findSeedMerges,
-  numberExtension,
-  padExtension,
-  ranksObstacle,
-  renameSpecialTokens,
-  startTokensOf,
-  truncateExtension,
-  withKeyBytes,
-} from "./extend-vocabulary.ts";
-export {
   behaviorFingerprint,
   encodeShort,
   probeParts,
@@ -40,7 +28,7 @@ export {
 } from "./fingerprint.ts";
 export { tokenizerImage } from "./image.ts";
 export { imageMagic, imageName } from "./image-name.ts";
-export { modelOfRanks } from "./model-of-ranks.ts";
+export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";
 export {
   type AskedModelSettings,
   contentOf,
@@ -67,7 +55,6 @@ export {
   type Pruning,
   type TooSmall,
 } from "./prune-vocabulary.ts";
-export { SequenceMerger } from "./sequence-merger.ts";
 export { StreamDecoder } from "./stream-decoder.ts";
 export { NoCut, TextCuts } from "./text-cuts.ts";
 export { bytesOf, TextEncoding, TextNotes } from "./text-encoding.ts";
@@ -83,6 +70,7 @@ export { type Spans, TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {
+  buildTokenTable,
   copyGivenIds,
   decodableEnd,
   haveAllBytes,
@@ -144,6 +132,7 @@ export {
   type PutArrays,
   putArrays,
   reservedOf,
+  reservedTokens,
   specialOfEntry,
   type TokenBytes,
   type Vocabulary,

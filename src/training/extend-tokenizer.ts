@@ -19,29 +19,31 @@ import { resolvePattern } from "#pattern";
 import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
-  addSpecials,
   allAddedTokens,
   behaviorFingerprint,
-  checkReachable,
   checkSameTokenizer,
   checkSpecialTokens,
   type Extension,
-  findSeedMerges,
   haveAllBytes,
   idsByKey,
   newSpecials,
+  segmentWords,
+  type TokenizerParts,
+  tokenBytesOf,
+} from "#tokenizer";
+import { byteWordsSize } from "#words";
+import {
+  addSpecials,
+  checkReachable,
+  findSeedMerges,
   numberExtension,
   padExtension,
   ranksObstacle,
   renameSpecialTokens,
-  segmentWords,
   startTokensOf,
-  type TokenizerParts,
-  tokenBytesOf,
   truncateExtension,
   withKeyBytes,
-} from "#tokenizer";
-import { byteWordsSize } from "#words";
+} from "./extend-vocabulary.ts";
 import {
   type Corpus,
   type Extended,

@@ -22,7 +22,6 @@ export {
 } from "./learn-merges.ts";
 export { countsPaths, settleWithCounts } from "./open-counts.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
-export { saveTokenizer } from "./save-tokenizer.ts";
 export { fingerprintOf, imageFactsOf } from "./tokenizer-facts.ts";
 export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
 export {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { jsonOf, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
-// The content of the files is tested in test/unit/encoding/id-files.test.ts.
+// The content of the files is tested in test/unit/encode/id-files.test.ts.
 
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Grid, gridLines, shortAxis, shortenName } from "../../src/terminal/grid.ts";
+import { type Grid, gridLines, shortAxis, shortenName } from "../../src/evaluate/grid.ts";
 import { colourStyles, formatLines, type Line, plainStyles } from "../../src/terminal/output.ts";
 import { shownWidth } from "../../src/terminal/summary-rows.ts";
 

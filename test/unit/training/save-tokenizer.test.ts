@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { saveTokenizer } from "../../../src/edit/save-tokenizer.ts";
 import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
 import { resolvePattern } from "../../../src/pattern/pattern.ts";
 import type { LoadOptions } from "../../../src/tokenizer/tokenizer-parts.ts";
-import { saveTokenizer } from "../../../src/training/save-tokenizer.ts";
 import { fingerprintOf } from "../../../src/training/tokenizer-facts.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../../binary.ts";
 

@@ -6,7 +6,7 @@ import { parquetMetadata, parquetReadObjects, parquetSchema } from "hyparquet";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../../src/corpus/find-inputs.ts";
 import type { KeptField } from "../../../../src/corpus/records/kept-fields.ts";
-import { encodeIntoFiles } from "../../../../src/encoding/id-files.ts";
+import { encodeIntoFiles } from "../../../../src/encode/id-files.ts";
 import { loadTokenizerParts } from "../../../../src/formats/load-tokenizer.ts";
 import { idFormatOf } from "../../../../src/ids/id-formats.ts";
 import { put, scratch } from "../../../binary.ts";

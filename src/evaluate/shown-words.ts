@@ -1,4 +1,4 @@
-import type { CostliestWord } from "./evaluation.ts";
+import type { CostliestWord } from "#evaluation";
 
 /** Selects words to show: those with letters first, and each only once, regardless of surrounding punctuation. */
 export function shownWords(words: readonly CostliestWord[], count: number): CostliestWord[] {

@@ -1,6 +1,5 @@
 import { escapeText } from "#bytes";
-import { type Line, type Piece, piece } from "./output.ts";
-import { packedLines, shownWidth, withCommas } from "./summary-rows.ts";
+import { type Line, type Piece, packedLines, piece, shownWidth, withCommas } from "#terminal";
 
 /** Values of subjects (tokenizers) on items (texts), for display on a terminal. */
 export type Grid = {

@@ -3,13 +3,23 @@ import { type KnownToken, type Merges, type StartTokens, seedMerges } from "#mer
 import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
+import {
+  allAddedTokens,
+  buildModel,
+  buildTokenTable,
+  type EncodingModel,
+  type Extension,
+  makeModelOfRanks,
+  type PackedTokens,
+  packTokenList,
+  type RankedMerges,
+  reservedTokens,
+  segmentWords,
+  type TokenizerParts,
+  tokenBytesOf,
+  WordMerger,
+} from "#tokenizer";
 import type { TokenWords } from "#words";
-import { segmentWords, WordMerger } from "./encoding-kernel.ts";
-import { buildModel, type EncodingModel, type PackedTokens, type RankedMerges } from "./encoding-model.ts";
-import { makeModelOfRanks } from "./model-of-ranks.ts";
-import { buildTokenTable, packTokenList, tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer-parts.ts";
-import { reservedTokens } from "./vocabulary.ts";
 
 /**
  * Gives a base's added tokens the bytes that a merge would have to spell: in HF's files they are keys of the

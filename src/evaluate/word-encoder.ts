@@ -1,4 +1,14 @@
 import { escapeBytes, space } from "#bytes";
+import type { DifferentWords, NumberCounts } from "#evaluation";
+import {
+  placedAt,
+  slicesOf,
+  type TextWords,
+  truncate,
+  type WordCosts,
+  type WordSlice,
+  wordAt,
+} from "#evaluation";
 import { scaled } from "#runtime";
 import { type AddedToken, changesText, normalize } from "#text";
 import {
@@ -10,10 +20,6 @@ import {
   tokenBytesOf,
 } from "#tokenizer";
 import type { WordTable } from "#words";
-import type { DifferentWords } from "./difference.ts";
-import { truncate, type WordCosts } from "./evaluation.ts";
-import type { NumberCounts } from "./number-counts.ts";
-import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./text-words.ts";
 
 /** A tokenizer in the form for threads that encode words. Plain data; the table is in shared memory. */
 export type WordEncoding = {

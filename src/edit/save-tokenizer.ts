@@ -3,8 +3,7 @@ import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from 
 import { loadInWorker } from "#jobs";
 import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
-import { fingerprintOf } from "./tokenizer-facts.ts";
-import { publishFiles } from "./write-result.ts";
+import { fingerprintOf, publishFiles } from "#training";
 
 export type Saving = {
   /** The path of the tokenizer's files: the loaded ones, or a copy. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shownWords } from "../../../src/evaluation/shown-words.ts";
+import { shownWords } from "../../../src/evaluate/shown-words.ts";
 
 test("people are shown words with letters first, of each only one, and rules last", () => {
   const words = ["----", "low", "Low,", "\u201clow", "|", "newest", "--low--", "été"].map((word) => ({

@@ -11,6 +11,7 @@ import {
   type Task,
   wholeRange,
 } from "#corpus";
+import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "#encoding";
 import {
   appendIdToDocuments,
   type IdFormat,
@@ -36,7 +37,6 @@ import {
 } from "#store";
 import { allAddedTokens, findDocumentEnd, specialTokenId, type TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
-import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "./encode-corpus.ts";
 import {
   checkContents,
   checkSizes,
