@@ -10,12 +10,13 @@ import os
 from contextlib import ExitStack
 from typing import Any, Iterator, Union
 
+from ._executable import BpeError
 from ._tokenizer import Tokenizer
 from ._training import run_bpe, shown_warnings
 from ._types import Progress
 
 #: What the answer of a command is; otherwise it is the result that the command tells.
-_JSON = ("diff", "eval", "explain", "inspect", "tokens")
+_JSON = ("diff", "doctor", "eval", "explain", "inspect", "tokens")
 #: How an answer comes is decided here.
 _OWN = ("csv", "help", "json", "quiet")
 
@@ -49,7 +50,13 @@ class Command:
                         raise TypeError(f"bpe.{self.__name__} takes no tokenizer whose files do not hold all of it")
                     arguments += each._source.options
             files = [text for path in paths for text in _texts("a path", path, places)]
-            warned, answer, result = run_bpe([*arguments, "--", *files], progress, answers=self.__name__ in _JSON)
+            try:
+                warned, answer, result = run_bpe([*arguments, "--", *files], progress, answers=self.__name__ in _JSON)
+            except BpeError as error:
+                if self.__name__ != "doctor" or not error.answer:
+                    raise
+                # A tokenizer with errors is an answer, too.
+                warned, answer, result = [], error.answer, {}
         shown_warnings(warned)
         found: dict[str, Any] = json.loads(answer) if self.__name__ in _JSON else result
         return {name: value for name, value in found.items() if name not in ("event", "success")}
@@ -74,6 +81,6 @@ def _texts(name: str, value: Any, places: ExitStack) -> Iterator[str]:
         raise TypeError(f"{name} must be text, a number or a path, found {type(value).__name__}")
 
 
-convert, diff, eval, explain, inspect, prune, tokens, truncate = map(
-    Command, ("convert", "diff", "eval", "explain", "inspect", "prune", "tokens", "truncate")
+convert, diff, doctor, eval, explain, inspect, prune, tokens, truncate = map(
+    Command, ("convert", "diff", "doctor", "eval", "explain", "inspect", "prune", "tokens", "truncate")
 )

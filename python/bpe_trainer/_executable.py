@@ -38,6 +38,9 @@ class Later:
 class BpeError(Exception):
     """What `bpe` refused, or could not do: its own message, with its hint."""
 
+    #: What it had written to stdout.
+    answer: bytes = b""
+
 
 def find_executable() -> str:
     """The `bpe` that came with this package."""

@@ -289,7 +289,9 @@ def _finish(
     if exit_code < 0:
         raise BpeError(reason) if reason else ended_by(-exit_code)
     if exit_code > 0 or reason is not None:
-        raise BpeError(reason or message_of("\n".join(said)))
+        error = BpeError(reason or message_of("\n".join(said)))
+        error.answer = answer
+        raise error
     return warned, answer, _event(said[-1]) if said else {}
 
 

@@ -1,3 +1,4 @@
+import { doctorCommand } from "#doctor";
 import { editCommands, imageCommand } from "#edit";
 import { encodeCommands, idsCommands, planCommand } from "#encode";
 import { evaluateCommands } from "#evaluate";
@@ -30,6 +31,7 @@ export const commands: readonly CommandSpec[] = [
   planCommand,
   ...encodeCommands,
   ...evaluateCommands,
+  doctorCommand,
   ...editCommands,
   ...idsCommands,
   imageCommand,

@@ -45,8 +45,7 @@ export function programHelp(page: Page): string {
   const rows = rowsOf(commands.filter(({ name }) => firstWords.includes(name)));
   const groups = Object.entries(commandGroups).map(([name, text]) => ({ label: `${name} <command>`, text }));
   const others = [
-    { label: "help [command] [topic]", text: "more about a command; help docs: the manual" },
-    { label: "--version", text: "show the versions of bpe and Bun, and the commit" },
+    { label: "help [command] [topic]", text: "more about it; help docs: the manual; --version" },
   ];
   return joinLines([
     ...wrap("bpe learns byte-level BPE tokenizers from text, and encodes with any of them.", page),

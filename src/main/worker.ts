@@ -35,6 +35,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
   },
   pruning: async () => serveJob((await import("#edit/prune-tokenizer")).pruningJob, post),
   converting: async () => serveJob((await import("#edit/convert-tokenizer")).convertingJob, post),
+  examining: async () => serveJob((await import("#doctor/examine")).examiningJob, post),
   merging: async () => (await import("#merge/merge-helpers")).helpMerging,
 };
 

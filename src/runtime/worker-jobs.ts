@@ -7,6 +7,7 @@ export type JobName =
   | "loading"
   | "pruning"
   | "converting"
+  | "examining"
   | "merging";
 
 /** The part of the web's Worker that this program uses. */

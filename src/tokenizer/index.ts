@@ -53,6 +53,7 @@ export {
   deriveTokens,
   numberTokens,
   type Pruning,
+  Reach,
   type TooSmall,
 } from "./prune-vocabulary.ts";
 export { StreamDecoder } from "./stream-decoder.ts";

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -21,6 +22,20 @@ class Commands(Home):
         self.large, self.small = self.home / "large", self.home / "small"
         self.tokenizer = bpe.train(self.corpus, 400, special_tokens=[END], output=self.large)
         bpe.train(self.corpus, 300, special_tokens=[END], output=self.small).close()
+
+    def test_doctor_answers_with_what_it_finds_errors_too(self):
+        with tempfile.TemporaryDirectory() as home:
+            path = os.path.join(home, "tokenizer")
+            tokenizer = bpe.train(texts=["the cat sat on the mat"], vocab_size=260, output=path)
+            found = bpe.doctor(path)
+            self.assertEqual((found["format"], found["errors"]), ("bpe-diagnosis", 0))
+            self.assertEqual(found["fingerprint"], tokenizer.fingerprint)
+            config = os.path.join(path, "tokenizer_config.json")
+            with open(config, "w", encoding="utf-8") as file:
+                file.write('{"eos_token": "</s>"}')
+            self.assertIn("role-without-token", [each["check"] for each in bpe.doctor(path)["findings"]])
+            with self.assertRaises(bpe.BpeError):
+                bpe.doctor(os.path.join(home, "absent"))
 
     def test_answers_are_those_of_the_command_line(self) -> None:
         large, small, corpus = map(str, (self.large, self.small, self.corpus))

@@ -1,0 +1,108 @@
+import type { TokenizerParts } from "#tokenizer";
+import { tokenNamer } from "#tokenizer";
+
+export const severities = ["error", "warning", "note"] as const;
+export type Severity = (typeof severities)[number];
+
+/**
+ * The checks, and why each matters. An error means that a program encodes or decodes wrongly, or stops; a warning that
+ * this is likely; a note is good to know.
+ */
+export const checks = {
+  "not-loaded": "Programs refuse this file, or read it differently.",
+  "unreadable-file": "transformers stops at this file, or ignores what it says.",
+  "no-byte-level":
+    "Text is not turned into the characters of the vocabulary, so most of it becomes unknown tokens.",
+  "no-byte-level-decoder": "Decoded text has Ġ and Ċ where spaces and line ends should be.",
+  "dead-split":
+    "A Split that never matches leaves the text to the next step: words are cut otherwise than in training.",
+  "cuts-inside-words":
+    "Each piece is merged alone, so no token can be a whole word: texts become several times longer.",
+  "no-cutting": "Merges cross words, and a long text is slow to encode.",
+  "pattern-misfit":
+    "The model learned rows for these tokens, but the pattern cuts their text, so they never occur: it is probably not the pattern of the training.",
+  "normalized-away":
+    "The normalizer changes the text of these tokens before they are looked up, so they never occur.",
+  "class-override":
+    "transformers 5 rebuilds such a class with its own pattern, and ignores that of tokenizer.json.",
+  "prefix-space":
+    "transformers follows tokenizer_config.json: its first token differs from that of other programs.",
+  "no-equal": "This program cuts text by another pattern, and its ids differ.",
+  "missing-bytes": "Text with these bytes is lost, or becomes an unknown token.",
+  "merge-without-token": "tokenizers refuses a merge whose parts or result are not in the vocabulary.",
+  "repeated-merge": "Programs differ in which of the two ranks counts, so ids differ.",
+  "repeated-key": "JSON readers differ in which of the two values counts.",
+  "shared-id": "Two tokens with one id are decoded as the same text.",
+  "unused-merges": "No text uses these merges: they come after others that always take their parts.",
+  "same-bytes": "Encoding gives one of the ids only; a model that sees the other has not learned it.",
+  "unreachable-tokens": "No text gives these tokens: their rows in the embeddings are never trained.",
+  "id-holes": "These ids decode to nothing; a model may still predict them.",
+  "vocab-size": "The model has no row for the largest ids, and stops or reads beyond its embeddings.",
+  "large-vocab-size": "The model has many more rows than tokens, and may predict ids that decode to nothing.",
+  "role-without-token": "transformers adds this token with a new id, for which the model has no row.",
+  "roles-disagree": "Programs that read different files use different tokens.",
+  "stop-token": "Generation does not stop where the tokenizer ends a text.",
+  "pad-is-eos": "Training masks padding, and the end of each text with it: the model does not learn to stop.",
+  "no-eos": "Without an end token, generation stops only at the length limit.",
+  "repeated-token": "A token that is listed twice has different flags or ids in different programs.",
+  "added-id": "transformers and tokenizers give this token different ids.",
+  "template-pieces": "The model sees these markers as several ordinary tokens, which any user can type.",
+  "special-is-text": "Ordinary text contains this special token, and encodes as it.",
+  "files-disagree": "Programs that read different files of this directory get different ids.",
+  "file-not-compared": "Nobody has checked that this file has the same ids.",
+  "private-data": "Tokens are published with the model: they show what its corpus contained.",
+  "costly-languages": "Users of these languages pay more, and fit less text into the context.",
+  "parts-of-characters": "Such tokens can break a character in two when text is streamed or truncated.",
+  "rare-tokens": "Tokens that hardly occur have untrained rows (glitch tokens).",
+} as const;
+
+export type CheckName = keyof typeof checks;
+
+/** What a check has found. Tokens are escaped for people. */
+export type Finding = {
+  readonly check: CheckName;
+  readonly severity: Severity;
+  readonly message: string;
+  /** Lines that show it: a text and its ids, values of files. */
+  readonly evidence: readonly string[];
+  /** The first tokens concerned, and how many there are. */
+  readonly tokens: readonly { readonly id: number; readonly token: string }[];
+  readonly count: number | null;
+  readonly why: string;
+  /** What to do, and the command that does it. */
+  readonly fix: string | null;
+  readonly command: string | null;
+};
+
+type Details = Partial<Pick<Finding, "why" | "evidence" | "tokens" | "count" | "fix" | "command">>;
+
+export const finding = (
+  check: CheckName,
+  severity: Severity,
+  message: string,
+  details: Details = {},
+): Finding => ({
+  ...{ check, severity, message, evidence: [], tokens: [], count: null, why: checks[check] },
+  ...{ fix: null, command: null },
+  ...details,
+});
+
+/** Tokens that a finding lists. */
+const listedTokens = 20;
+
+/** The tokens of a finding: the first of these ids, and their number. */
+export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Finding, "tokens" | "count"> {
+  const nameOf = tokenNamer(parts);
+  return {
+    tokens: ids.slice(0, listedTokens).map((id) => ({ id, token: nameOf(id, 80) })),
+    count: ids.length,
+  };
+}
+
+export const percent = (count: number, total: number) =>
+  `${((100 * count) / Math.max(1, total)).toFixed(1)} %`;
+
+/** The severity of a share of the vocabulary. */
+export function severityOfShare(share: number, warningFrom: number, errorFrom: number): Severity {
+  return share >= errorFrom ? "error" : share >= warningFrom ? "warning" : "note";
+}

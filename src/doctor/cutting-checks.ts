@@ -1,0 +1,284 @@
+import { isUtf8 } from "node:buffer";
+import { byteToCharacter, countNoun } from "#bytes";
+import { type CompiledPattern, compilePattern, cutText, describeLlamaCpp } from "#pattern";
+import { normalize } from "#text";
+import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
+import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
+import { compareCommand } from "./fixing-commands.ts";
+import { type Loaded, objectOf, objectsIn, type Subject } from "./subject.ts";
+
+type Step = Readonly<Record<string, unknown>>;
+
+/** The steps of a part of tokenizer.json, those of sequences too. */
+function stepsIn(value: unknown, list: string): Step[] {
+  const step = objectOf(value);
+  if (step.type === "Sequence") return objectsIn(step[list]).flatMap((inner) => stepsIn(inner, list));
+  return step.type === undefined ? [] : [step];
+}
+
+/** A doubled backslash before the letter of a class: the expression looks for a backslash. */
+const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
+
+/** Finds expressions whose backslashes are doubled. They never match, and some of them cannot be loaded. */
+export function checkEscapes({ json }: Subject): Finding[] {
+  const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
+  const wrong = sources.filter(
+    (source): source is string => typeof source === "string" && doubled.test(source),
+  );
+  if (wrong.length === 0) return [];
+  return [
+    finding(
+      "dead-split",
+      "error",
+      `${countNoun(wrong.length, "Split")} looks for backslashes: those of its classes are doubled`,
+      {
+        evidence: wrong.map((source) => (source.length > 200 ? `${source.slice(0, 200)}...` : source)),
+        count: wrong.length,
+        fix: "correct the expression in pre_tokenizer; in JSON, \\p{L} is written \\\\p{L}",
+      },
+    ),
+  ];
+}
+
+/** Checks that text is turned into the characters of the vocabulary, and back. */
+export function checkByteLevel({ json }: Subject): Finding[] {
+  if (json === null) return [];
+  const vocab = objectOf(objectOf(json.model).vocab);
+  const isByteLevel = byteToCharacter.filter((character) => Object.hasOwn(vocab, character)).length > 200;
+  if (!isByteLevel) return [];
+  const has = (value: unknown, list: string) => stepsIn(value, list).some(({ type }) => type === "ByteLevel");
+  const step = '{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}';
+  return [
+    ...(has(json.pre_tokenizer, "pretokenizers") || has(json.normalizer, "normalizers")
+      ? []
+      : [
+          finding(
+            "no-byte-level",
+            "error",
+            "the pre-tokenizer has no ByteLevel, but the vocabulary is in its characters",
+            {
+              evidence: [`pre_tokenizer: ${JSON.stringify(json.pre_tokenizer ?? null).slice(0, 200)}`],
+              fix: `add this as the last step of pre_tokenizer: ${step}`,
+            },
+          ),
+        ]),
+    ...(has(json.decoder, "decoders")
+      ? []
+      : [
+          finding(
+            "no-byte-level-decoder",
+            "error",
+            "the decoder is not ByteLevel, but the vocabulary is in its characters",
+            {
+              evidence: [`decoder: ${JSON.stringify(json.decoder ?? null).slice(0, 200)}`],
+              fix: `set "decoder" to ${step}`,
+            },
+          ),
+        ]),
+  ];
+}
+
+const encoder = new TextEncoder();
+const probeBytes = encoder.encode(probeText);
+
+/** Checks the pattern on the probe text, and against the vocabulary. */
+export function checkCutting(subject: Subject, loaded: Loaded): Finding[] {
+  const { path } = subject;
+  const isFound = checkEscapes(subject).length > 0;
+  const { pattern, description } = loaded.parts;
+  const { patternName, patternSources } = description;
+  if (patternName === "none" || cutText(pattern, probeBytes).length <= 1)
+    return [
+      ...checkSplits(patternName, patternSources, isFound),
+      finding("no-cutting", "warning", "nothing cuts the text into words before merging", {
+        fix: "if the tokenizer was trained with a pattern, add it to pre_tokenizer as a Split",
+      }),
+    ];
+  return [
+    ...checkSplits(patternName, patternSources, isFound),
+    ...checkWords(pattern),
+    ...checkNormalized(loaded),
+    ...checkFit(path, loaded),
+  ];
+}
+
+/** @param isFound whether doubled backslashes were found */
+function checkSplits(name: string | null, sources: readonly string[], isFound: boolean): Finding[] {
+  if (name !== null) return [];
+  return sources.flatMap((source, i) => {
+    if ((isFound && doubled.test(source)) || cutText(compilePattern([source]), probeBytes).length > 1)
+      return [];
+    const which = sources.length === 1 ? "the only Split" : `Split ${i + 1} of ${sources.length}`;
+    return [
+      finding(
+        "dead-split",
+        "error",
+        `${which} cuts nothing in texts of ${probeParts.length - 9} languages, digits and code`,
+        {
+          evidence: [source.length > 200 ? `${source.slice(0, 200)}...` : source],
+          fix: "correct the expression in pre_tokenizer; in JSON, \\p{L} is written \\\\p{L}",
+        },
+      ),
+    ];
+  });
+}
+
+/** From this share of words that are cut inside, the pattern is wrong. */
+const cutWordsMax = 0.5;
+
+function checkWords(pattern: CompiledPattern): Finding[] {
+  const { text } = probeParts[0]!;
+  const ends = new Set(cutText(pattern, encoder.encode(text)));
+  const words = [...text.matchAll(/[A-Za-z]{3,}/g)];
+  const cut = words.filter(({ 0: word, index }) =>
+    Array.from(word.slice(1)).some((_, i) => ends.has(index + i + 1)),
+  );
+  if (cut.length < cutWordsMax * words.length) return [];
+  const shown = cut.slice(0, 3).map(({ 0: word, index }) =>
+    Array.from(word)
+      .map((letter, i) => (i > 0 && ends.has(index + i) ? `|${letter}` : letter))
+      .join(""),
+  );
+  return [
+    finding(
+      "cuts-inside-words",
+      "error",
+      `the pattern cuts inside ${cut.length} of ${words.length} English words`,
+      {
+        evidence: [shown.join("  ")],
+        count: cut.length,
+        fix: "correct the expression in pre_tokenizer; a missing + after \\p{L} does this",
+      },
+    ),
+  ];
+}
+
+function checkNormalized({ parts, derivations: { reaches } }: Loaded): Finding[] {
+  const { normalization, tokens } = parts;
+  if (normalization === null) return [];
+  const changed = ordinaryTexts({ parts, reaches }).filter(
+    ([, text]) => normalize(text, normalization) !== text,
+  );
+  if (changed.length === 0) return [];
+  return [
+    finding(
+      "normalized-away",
+      severityOfShare(changed.length / tokens.tokenCount, 0.02, 0.1),
+      `the normalizer (${normalization}) changes the text of ${countNoun(changed.length, "token")}`,
+      tokensOf(
+        parts,
+        changed.map(([id]) => id),
+      ),
+    ),
+  ];
+}
+
+/** The tokens of several characters that merging reaches, with their texts. */
+function ordinaryTexts({
+  parts,
+  reaches,
+}: {
+  parts: Loaded["parts"];
+  reaches: Uint8Array;
+}): [number, string][] {
+  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const found: [number, string][] = [];
+  for (let id = 0; id < reaches.length; id++) {
+    if (reaches[id] !== Reach.merging && reaches[id] !== Reach.wholePretoken) continue;
+    const bytes = tokenBytesOf(parts.tokens, id);
+    if (bytes.length > 1 && !added.has(id) && isUtf8(bytes)) found.push([id, decoder.decode(bytes)]);
+  }
+  return found;
+}
+
+/** What may be before and after a token in a text. */
+const contexts = ["", "a", " ", ".", "1", "\n", "'"];
+/** Tokens that are looked at in all contexts; beyond these, their share is taken for that of all. */
+const inContextMax = 2000;
+
+function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Finding[] {
+  const { pattern, tokens, normalization } = parts;
+  const isCut = (before: string, text: string, after: string) => {
+    const [start, length] = [Buffer.byteLength(before), Buffer.byteLength(text)];
+    const ends = cutText(pattern, encoder.encode(before + text + after));
+    return ends.some((end) => end > start && end < start + length);
+  };
+  const isCutEverywhere = (text: string) =>
+    contexts.every((before) => contexts.every((after) => isCut(before, text, after)));
+  const candidates = ordinaryTexts({ parts, reaches }).filter(
+    ([, text]) => (normalization === null || normalize(text, normalization) === text) && isCut("", text, ""),
+  );
+  const step = Math.max(1, Math.ceil(candidates.length / inContextMax));
+  const looked = candidates.filter((_, i) => i % step === 0);
+  const cut = looked.filter(([, text]) => isCutEverywhere(text));
+  if (cut.length === 0) return [];
+  const count = step === 1 ? cut.length : Math.round((cut.length / looked.length) * candidates.length);
+  const about = step === 1 ? "" : "about ";
+  const severity = severityOfShare(count / tokens.tokenCount, 0.02, 0.1);
+  return [
+    finding(
+      "pattern-misfit",
+      severity,
+      `the pattern cuts the text of ${about}${countNoun(count, "token")}, ${percent(count, tokens.tokenCount)} of the vocabulary`,
+      {
+        ...tokensOf(
+          parts,
+          cut.map(([id]) => id),
+        ),
+        count,
+        ...(severity === "note"
+          ? { why: "These tokens never occur. Most vocabularies have a few such tokens." }
+          : {
+              fix: "compare with the pre_tokenizer of the tokenizer that the model was trained with",
+              command: compareCommand(path),
+            }),
+      },
+    ),
+  ];
+}
+
+/** The classes of transformers 4 and 5 that follow tokenizer.json. */
+const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
+
+/** Checks what transformers reads beside tokenizer.json. */
+export function checkConfiguration({ config, json }: Subject, loaded: Loaded | null): Finding[] {
+  const found: Finding[] = [];
+  const name = config?.tokenizer_class;
+  if (typeof name === "string" && !neutralClasses.has(name) && json !== null)
+    found.push(
+      finding("class-override", "note", `tokenizer_config.json has the tokenizer_class ${name}`, {
+        fix: 'set "tokenizer_class" to "PreTrainedTokenizerFast", unless the pattern is that of the class',
+      }),
+    );
+  const asked = config?.add_prefix_space;
+  const own = loaded?.parts.addsPrefixSpace;
+  if (typeof asked === "boolean" && own !== undefined && asked !== own && json !== null)
+    found.push(
+      finding(
+        "prefix-space",
+        "error",
+        `tokenizer_config.json says add_prefix_space ${asked}, tokenizer.json says ${own}`,
+        {
+          evidence: [`"Hello" is encoded as ${asked ? '" Hello"' : '"Hello"'} by transformers`],
+          fix: `set "add_prefix_space" to ${own} in tokenizer_config.json`,
+        },
+      ),
+    );
+  return found;
+}
+
+/** Names the programs that have no equal pattern. */
+export function checkEquals({ parts }: Loaded): Finding[] {
+  const { patternName, patternSources } = parts.description;
+  if (patternName === "none") return [];
+  const said = describeLlamaCpp(patternName);
+  const lacking = [
+    ...(said.startsWith("has no") || said.includes(";") ? [`llama.cpp: ${said}`] : []),
+    ...(patternSources.length > 1
+      ? ["tiktoken: it takes one expression, and this tokenizer has several"]
+      : []),
+  ];
+  if (lacking.length === 0) return [];
+  return [finding("no-equal", "note", "other programs cut text differently", { evidence: lacking })];
+}

@@ -1,0 +1,119 @@
+import { countNoun } from "#bytes";
+import { findInputs, inspectFirstStream } from "#corpus";
+import { findTokenizer, readRecordedReading } from "#formats";
+import { startJob } from "#jobs";
+import { readNamed, readTyped } from "#options";
+import { asOption, UserError } from "#runtime";
+import {
+  countTokensOf,
+  type Invocation,
+  type Line,
+  lineColumns,
+  type Output,
+  onStop,
+  openTokenizer,
+  piece,
+  readSupplements,
+  writeJson,
+  writeLines,
+} from "#terminal";
+import type { Finding } from "./checks.ts";
+import { doctorOptions } from "./doctor-options.ts";
+import type { Diagnosis, examiningJob } from "./examine.ts";
+import type { Counted } from "./quality-checks.ts";
+
+/** `bpe doctor`: examines a tokenizer. A UserError at the end if it has errors. */
+export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
+  const asked = readTyped(doctorOptions, invocation.options);
+  const { path } = findTokenizer(invocation.files[0]!);
+  const { pattern, specialTokens } = readSupplements(asked);
+  const options = { pattern, specialTokens };
+  const counted = asked.texts === undefined ? null : await countText(path, asked, output);
+  const thread = startJob<ReturnType<typeof examiningJob>>("examining");
+  const forget = onStop(() => thread.end());
+  const diagnosis = await thread.ask("examine", { path, options, counted }).finally(() => {
+    thread.end();
+    forget();
+  });
+  await (asked.json === true ? writeJson(diagnosis) : writeLines(diagnosisLines(diagnosis, lineColumns(1))));
+  if (diagnosis.errors > 0) throw new UserError(`"${path}" has ${countNoun(diagnosis.errors, "error")}`);
+  const { errors, warnings, notes, fingerprint } = diagnosis;
+  output.succeed([], { errors, warnings, notes, fingerprint });
+}
+
+/** Counts the tokens of the texts; null if the tokenizer cannot be loaded, which the examination says. */
+async function countText(
+  path: string,
+  asked: ReturnType<typeof readTyped<typeof doctorOptions>>,
+  output: Output,
+): Promise<Counted | null> {
+  const supplements = readSupplements(asked);
+  const reading = { ...asked, trained: readRecordedReading([path]) };
+  const files = asked.texts!.map((typed) => readNamed(asOption("text"), typed).path);
+  const inputs = await inspectFirstStream(findInputs(files, reading), reading);
+  output.keepOutputsFrom(inputs);
+  const parts = await openTokenizer({ path, ...supplements }, true, output).catch((error: unknown) => {
+    if (error instanceof UserError) return null;
+    throw error;
+  });
+  if (parts === null) return null;
+  const { counts, textBytes, idCount } = await countTokensOf(parts, { path: files[0]!, inputs }, output);
+  output.endStage();
+  return { counts: Float64Array.from(counts), textBytes, idCount };
+}
+
+const colors = { error: "red", warning: "yellow", note: "cyan" } as const;
+const indent = 9;
+/** Tokens of a finding that people see. */
+const shownTokens = 8;
+
+/** The diagnosis for people: what was found, each with what shows it, why it matters, and what to do. */
+export function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
+  const { path, fingerprint, errors, warnings, notes, findings } = diagnosis;
+  const counts = [
+    [errors, "error"],
+    [warnings, "warning"],
+    [notes, "note"],
+  ] as const;
+  const total = counts.map(([count, noun]) => countNoun(count, noun)).join(", ");
+  return [
+    [piece("bold", `${path}: ${findings.length === 0 ? "nothing found" : total}`)],
+    ...(fingerprint === null ? [] : [`fingerprint ${fingerprint}`]),
+    ...findings.flatMap((each) => ["", ...findingLines(each, columns)]),
+  ];
+}
+
+function findingLines(found: Finding, columns: number | null): Line[] {
+  const { check, severity, message, evidence, tokens, count, why, fix, command } = found;
+  const width = columns === null ? Number.POSITIVE_INFINITY : Math.max(20, columns - indent);
+  const gap = " ".repeat(indent);
+  const [first = "", ...rest] = wrapped(`${message} (${check})`, width);
+  const listed = tokens.slice(0, shownTokens).map(({ id, token }) => `${id} "${token}"`);
+  const more =
+    count !== null && count > listed.length && listed.length > 0 ? ` and ${count - listed.length} more` : "";
+  const body = [
+    ...rest,
+    ...evidence.flatMap((line) => wrapped(`- ${line}`, width)),
+    ...(listed.length === 0 ? [] : wrapped(`tokens: ${listed.join("  ")}${more}`, width)),
+    ...wrapped(why, width),
+    ...(fix === null ? [] : wrapped(`Fix: ${fix}`, width)),
+    // Not wrapped: it is copied.
+    ...(command === null ? [] : [`  ${command}`]),
+  ];
+  return [[piece(colors[severity], severity.padEnd(indent)), first], ...body.map((line) => gap + line)];
+}
+
+/** A text in lines of at most this many characters, cut at spaces. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const joined = line === "" ? word : `${line} ${word}`;
+    if (joined.length <= width || line === "") line = joined;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}

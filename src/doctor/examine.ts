@@ -1,0 +1,87 @@
+import { loadTokenizerParts } from "#formats";
+import { UserError } from "#runtime";
+import { behaviorFingerprint, deriveTokens, type LoadOptions } from "#tokenizer";
+import { type Finding, finding, severities } from "./checks.ts";
+import {
+  checkByteLevel,
+  checkConfiguration,
+  checkCutting,
+  checkEquals,
+  checkEscapes,
+} from "./cutting-checks.ts";
+import { checkFiles } from "./file-checks.ts";
+import { checkModel, checkModelFile } from "./model-checks.ts";
+import { type Counted, checkQuality } from "./quality-checks.ts";
+import { checkSpecials } from "./special-checks.ts";
+import { type Loaded, objectOf, readSubject, type Subject } from "./subject.ts";
+
+/** What `bpe doctor --json` prints; docs/diagnosis.schema.json has the schema. */
+export type Diagnosis = {
+  readonly format: "bpe-diagnosis";
+  readonly version: 1;
+  readonly path: string;
+  /** Null if the tokenizer cannot be loaded. */
+  readonly fingerprint: string | null;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly notes: number;
+  /** Errors first, then warnings. */
+  readonly findings: readonly Finding[];
+};
+
+export type Examination = {
+  readonly path: string;
+  readonly options: LoadOptions;
+  /** How often tokens occur in a text; null without one. */
+  readonly counted: Counted | null;
+};
+
+/** The job of the thread that examines: a large tokenizer takes seconds without a pause. */
+export const examiningJob = () => ({ examine });
+
+/** Examines a tokenizer. A UserError if there is none that could be examined. */
+export async function examine({ path, options, counted }: Examination): Promise<Diagnosis> {
+  const { subject, findings } = readSubject(path);
+  findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
+  const loaded = await load(subject, options, findings);
+  findings.push(...checkConfiguration(subject, loaded), ...checkSpecials(subject, loaded));
+  if (loaded !== null)
+    findings.push(
+      ...checkCutting(subject, loaded),
+      ...checkEquals(loaded),
+      ...checkModel(subject, loaded),
+      ...(await checkFiles(subject, loaded)),
+      ...checkQuality(subject, loaded, counted),
+    );
+  const of = (severity: Finding["severity"]) => findings.filter((each) => each.severity === severity);
+  return {
+    format: "bpe-diagnosis",
+    version: 1,
+    path,
+    fingerprint: loaded && behaviorFingerprint(loaded.parts),
+    errors: of("error").length,
+    warnings: of("warning").length,
+    notes: of("note").length,
+    findings: severities.flatMap(of),
+  };
+}
+
+/** Loads the tokenizer. A refusal is a finding, unless others explain it, or it is of another kind. */
+async function load(subject: Subject, options: LoadOptions, findings: Finding[]): Promise<Loaded | null> {
+  try {
+    const parts = await loadTokenizerParts(subject.path, options);
+    return { parts, derivations: deriveTokens(parts) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const model = objectOf(subject.json?.model);
+    const hasByteLevel =
+      "Ġ" in objectOf(model.vocab) || JSON.stringify(subject.json?.pre_tokenizer ?? "").includes("ByteLevel");
+    const isByteLevel = (model.type ?? "BPE") === "BPE" && model.byte_fallback !== true && hasByteLevel;
+    if (!isByteLevel) throw error;
+    if (findings.every(({ severity }) => severity !== "error"))
+      findings.push(
+        finding("not-loaded", "error", error.message, error.hint === undefined ? {} : { fix: error.hint }),
+      );
+    return null;
+  }
+}

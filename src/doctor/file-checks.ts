@@ -1,0 +1,71 @@
+import { basename } from "node:path";
+import { loadTokenizerParts, tokenizersIn } from "#formats";
+import { UserError } from "#runtime";
+import { probeParts, shortEncoder, type TokenizerParts } from "#tokenizer";
+import { type Finding, finding } from "./checks.ts";
+import { convertCommand } from "./fixing-commands.ts";
+import type { Loaded, Subject } from "./subject.ts";
+
+const compared = probeParts.filter(({ name }) => name !== "Special-looking text");
+
+/** Checks that all tokenizers in a directory give the same ids. */
+export async function checkFiles({ path, isDirectory }: Subject, { parts }: Loaded): Promise<Finding[]> {
+  if (!isDirectory) return [];
+  const found: Finding[] = [];
+  const [first, ...others] = tokenizersIn(path);
+  for (const other of others) {
+    const names = `${basename(first!)} and ${basename(other)}`;
+    const loaded = await loadLike(other, parts);
+    if (typeof loaded === "string") {
+      found.push(
+        finding("file-not-compared", "note", `${basename(other)} cannot be compared`, { evidence: [loaded] }),
+      );
+      continue;
+    }
+    const difference = firstDifference(parts, loaded);
+    if (difference === null) continue;
+    found.push(
+      finding("files-disagree", "error", `${names} give different ids`, {
+        evidence: difference,
+        fix: "keep the file that the model was trained with, and write the others from it",
+        command: convertCommand(first!),
+      }),
+    );
+  }
+  return found;
+}
+
+/** The tokenizer of a file. Pattern and normal form are those of the first where the file cannot say them. */
+async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
+  const { patternName: name, patternSources: sources } = first.description;
+  try {
+    const isSaid = /\.json$/.test(path) && basename(path) !== "vocab.json";
+    const parts = await loadTokenizerParts(path, isSaid ? {} : { pattern: { name, sources } as never }).catch(
+      () => loadTokenizerParts(path, {}),
+    );
+    if (isSaid) return parts;
+    const { pattern, normalization, addsPrefixSpace } = first;
+    return { ...parts, pattern, normalization, addsPrefixSpace };
+  } catch (error) {
+    if (error instanceof UserError) return error.message;
+    throw error;
+  }
+}
+
+/** The first part of the probe text whose ids differ, as lines; special tokens stay text in it. */
+function firstDifference(a: TokenizerParts, b: TokenizerParts): string[] | null {
+  const encoders = [a, b].map((parts) => shortEncoder({ ...parts, specialTokensAsText: true }));
+  for (const { name, text } of compared) {
+    const [ours, theirs] = encoders.map((encode) => encode(text)) as [number[], number[]];
+    const at = ours.findIndex((id, i) => id !== theirs[i]);
+    if (at < 0 && ours.length === theirs.length) continue;
+    const from = Math.max(0, at);
+    const shown = (ids: readonly number[]) => ids.slice(from, from + 8).join(" ");
+    return [
+      `on the probe text "${name}", from token ${from + 1} on:`,
+      `${basename(a.description.path)}: ${shown(ours)}`,
+      `${basename(b.description.path)}: ${shown(theirs)}`,
+    ];
+  }
+  return null;
+}

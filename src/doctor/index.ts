@@ -1,0 +1,3 @@
+// The command doctor.
+
+export { doctorCommand } from "./doctor-commands.ts";

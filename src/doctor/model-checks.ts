@@ -1,0 +1,275 @@
+import {
+  byteToCharacter,
+  countNoun,
+  invalidJson,
+  openBrace,
+  skipSpace,
+  skipValue,
+  walkMembers,
+} from "#bytes";
+import { allAddedTokens, Reach, tokenBytesOf } from "#tokenizer";
+import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
+import { pruneCommand } from "./fixing-commands.ts";
+import { type Loaded, objectOf, type Subject } from "./subject.ts";
+
+/** Lines of evidence that are shown. */
+const shownMax = 5;
+
+/** Checks vocabulary and merges as the tokenizer.json has them, whether it can be loaded or not. */
+export function checkModelFile({ json, jsonBytes }: Subject): Finding[] {
+  if (json === null) return [];
+  const model = objectOf(json.model);
+  const vocab = objectOf(model.vocab);
+  const pairs = (Array.isArray(model.merges) ? model.merges : []).flatMap((merge: unknown) => {
+    const pair = typeof merge === "string" ? merge.split(" ") : merge;
+    return Array.isArray(pair) && pair.length === 2 ? [pair as [string, string]] : [];
+  });
+  return [
+    ...checkKeys(jsonBytes),
+    ...checkIds(vocab),
+    ...checkMerges(vocab, pairs),
+    ...checkBytes(vocab, model.unk_token),
+  ];
+}
+
+function checkKeys(bytes: Uint8Array): Finding[] {
+  const repeated: string[] = [];
+  const inVocab = (pos: number) => {
+    const seen = new Set<string | number>();
+    return walkMembers(bytes, pos, (key, at) => {
+      if (seen.has(key)) repeated.push(String(key));
+      seen.add(key);
+      return skipValue(bytes, at);
+    });
+  };
+  const member = (wanted: string, then: (pos: number) => number) => (pos: number) =>
+    bytes[pos] === openBrace
+      ? walkMembers(bytes, pos, (key, at) => (key === wanted ? then(at) : skipValue(bytes, at)))
+      : invalidJson;
+  try {
+    member("model", member("vocab", inVocab))(skipSpace(bytes, 0));
+  } catch {
+    return [];
+  }
+  if (repeated.length === 0) return [];
+  return [
+    finding("repeated-key", "error", `the vocabulary has ${countNoun(repeated.length, "key")} twice`, {
+      evidence: repeated.slice(0, shownMax).map((key) => JSON.stringify(key)),
+      count: repeated.length,
+      fix: "remove one of the two entries of each key",
+    }),
+  ];
+}
+
+function checkIds(vocab: Readonly<Record<string, unknown>>): Finding[] {
+  const keys = new Map<unknown, string>();
+  const shared: string[] = [];
+  for (const key in vocab) {
+    const other = keys.get(vocab[key]);
+    if (other === undefined) keys.set(vocab[key], key);
+    else shared.push(`${JSON.stringify(other)} and ${JSON.stringify(key)} have the id ${vocab[key]}`);
+  }
+  if (shared.length === 0) return [];
+  return [
+    finding(
+      "shared-id",
+      "error",
+      `the vocabulary gives ${countNoun(shared.length, "token")} the id of another`,
+      {
+        evidence: shared.slice(0, shownMax),
+        count: shared.length,
+        fix: "give each token an id of its own",
+      },
+    ),
+  ];
+}
+
+function checkMerges(vocab: object, pairs: readonly [string, string][]): Finding[] {
+  const missing: string[] = [];
+  const repeated: string[] = [];
+  const ranks = new Map<string, number>();
+  pairs.forEach(([left, right], rank) => {
+    const lacking = [left, right, left + right].find((token) => !Object.hasOwn(vocab, token));
+    if (lacking !== undefined)
+      missing.push(`merge ${rank}, "${left} ${right}", needs ${JSON.stringify(lacking)}`);
+    const key = `${left} ${right}`;
+    const before = ranks.get(key);
+    if (before === undefined) ranks.set(key, rank);
+    else repeated.push(`"${key}" is merge ${before} and merge ${rank}`);
+  });
+  return [
+    ...(missing.length === 0
+      ? []
+      : [
+          finding(
+            "merge-without-token",
+            "error",
+            `the vocabulary lacks a part or the result of ${countNoun(missing.length, "merge")}`,
+            {
+              evidence: missing.slice(0, shownMax),
+              count: missing.length,
+              fix: "take vocabulary and merges from the same tokenizer",
+            },
+          ),
+        ]),
+    ...(repeated.length === 0
+      ? []
+      : [
+          finding(
+            "repeated-merge",
+            "warning",
+            `the list of merges repeats ${countNoun(repeated.length, "merge")}`,
+            {
+              evidence: repeated.slice(0, shownMax),
+              count: repeated.length,
+              fix: "remove the second of each",
+            },
+          ),
+        ]),
+  ];
+}
+
+function checkBytes(vocab: object, unknown: unknown): Finding[] {
+  const missing = byteToCharacter.flatMap((character, byte) =>
+    Object.hasOwn(vocab, character) ? [] : [byte],
+  );
+  // Other kinds of models spell bytes differently, or not at all.
+  if (missing.length === 0 || missing.length > 200) return [];
+  const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
+  const printable = missing
+    .filter((byte) => byte > 32 && byte < 127)
+    .map((byte) => String.fromCharCode(byte));
+  return [
+    finding("missing-bytes", "error", `the vocabulary lacks ${missing.length} of the 256 bytes`, {
+      evidence: [
+        `bytes ${hex.slice(0, 32).join(" ")}${hex.length > 32 ? " ..." : ""}`,
+        ...(printable.length > 0 ? [`a text that shows it: ${printable.join("")}`] : []),
+        typeof unknown === "string" ? `they become ${unknown}` : "they are left out",
+      ],
+      count: missing.length,
+      fix: "train again: bpe always has all 256 bytes",
+    }),
+  ];
+}
+
+/** Checks the loaded model: tokens and merges that no text uses, equal tokens, holes, and the size of the model. */
+export function checkModel({ path, model }: Subject, { parts, derivations }: Loaded): Finding[] {
+  return [
+    ...checkReached(path, { parts, derivations }),
+    ...checkUnused({ parts, derivations }),
+    ...checkEqualTokens({ parts, derivations }),
+    ...checkIdRange(model, { parts, derivations }),
+  ];
+}
+
+function checkReached(path: string, { parts, derivations: { reaches } }: Loaded): Finding[] {
+  const ids = Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.unreachable);
+  if (ids.length === 0) return [];
+  const size = parts.tokens.tokenCount;
+  return [
+    finding(
+      "unreachable-tokens",
+      severityOfShare(ids.length / size, 0.01, 0.05),
+      `merging does not reach ${countNoun(ids.length, "token")}, ${percent(ids.length, size)} of the vocabulary`,
+      {
+        ...tokensOf(parts, ids),
+        fix: "remove them, if the model is not trained yet; this gives new ids",
+        command: pruneCommand(path, size - ids.length),
+      },
+    ),
+  ];
+}
+
+function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding[] {
+  const { merges } = parts.model;
+  const unused: number[] = [];
+  merges.merged.forEach((id, rank) => {
+    if (reaches[id] !== Reach.merging || last[id] !== rank) unused.push(rank);
+  });
+  if (unused.length === 0) return [];
+  const { tokens } = tokensOf(
+    parts,
+    unused.slice(0, shownMax).map((rank) => merges.merged[rank]!),
+  );
+  return [
+    finding(
+      "unused-merges",
+      "note",
+      `no text uses ${countNoun(unused.length, "merge")}, ${percent(unused.length, merges.merged.length)} of them`,
+      {
+        evidence: tokens.map(({ token }, i) => `merge ${unused[i]} makes "${token}"`),
+        count: unused.length,
+      },
+    ),
+  ];
+}
+
+function checkEqualTokens({ parts }: Loaded): Finding[] {
+  const { tokens } = parts;
+  const first = new Map<string, number>();
+  const equal: number[] = [];
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const key = Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
+    if (key === "") continue;
+    const other = first.get(key);
+    if (other === undefined) first.set(key, id);
+    else equal.push(id);
+  }
+  if (equal.length === 0) return [];
+  return [
+    finding(
+      "same-bytes",
+      "warning",
+      `the bytes of ${countNoun(equal.length, "token")} are also those of another token`,
+      {
+        ...tokensOf(parts, equal),
+        evidence: equal
+          .slice(0, shownMax)
+          .map((id) => `${first.get(Buffer.from(tokenBytesOf(tokens, id)).toString("latin1"))} and ${id}`),
+      },
+    ),
+  ];
+}
+
+/** From this share of unused rows on, a model is larger than its tokenizer explains. */
+const paddingShare = 0.1;
+
+function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {
+  const { idLimit } = parts.tokens;
+  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const holes = Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.none && !added.has(id));
+  const found: Finding[] = [];
+  if (holes.length > 0)
+    found.push(
+      finding("id-holes", "note", `no token has ${countNoun(holes.length, "id")} below ${idLimit}`, {
+        evidence: [`ids ${holes.slice(0, 12).join(" ")}${holes.length > 12 ? " ..." : ""}`],
+        count: holes.length,
+      }),
+    );
+  const text = objectOf(model?.text_config);
+  const size = model?.vocab_size ?? text.vocab_size;
+  if (typeof size !== "number") return found;
+  if (size < idLimit)
+    found.push(
+      finding("vocab-size", "error", `config.json says vocab_size ${size}, but ids go up to ${idLimit - 1}`, {
+        ...tokensOf(
+          parts,
+          Array.from({ length: idLimit - size }, (_, i) => size + i),
+        ),
+        fix: `resize the embeddings to ${idLimit} rows or more: model.resize_token_embeddings(${idLimit})`,
+      }),
+    );
+  else if (size > (1 + paddingShare) * idLimit)
+    found.push(
+      finding(
+        "large-vocab-size",
+        "warning",
+        `config.json says vocab_size ${size}, but ids end at ${idLimit - 1}`,
+        {
+          count: size - idLimit,
+          fix: "check that model and tokenizer belong together",
+        },
+      ),
+    );
+  return found;
+}

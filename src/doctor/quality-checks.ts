@@ -1,0 +1,163 @@
+import { isUtf8 } from "node:buffer";
+import { countNoun } from "#bytes";
+import { readTokenCountFacts } from "#formats";
+import { allAddedTokens, probeParts, shortEncoder, tokenBytesOf, tokenNamer } from "#tokenizer";
+import { type Finding, finding, percent, tokensOf } from "./checks.ts";
+import { wholeCharactersCommand } from "./fixing-commands.ts";
+import type { Loaded, Subject } from "./subject.ts";
+
+/** How often each token occurs in texts. */
+export type Counted = { readonly counts: Float64Array; readonly textBytes: number; readonly idCount: number };
+
+/** Checks the vocabulary for what is unfair, private or wasted. */
+export function checkQuality({ path }: Subject, loaded: Loaded, counted: Counted | null): Finding[] {
+  return [
+    ...checkPrivate(loaded),
+    ...checkLanguages(loaded),
+    ...checkCharacters(loaded),
+    ...(counted === null ? checkRecord(path) : checkCounts(loaded, counted)),
+  ];
+}
+
+/** Texts that people keep to themselves, by what they look like. */
+const privateKinds: readonly { name: string; matches: (text: string) => boolean }[] = [
+  { name: "an e-mail address", matches: (text) => /[\w.+-]+@[\w-]+\.[a-z]{2,}/i.test(text) },
+  {
+    name: "a key",
+    matches: (text) => /(?:sk-|ghp_|gho_|AKIA|AIza|xox[bp]-)[\w-]{8,}/.test(text),
+  },
+  {
+    name: "a hash",
+    matches: (text) =>
+      /^\s?[0-9a-f]{16,}$/i.test(text) && /\d/.test(text) && /[a-f]/i.test(text) && isVaried(text.trim(), 8),
+  },
+  {
+    name: "a telephone number",
+    matches: (text) => /\+\d{1,3}[ -]?\d{6,}|\b\d{3}[-.]\d{3,4}[-.]\d{4}\b/.test(text) && isVaried(text, 4),
+  },
+  { name: "a long number", matches: (text) => /^\s?\d{8,}$/.test(text) && isVaried(text.trim(), 4) },
+];
+
+/** Whether a text has many different characters, not in a row of their order. */
+function isVaried(text: string, least: number): boolean {
+  return new Set(text).size >= least && !"0123456789abcdef0123456789ABCDEF0123456789".includes(text);
+}
+
+function checkPrivate({ parts }: Loaded): Finding[] {
+  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const nameOf = tokenNamer(parts);
+  const found: { id: number; kind: string }[] = [];
+  for (let id = 0; id < parts.tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(parts.tokens, id);
+    if (bytes.length < 8 || added.has(id)) continue;
+    const text = Buffer.from(bytes).toString();
+    const kind = privateKinds.find(({ matches }) => matches(text));
+    if (kind !== undefined) found.push({ id, kind: kind.name });
+  }
+  if (found.length === 0) return [];
+  const ids = found.map(({ id }) => id);
+  return [
+    finding(
+      "private-data",
+      "warning",
+      `the vocabulary has ${countNoun(found.length, "token")} that may be a key, an address or a number of a person`,
+      {
+        ...tokensOf(parts, ids),
+        evidence: found.slice(0, 5).map(({ id, kind }) => `${id} "${nameOf(id, 80)}" looks like ${kind}`),
+        fix: "remove such texts from the corpus and train again, if the tokens are real data",
+      },
+    ),
+  ];
+}
+
+/** From this ratio to the cheapest language on, a language is costly. */
+const costlyRatio = 4;
+const shownLanguages = 5;
+
+/** The parts that say the same in each language. */
+const languages = probeParts.filter(({ name }) => name.includes("("));
+
+function checkLanguages({ parts }: Loaded): Finding[] {
+  const encode = shortEncoder(parts);
+  const costs = languages
+    .map(({ name, text }) => ({ name, tokens: encode(text).length }))
+    .sort((a, b) => b.tokens - a.tokens);
+  const least = costs.at(-1)!;
+  const costly = costs.filter(({ tokens }) => tokens >= costlyRatio * least.tokens);
+  if (costly.length === 0) return [];
+  return [
+    finding(
+      "costly-languages",
+      "note",
+      `${costly.length} of ${costs.length} languages take ${costlyRatio} times the tokens of ${least.name}, or more`,
+      {
+        evidence: costly
+          .slice(0, shownLanguages)
+          .map(
+            ({ name, tokens }) =>
+              `${name}: ${(tokens / least.tokens).toFixed(1)} times, ${tokens} tokens for one sentence`,
+          ),
+        count: costly.length,
+      },
+    ),
+  ];
+}
+
+/** From this share of the vocabulary on, parts of characters are worth a note. */
+const partsShare = 0.05;
+
+function checkCharacters({ parts }: Loaded): Finding[] {
+  const { tokens } = parts;
+  const broken: number[] = [];
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length > 1 && !isUtf8(bytes)) broken.push(id);
+  }
+  if (broken.length < partsShare * tokens.tokenCount) return [];
+  return [
+    finding(
+      "parts-of-characters",
+      "note",
+      `the vocabulary has ${countNoun(broken.length, "token")}, ${percent(broken.length, tokens.tokenCount)}, of parts of characters`,
+      { ...tokensOf(parts, broken), fix: "train with whole characters", command: wholeCharactersCommand },
+    ),
+  ];
+}
+
+function checkRecord(path: string): Finding[] {
+  const facts = readTokenCountFacts(path);
+  if (facts === null || facts.neverReachedCount === 0) return [];
+  return [
+    finding(
+      "rare-tokens",
+      "note",
+      `${facts.neverReachedCount} tokens never occurred in the text of the training, by training.json`,
+      { count: facts.neverReachedCount },
+    ),
+  ];
+}
+
+/** Text of this many tokens for each token of the vocabulary shows which of them are rare. */
+const tokensPerToken = 20;
+
+function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[] {
+  const { tokens } = parts;
+  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const never = Array.from(counts.keys()).filter(
+    (id) => counts[id] === 0 && !added.has(id) && tokenBytesOf(tokens, id).length > 1,
+  );
+  if (never.length === 0) return [];
+  const isLarge = idCount >= tokensPerToken * tokens.tokenCount;
+  return [
+    finding(
+      "rare-tokens",
+      isLarge && never.length > tokens.tokenCount / 4 ? "warning" : "note",
+      `there are ${countNoun(never.length, "token")}, ${percent(never.length, tokens.tokenCount)}, that the text does not have`,
+      {
+        ...tokensOf(parts, never),
+        evidence: isLarge ? [] : [`the text has ${idCount} tokens only: too few to judge the vocabulary by`],
+        fix: isLarge ? "remove them, if the model is not trained yet and the text is typical" : null,
+      },
+    ),
+  ];
+}
