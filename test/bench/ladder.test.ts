@@ -58,7 +58,7 @@ test("a rung merges until nothing is left when more merges are wanted than the w
 describe("the files between the programs", () => {
   const directory = scratch();
 
-  test("words are read as they were written, also when padding stands before the counts", () => {
+  test("words are read verbatim, also with padding before the counts", () => {
     for (let wordCount = 1; wordCount <= 4; wordCount++) {
       const words = tableOf(
         new Map(["a", "bc", "\u00ff\u0000", "d"].slice(0, wordCount).map((w, i) => [w, i + 2 ** 40])),
@@ -105,7 +105,7 @@ describe("how time grows", () => {
     expect(fitExponent(points.slice(1), ({ wordCount }) => wordCount)).toBeUndefined();
   });
 
-  test("a run that was stopped goes on at the pace since its last checkpoint", () => {
+  test("an interrupted run continues at the pace since its last checkpoint", () => {
     const timing = {
       checkpoints: [{ mergeCount: 100, ms: 50 }],
       end: { mergeCount: 150, ms: 150 },

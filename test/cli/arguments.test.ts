@@ -40,7 +40,7 @@ describe("values are text exactly as typed", () => {
     ],
   ];
   test.each(cases)("%s", (_, typed, name, values) => expect(value(name, ...typed)).toEqual(values));
-  test("any text comes through as it is", () => {
+  test("any text is passed through verbatim", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => {
         const typed = texts.map((text) => `-s=${text}`);
@@ -51,10 +51,10 @@ describe("values are text exactly as typed", () => {
 });
 
 describe("files", () => {
-  test("a lone dash stands where it was typed", () => {
+  test("a lone dash keeps its position", () => {
     expect(parse("a", "-", "b", "-n", "300", "c").files).toEqual(["a", "-", "b", "c"]);
   });
-  test("behind -- everything is a file", () =>
+  test("after -- everything is a file", () =>
     expect(parse("--", "-n", "--help").files).toEqual(["-n", "--help"]));
   test("a file may be called 007, 1e3 or no-thing", () => {
     expect(parse("007", "1e3", "no-thing").files).toEqual(["007", "1e3", "no-thing"]);
@@ -85,7 +85,7 @@ describe("options", () => {
       ["quiet", []],
     ]);
   });
-  test("arguments behind an option of many values are more of them, up to the next option", () => {
+  test("arguments after an option of many values are more of them, up to the next option", () => {
     const spec = commands.find(({ name }) => name === "eval")!;
     const typed = "t --text a b --json u --text - -- v".split(" ");
     const { options, files } = parseInvocation(spec, typed);
@@ -166,7 +166,7 @@ test("sizes are read with decimal and binary units, in any case, with fractions"
   for (const [text, value] of sizes) expect(sizeBytes("--size", text!, 0)).toBe(Number(value));
 });
 
-test("what is no size, too small or too large is a usage error that shows it", () => {
+test("an invalid, too small or too large size is a usage error that shows it", () => {
   for (const text of ["", "MB", "-1", "1,5GB", "1e9", "3XB", "10iB", "1..5k", "12 apples"]) {
     expect(() => sizeBytes("--size", text, 0)).toThrow(`--size: "${text}" is not a size`);
   }

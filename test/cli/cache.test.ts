@@ -103,7 +103,7 @@ describe("--cache", () => {
     expect(readFileSync(at("x.tsv"), "utf8")).toBe(both);
   });
 
-  test("goes on without if the directory can be read only", () => {
+  test("continues without it if the directory is read-only", () => {
     if (process.getuid!() === 0) return; // root may write anywhere
     train(paths, ...standard);
     chmodSync(at(cache), 0o555);
@@ -112,7 +112,7 @@ describe("--cache", () => {
     expect([code, stderr.includes("nothing more is kept in it")]).toEqual([0, true]);
   });
 
-  test("goes on without where the disk is full", () => {
+  test("continues without it if the disk is full", () => {
     // No file may grow beyond 1 MB; the entry of this text is larger, the tokenizer is not.
     const words = Array.from({ length: 300_000 }, (_, i) => ` ${(i * 7919) % 1_000_003}x`);
     put(home, "large.txt", words.join(""));
@@ -214,7 +214,7 @@ describe("--if-changed", () => {
     }
   });
 
-  test("trains where the cache is damaged or gone", () => {
+  test("trains if the cache is damaged or missing", () => {
     changed();
     const result = readdirSync(at(cache)).find((name) => name.endsWith(".result"))!;
     const bytes = readFileSync(join(at(cache), result));

@@ -101,7 +101,7 @@ test("special tokens that were encoded as text", () => {
   expect(resultOf("text.npy", "--tokenizer", "gpt2")).toMatchObject({ code: 1, noncanonicalCount: 1 });
 });
 
-test("what is wrong is said", () => {
+test("mistakes are reported", () => {
   const told = (...args: string[]) => {
     const { code, stderr } = run("ids", "check", ...args, "-q");
     return [code, stderr.split("\n")[0]];

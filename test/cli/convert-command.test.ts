@@ -114,7 +114,7 @@ describe("other people's files", () => {
     expect(names).toContain("tokenizer.tiktoken");
   });
 
-  test("tekken.json: special tokens first, and the same ids from what is made of it", async () => {
+  test("tekken.json: special tokens first, and the same ids from its conversions", async () => {
     const text = (id: number) => `<|${id}|>`;
     const texts = new Map([...Object.entries(ordinary)].map(([token, id]) => [token, id + 3]));
     const vocab = {
@@ -244,7 +244,7 @@ describe("other people's files", () => {
 });
 
 describe("--copy copies the tokenizer's own files", () => {
-  test("as they are, or not at all", () => {
+  test("copied unchanged, or not at all", () => {
     const path = writeTokenizer("gpt2");
     const into = converted(path, "--copy");
     const names = readdirSync(into);
@@ -258,7 +258,7 @@ describe("--copy copies the tokenizer's own files", () => {
     expect(read(foreign)).toBe("theirs");
   });
 
-  test("not what is in no file, and in no other format", () => {
+  test("refuses settings that are in no file, and in no other format", () => {
     const path = writeTokenizer("gpt2");
     const into = newPath();
     expect(run(join(path, "vocab.json"), "--copy", "-o", into, "-s", "<|more|>")).toMatchObject({

@@ -27,7 +27,7 @@ describe("bpe count", () => {
     expect(lines.find(([word]) => word === "Ġthe")?.[1] ?? "0").toBe(String(expected.get(" the") ?? 0));
   });
 
-  test("--min-count leaves out what is rarer, in every form, and says how much", () => {
+  test("--min-count leaves out rarer words, in every form, and says how many", () => {
     const lines = wordLines(run("count", first).stdout);
     const common = lines.filter((line) => Number(line.split("\t")[1]) >= 3);
     const rare = lines.filter((line) => !common.includes(line));
@@ -247,7 +247,7 @@ describe("bpe count --counts", () => {
     return readFileSync(at(path));
   };
 
-  test("adds files up, beside text too, into either form", () => {
+  test("adds files up, also with text, into either form", () => {
     const text = count(first, second, first).stdout;
     const whole = save("whole.counts", first, second, first);
     save("sum-1.counts", first);
@@ -278,7 +278,7 @@ describe("bpe count --counts", () => {
     expect(readFileSync(at("through.counts")).equals(whole)).toBe(true);
   });
 
-  test("refuses a glob without match, what is missing or foreign, and what is damaged behind its header", () => {
+  test("refuses a glob without match, missing or foreign files, and files damaged after their header", () => {
     for (const [name, message] of [
       ["no-*.counts", '--counts "no-*.counts": no such file, and no file matches it as a glob'],
       ["none.counts", '"none.counts": no such file'],

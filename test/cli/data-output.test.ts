@@ -79,7 +79,7 @@ test("a named pipe without a reader keeps no run from obeying a signal, and gets
   }
 }, 600_000);
 
-test("a reader that has gone ends the run in silence, with success, and nothing is left", () => {
+test("a reader that has exited ends the run silently, with success, and nothing is left", () => {
   const log = join(home, "bpe.log");
   for (const command of commands) {
     rmSync(log, { force: true });

@@ -105,7 +105,7 @@ describe("bpe eval", () => {
     expect(wide.join("\n")).toContain("tokenizer-8");
   });
 
-  test("the summary begins with the finding: the first tokenizer beside the best of the others", () => {
+  test("the summary begins with the finding: the first tokenizer compared with the best of the others", () => {
     const firstLine = (...args: string[]) =>
       bpe(["eval", "--progress", "none", ...args]).stderr.split("\n")[0]!;
     const sizes = join(scratch(), "sizes");
@@ -190,7 +190,7 @@ describe("bpe eval", () => {
     expect(lines.filter((line) => /^gpt2( +-){4}$/.test(line)).length).toBe(4);
   });
 
-  test("--words prints so many of the costliest words, for each text and tokenizer", () => {
+  test("--words prints the given number of costliest words, for each text and tokenizer", () => {
     expect(linesOf(...two).join()).not.toContain("costliest");
     const { tokenizers: results } = evaluateJson(two);
     const counted = (lines: readonly string[]) =>
@@ -253,7 +253,7 @@ describe("bpe eval", () => {
     expect(two.texts.map(({ name }) => name)).toEqual([english, other]);
   });
 
-  test("arguments behind --text are texts, those behind --text=FILE are tokenizers", () => {
+  test("arguments after --text are texts, those after --text=FILE are tokenizers", () => {
     expect(evaluateJson([`--text=${english}`, ...named]).tokenizers.length).toBe(2);
     const { code, stderr } = bpe(["eval", "--text", english, named[0]!]);
     expect(code).toBe(2);
@@ -295,7 +295,7 @@ describe("bpe eval", () => {
     expect(evaluateJson([...named, "--text", english]).tokenizers[0]!.terms).toEqual([]);
   });
 
-  test("--model: FLOPs a byte are those a token by bytes a token, and beside those of the first", () => {
+  test("--model: FLOPs a byte are those a token by bytes a token, and relative to the first", () => {
     const model = ["--model", "d=64,layers=2", "--model", "tied=1"];
     const { model: shape, tokenizers: found } = evaluateJson([...two, ...model]);
     expect(shape).toMatchObject({ d: 64, layers: 2, tied: 1 });
@@ -331,7 +331,7 @@ describe("bpe eval", () => {
     ]);
   });
 
-  test("a directory of several sizes stands for all of them, the smallest first", () => {
+  test("a directory of several sizes means all of them, the smallest first", () => {
     const sizes = scratch();
     mkdirSync(join(sizes, "run"));
     renameSync(writeTokenizer("gpt2"), join(sizes, "run", "16000"));
@@ -340,7 +340,7 @@ describe("bpe eval", () => {
     expect(found.map(({ name }) => name)).toEqual(["run/800", "run/16000"]);
   });
 
-  test("wrong command lines and files are refused, each with what is wrong", () => {
+  test("wrong command lines and files are refused, each with the reason", () => {
     for (const [name, path] of Object.entries(tokenizers)) symlinkSync(path, join(directory, name));
     put(directory, "empty.txt", "");
     put(directory, "long.txt", `a\n${"x".repeat(1024)}\n${"x".repeat(1025)}`);

@@ -40,7 +40,7 @@ describe("an own tokenizer, on its own corpus", () => {
     }
   });
 
-  test("with special tokens behind the merges, they keep their ids, and the record says so", () => {
+  test("special tokens after the merges keep their ids, and the record says so", () => {
     const base = train("base", "-n", "280", "-s", "<|end|>").output;
     const longer = train("longer", "-n", "300", "-s", "<|end|>").output;
     const { output, stderr } = train("extended", "--extend", base, "-n", "+20", "-s", "<|end|>");
@@ -65,7 +65,7 @@ describe("an own tokenizer, on its own corpus", () => {
   });
 });
 
-describe("what is written", () => {
+describe("the written files", () => {
   const base = train("kinds", "-n", "270").output;
 
   test("is the kind of file that was named", () => {
@@ -76,7 +76,7 @@ describe("what is written", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const base = train("refusing", "-n", "270", "-s", "<|end|>").output;
   const refusal = (...options: string[]) => {
     const { code, stderr } = train("refused", "--extend", base, ...options);
@@ -147,7 +147,7 @@ describe("the base's own special tokens", () => {
   const base = run("ended", corpus, "-n", "265", "-s", end).output;
   const long = run("ended-long", corpus, "-n", "275", "-s", end).output;
 
-  test("end documents without being named, as in the training that goes on; none of their text is learned", () => {
+  test("end documents without being named, as in the continued training; none of their text is learned", () => {
     for (const path of [base, join(base, "tokenizer.json"), join(base, "vocab.json")]) {
       const { output, stderr } = run("going-on", corpus, "--extend", path, "-n", "+10");
       expect(stderr).toContain("documents   end at <|endoftext|>\n");
@@ -252,7 +252,7 @@ describe("several sizes", () => {
 });
 
 describe("--pad-to", () => {
-  test("fills each size with reserved tokens behind all others, in all kinds of file, also for HF", async () => {
+  test("fills each size with reserved tokens after all others, in all kinds of file, also for HF", async () => {
     const specials = ["-s", "<|end|>", "-s", "<|reserved_special_token_1|>"];
     const base = train("padded-base", "-n", "270", ...specials).output;
     const { output, stderr } = train(
@@ -350,7 +350,7 @@ test("word counts, which do not say that a space was put before a text, are refu
   expect(train("normalized", "--extend", path, "-n", "+4").code).toBe(0);
 });
 
-test("word counts stand for the corpus, and the cache for what is known", () => {
+test("word counts replace the corpus, and the cache known parts of it", () => {
   const base = train("counted", "-n", "270").output;
   const counts = join(home, "words.counts");
   const fresh = train("fresh", "--extend", base, "-n", "+20", "--save-counts", counts).output;

@@ -28,7 +28,7 @@ function gridOf(
 const shownIn = (columns: number, grid: Grid) => formatLines(gridLines(grid, columns)).split("\n");
 
 describe("a table in a terminal", () => {
-  test("has subjects as rows, numbers below each other, and a mark behind the best", () => {
+  test("has subjects as rows, aligned numbers, and a mark after the best", () => {
     expect(
       shownIn(
         80,
@@ -84,7 +84,7 @@ describe("a table in a terminal", () => {
     ).toStartWith("tokenizers: 1 = ");
   });
 
-  test("numbers with a legend stand for many subjects", () => {
+  test("numbers with a legend replace many subjects", () => {
     const subjects = numbersOf(8, (i) => `tokenizer-${i}`);
     const lines = shownIn(
       80,
@@ -136,7 +136,7 @@ describe("a table in a terminal", () => {
           }
   });
 
-  test("names of wide characters stand above their columns", () => {
+  test("names of wide characters are above their columns", () => {
     const lines = shownIn(80, gridOf(["分词器", "b"], ["中文维基", "en"]));
     expect(lines).toEqual(["        中文维基   en", "分词器       0.0  0.1", "b            1.0* 1.1*"]);
     expect(lines.map(shownWidth)).toEqual([21, 21, 22]);

@@ -95,7 +95,7 @@ describe("the page of an option", () => {
   const train = commands[0]!;
   const like = train.options.find(({ name }) => name === "like")!;
 
-  test("is asked for by its name, with dashes or without, behind help and --help", () => {
+  test("is requested by its name, with dashes or without, after help and --help", () => {
     const text = optionHelp(train, like, page(80));
     expect(text).toContain("\n  --like TOKENIZER\n      Take everything but the merges from this tokenizer.");
     expect(text).toEndWith(
@@ -163,7 +163,7 @@ describe("the page of a topic", () => {
     }
   });
 
-  test("is asked for behind --help, -h and help, wherever these stand", () => {
+  test("is requested after --help, -h and help, in any position", () => {
     const { stdout } = bpe(["help", "train", "nightly"]);
     expect(stdout).toBe(topicHelp(commands[0]!, "nightly", page(80)));
     for (const args of [
@@ -176,7 +176,7 @@ describe("the page of a topic", () => {
     }
   });
 
-  test("a word behind --help that is no topic is a file; what is no topic for help is an error", () => {
+  test("a word after --help that is not a topic is a file; after help it is an error", () => {
     expect(bpe(["train", "--help", "corpus.txt"]).stdout).toBe(commandHelp(commands[0]!, page(80)));
     for (const args of [
       ["help", "train", "nightyl"],
@@ -208,7 +208,7 @@ describe("the page of a topic", () => {
 });
 
 describe("-p help", () => {
-  test("has names and purposes; behind it, a name has its expressions", () => {
+  test("has names and purposes; after it, a name has its expressions", () => {
     const { stdout } = bpe(["train", "-p", "help"]);
     expect(stdout).toStartWith("  gpt2          GPT-2 ");
     expect(stdout).not.toContain("\\p{L}");
@@ -335,7 +335,7 @@ describe("examples", () => {
     }
   });
 
-  test("run as they stand, one after the other", () => {
+  test("run verbatim, one after the other", () => {
     const home = scratch();
     const text = Array.from({ length: 400 }, (_, i) => `the cat ${i} sat on the mat\n`).join("");
     put(home, "corpus.txt", `${text}<|endoftext|>${text}`);

@@ -127,7 +127,7 @@ const raw = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]/;
 /** Commands whose output is for programs. */
 const isData = ([name]: readonly string[]) => ["count", "plan", "encode", "decode"].includes(name!);
 
-test("no name and no content reaches stderr, the log or a summary as it is, in any command", () => {
+test("no name and no content reaches stderr, the log or a summary unescaped, in any command", () => {
   prepare();
   const log = join(home, "the.log");
   for (const command of commands) {

@@ -319,10 +319,10 @@ describe("decoding", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const good = put(home, "good.txt", "1 2 1 2\n");
 
-  test("what is not an id, or too large, with its place", () => {
+  test("invalid or too large ids, with their place", () => {
     for (const [content, message] of [
       ["1 2\n3 x4 5\n", 'line 2: "x4" is not an id'],
       ["1 -2\n", 'line 1: "-2" is not an id'],

@@ -40,7 +40,7 @@ test("it says what the tokenizer is, for who uses it", async () => {
   expect(facts.madeOf["tokenizer.json"]).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("what is missing or cannot be is said, and nothing is written", () => {
+test("missing or impossible arguments are reported, and nothing is written", () => {
   const refused = (...args: string[]) => {
     const { code, stderr } = image(...args);
     return [code, stderr.split("\n").find((line) => line.startsWith("bpe: error"))];
@@ -63,7 +63,7 @@ const madeOf = (path: string) => {
   return JSON.parse(bytes.toString("utf8", start, start + size)).madeOf;
 };
 
-test("--format image puts an image of the files beside them, at each size", () => {
+test("--format image puts an image of the files next to them, at each size", () => {
   writeFileSync(join(home, "corpus.txt"), "low lower lowest newest widest\n".repeat(50));
   const train = (...args: string[]) => {
     const given = ["train", "corpus.txt", "-w", "1", "-s", "<|end|>", "--no-ledger", "-q", "-o", "made"];

@@ -29,7 +29,7 @@ const commands = [
   ["plan"],
 ] as const;
 
-describe("what is not text", () => {
+describe("files that are not text", () => {
   const archive = Buffer.from(`PK\x03\x04\x14\0${"\0\x01".repeat(20_000)}`, "latin1");
   put(home, "a.zip", archive);
   put(home, "a.zip.gz", gzipSync(archive));
@@ -104,7 +104,7 @@ describe("what is not text", () => {
   });
 });
 
-describe("records are told by content", () => {
+describe("records are recognized by content", () => {
   const records = ["one text", "it's\nanother", "", "日本 text"].map((text, id) => ({ id, text }));
   const lines = records.map((record) => JSON.stringify(record)).join("\n");
   put(home, "as-named.jsonl", lines);
@@ -159,7 +159,7 @@ describe("records are told by content", () => {
     expect(strict.stderr).toContain('"array.json" line 1: not a JSON object');
   });
 
-  test("a stream of records is told by its content, as a file is; of several streams the first", () => {
+  test("a stream of records is recognized by its content, like a file; of several streams the first", () => {
     const bash = (line: string) => {
       const { exitCode, stdout, stderr } = Bun.spawnSync(["bash", "-c", line, binary], { cwd: home });
       return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };

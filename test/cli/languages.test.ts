@@ -171,7 +171,7 @@ describe("bpe train --language", () => {
     expect(nightly(...languages)).toBe(false);
   });
 
-  test("keeps the sum of a language in the cache, also beside one that is read as it comes", () => {
+  test("keeps the sum of a language in the cache, also together with one that is read as a stream", () => {
     const piped = `cat en-1.txt | ${binary} train --language en=- --language hi=hi --cache sums -n 300 -o sums-out -q`;
     expect(Bun.spawnSync(["sh", "-c", piped], { cwd: home }).exitCode).toBe(0);
     expect(readdirSync(join(home, "sums")).filter((name) => name.endsWith(".sum"))).toHaveLength(1);
@@ -194,7 +194,7 @@ describe("bpe train --language", () => {
     expect(own).toContain('"en-1.txt" is in "en" and in the dev text of "en"');
   });
 
-  test("refuses what is of no language, before anything is written", () => {
+  test("refuses inputs of no language, before anything is written", () => {
     const refused = (...args: string[]) => {
       const { code, stderr } = train("refused", ...args);
       expect(code).toBeGreaterThan(0);

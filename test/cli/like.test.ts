@@ -115,7 +115,7 @@ function expectedMerges(content: string, ...options: string[]) {
   return mergesOf(join(home, "expected"));
 }
 
-test("special tokens come first, added tokens that are not special behind the size; the rest of the file stays", () => {
+test("special tokens come first, added tokens that are not special after the size; the rest of the file stays", () => {
   const { code, read, output } = train(directory("plain", plain));
   expect(code).toBe(0);
   const { added_tokens, model, ...rest } = read("tokenizer.json");
@@ -201,7 +201,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   ]);
 });
 
-test("what transformers reads beside it is kept, and what is typed wins", () => {
+test("files that transformers reads next to it are kept, and typed options win", () => {
   const config = {
     bos_token: {
       content: "<s>",

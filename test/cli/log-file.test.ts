@@ -91,7 +91,7 @@ test("a log that cannot be written is an error before any work", () => {
   expect(existsSync(output)).toBe(false);
 });
 
-test("a log whose disk is full is told once, and the work goes on", () => {
+test("a full disk of the log is reported once, and the work continues", () => {
   if (!existsSync("/dev/full")) return console.log("skipped: there is no /dev/full");
   const run = bpe(["train", corpus, "-n", "270", "-o", output, "--log-file", "/dev/full"]);
   expect(run.code).toBe(0);

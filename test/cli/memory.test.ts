@@ -72,7 +72,7 @@ describe("--memory-limit", () => {
     expect([measured.code, wrongOf(measured, 200e6)]).toEqual([0, undefined]);
   });
 
-  test("is a size; what is none is wrong use", () => {
+  test("is a size; anything else is wrong use", () => {
     for (const text of ["much", "12 elephants", "-5", "0"]) {
       const { code, stderr } = run(["train", small, "-n", "300", "-o", "x", `--memory-limit=${text}`]);
       expect(code).toBe(2);
@@ -273,7 +273,7 @@ describe("a text that is too long for the memory", () => {
   });
 });
 
-describe("what was made to fill the memory is done within 1.2 times the limit, or refused with what it needs", () => {
+describe("inputs made to fill the memory are done within 1.2 times the limit, or refused with the memory they need", () => {
   const limitMegabytes = 130;
   const few = "some words, some other words\n".repeat(20);
   const normal = ["--normalize", "NFC,NFD,NFKC,NFKD,lowercase"];

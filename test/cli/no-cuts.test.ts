@@ -108,7 +108,7 @@ test("the field of a training's records is looked for where no other is asked fo
   expect(encode(unnamed!, "--input-format", "text")).not.toBe(encode(unnamed!));
 });
 
-test("FASTA is read from a pipe, and what is none is an error", () => {
+test("FASTA is read from a pipe, and anything else is an error", () => {
   const piped = Bun.spawnSync([binary, "count", "-", "--input-format", "fasta", "-p", "none"], {
     stdin: Buffer.from(">a\nAC\nGT\n>b\nACGT"),
     env: {},

@@ -9,7 +9,7 @@ import { complaintsOf, OddWorld, oddPaths, pathArguments } from "../stress/odd-p
 
 const root = scratch();
 
-test("an odd path is told in words, whatever argument it is given for", async () => {
+test("an odd path is reported in words, for every argument", async () => {
   const quick = oddPaths.filter(({ waits, isForbidden }) => !waits && (!isForbidden || canPlayOthers()));
   const pairs = pathArguments.map((argument, i) => [argument, quick[i % quick.length]!] as const);
   expect(new Set(pairs.map(([, odd]) => odd)).size).toBe(quick.length);

@@ -49,7 +49,7 @@ test.each([
   expect(learned).toEqual(expected.map(({ left, right }) => [left, right]));
 });
 
-test("threads, other sizes beside it and a repeat from its record change nothing", () => {
+test("threads, other sizes of the same run and a repeat from its record change nothing", () => {
   const options = ["--language-window", "10:1.5", "--global-merges", "20", "--compat", "huggingface"];
   // A special token that a merge spells takes no entry, here and there.
   const special = ["-s", "<|end|>", "-s", "qu"];

@@ -93,7 +93,7 @@ describe("streams and compressed files", () => {
     expect(piped(["decode", "-", ...tokenizer], gzipSync(ids)).stdout === text).toBe(true);
   });
 
-  test("stand in the record with their sizes: a file's own, of a stream what came", () => {
+  test("are in the record with their sizes: a file's own, for a stream the bytes received", () => {
     const args = ["train", "corpus.gz", "-", ...settings, "-o", "recorded"];
     expect(piped(args, Buffer.from(text)).code).toBe(0);
     const record = JSON.parse(readFileSync(join(home, "recorded", "training.json"), "utf8"));
@@ -117,7 +117,7 @@ describe("streams and compressed files", () => {
   });
 });
 
-describe("what is wrong with a stream", () => {
+describe("errors of a stream", () => {
   const cases: [string, string, string][] = [
     ["nothing in it", `"$0" count - < /dev/null`, "the corpus is empty: standard input is empty"],
     ["nothing packed in it", `gzip < /dev/null | "$0" count -`, "standard input is empty"],
@@ -182,7 +182,7 @@ test("hundreds of files do not need as many open at a time", () => {
   }
 });
 
-test("where no file is named, what is piped in or redirected is read; else that is a mistake", () => {
+test("if no file is named, piped or redirected data is read; otherwise that is a mistake", () => {
   const tokenizer = ["--tokenizer", join(home, "plain")];
   const bytes = Buffer.from(text.slice(0, 20_000));
   put(home, "short.txt", bytes);

@@ -82,7 +82,7 @@ test("a normalized corpus is planned, counted and encoded in parts as by one mac
   }
 });
 
-test("the summary names what is one range, whatever its size", () => {
+test("the summary names inputs that are one range, of any size", () => {
   put(home, "packed.txt.gz", Bun.gzipSync(readFileSync(join(home, "second.txt"))));
   const planned = (...files: string[]) => bpe(["plan", ...files, "-o", "packed.jsonl"], { cwd: home }).stderr;
   expect(planned("first.txt", "packed.txt.gz")).toContain("Parquet): 1 file, such as packed.txt.gz\n");

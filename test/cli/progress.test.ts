@@ -120,7 +120,7 @@ test("a stage that was stopped says how far it was, and one of more than ten min
   ]);
 });
 
-test("no end of a stream is known: lines have what was read", () => {
+test("no end of a stream is known: lines have the bytes read", () => {
   const { time, written, update, end } = displayOf("log");
   update({ ...counting(0), total: null });
   time.ms = 2000;
@@ -288,7 +288,7 @@ function leftOn(shown: string): string {
   return lines.join("\n");
 }
 
-test("a bar is gone where a table, an error or the next prompt begins", async () => {
+test("a bar is removed before a table, an error or the next prompt", async () => {
   const home = scratch();
   put(home, "text.txt", "some words, some more words. ".repeat(60_000));
   const slow = "(cat text.txt; sleep 0.8; cat text.txt)";

@@ -100,7 +100,7 @@ describe("a directory of our own", () => {
     }
   });
 
-  test("ids are numbered anew without gaps, in their order, and ids.tsv has all of them", async () => {
+  test("ids are renumbered without gaps, in order, and ids.tsv has all of them", async () => {
     const into = pruned(directory, 500);
     const rows = idsOf(into);
     expect(rows.map(({ old }) => old)).toEqual([...Array(700).keys()]);
@@ -381,7 +381,7 @@ describe("other people's files", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const json = jsonOf(writeTokenizer("gpt2"));
   const { vocab } = json.model;
   const cases: [name: string, change: object, message: string][] = [

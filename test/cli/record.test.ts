@@ -119,7 +119,7 @@ function fromOptions({ options, formats, inputs, counts }: any, output: string):
   ];
 }
 
-test("--keep leaves the replaced tokenizers beside the new one, the older ones go", () => {
+test("--keep leaves the replaced tokenizers next to the new one, and removes older ones", () => {
   const output = join(home, "nightly");
   const train = (...args: string[]) =>
     bpe(["train", "a.txt", "-n", "300", "-o", output, ...args], { cwd: home });

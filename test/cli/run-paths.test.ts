@@ -134,7 +134,7 @@ test("standard output takes a log where no data goes there", () => {
   expect(run.stdout.toString()).toContain('"success":true');
 });
 
-test("a log beside them is taken: in the directory of a tokenizer, below a corpus where --include leaves it out", () => {
+test("a log next to them is accepted: in the directory of a tokenizer, below a corpus where --include leaves it out", () => {
   for (const [command, log] of [
     ["train texts --include *.txt -n 262 -o out", "texts/bpe.log"],
     ["train texts -n 262 -o out", "texts/.bpe.log"],
@@ -259,7 +259,7 @@ test("what a directory, a glob or a plan leads to is no output either, and the r
   }
 });
 
-test("standard output is not put behind the text of a file that is read; an empty file there does no harm", () => {
+test("standard output is not appended to the text of a file that is read; an empty file there does no harm", () => {
   const before = everything();
   for (const command of [
     "bpe count corpus.txt >> hard-link",
@@ -304,7 +304,7 @@ test("a directory that is mounted elsewhere, too, is the same directory", () => 
   }
 });
 
-test("a name that stands for no file, and a new output beside what is read, are taken", () => {
+test("a name of no file, and a new output next to an input, are accepted", () => {
   for (const command of [
     `${train} --chat-template chatml --save-counts chatml -s <|im_start|> -s <|im_end|>`,
     "count corpus.txt -o texts/new.counts",

@@ -57,7 +57,7 @@ test.skipIf(!existsSync("/proc/self/stat"))(
   600_000,
 );
 
-test("signals that follow while the run cleans up leave nothing behind either", async () => {
+test("signals that follow while the run cleans up leave no files either", async () => {
   const before = readdirSync(home).sort();
   for (const signals of [
     ["SIGINT", "SIGINT", "SIGINT"],

@@ -47,7 +47,7 @@ describe("--special-tokens", () => {
     expect(specialsOf("spaces")).toEqual([" a", "b\n", '["x"']);
   });
 
-  test("files and options stand in the order in which they are typed", () => {
+  test("files and options are in the order in which they are typed", () => {
     put(home, "one", "<1>\n<2>\n");
     put(home, "two", '["<3>", "<4>"]');
     const args = ["-s", "<0>", "--special-tokens", "one", "-s", "<x>", "--special-tokens=two", "-s<5>"];
@@ -55,7 +55,7 @@ describe("--special-tokens", () => {
     expect(specialsOf("order")).toEqual(["<0>", "<1>", "<2>", "<x>", "<3>", "<4>", "<5>"]);
   });
 
-  test("a tokenizer.json gives its special tokens by their ids, and it is said what is lost", () => {
+  test("a tokenizer.json gives its special tokens by their ids, and losses are reported", () => {
     const flags = { special: true, single_word: false, lstrip: false, rstrip: false, normalized: false };
     put(
       home,
@@ -129,7 +129,7 @@ describe("--special-tokens", () => {
     expect(filesOf("filed")).toEqual(filesOf("typed"));
   });
 
-  test("beside files that have none, a line may have an id, and those of a tokenizer.json have theirs", () => {
+  test("with files that have none, a line may have an id, and those of a tokenizer.json have theirs", () => {
     expect(train("typed", ...typed(["<|endoftext|>", "[PAD]"])).code).toBe(0);
     const ranks = "typed/tokenizer.tiktoken";
     const encode = (...args: string[]) =>
@@ -250,7 +250,7 @@ describe("--special-tokens", () => {
     expect(train("hf", "--special-tokens", "byte", "--compat", "huggingface")).toMatchObject({ code: 0 });
   });
 
-  test("names that are nearly these are told apart", () => {
+  test("nearly equal names are distinguished", () => {
     const hint = (...args: string[]) =>
       run(...args)
         .stderr.trim()
@@ -269,7 +269,7 @@ describe("--special-tokens", () => {
   });
 });
 
-describe("so many special tokens, or so long ones,", () => {
+describe("a large number of special tokens, or very long ones,", () => {
   const random = randomNumbers(16);
   // Each byte of them is a state of the search: 20 MB of tables, more than a thread has for a small corpus.
   const many = Array.from({ length: 60_000 }, (_, i) => `<${i}${random(2 ** 30)}${random(2 ** 30)}>`);

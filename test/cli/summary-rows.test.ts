@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { colourStyles, formatLines, withFigure } from "../../src/terminal/output.ts";
 import { namesWithin, rowLines } from "../../src/terminal/summary-rows.ts";
 
-test("texts stand below each other, and a row that says nothing is none", () => {
+test("texts are aligned, and an empty row is left out", () => {
   const rows = [
     ["corpus", "1 file"],
     ["nothing", ""],
@@ -17,7 +17,7 @@ test("where no terminal is, a row is a line however long", () => {
   expect(rowLines([["row", "word ".repeat(100).trim()]])).toHaveLength(1);
 });
 
-test("a text goes on below itself where the terminal ends, and the items of a list stay whole", () => {
+test("a text wraps below itself at the terminal's width, and the items of a list stay whole", () => {
   const text = "one two three four five six seven";
   expect(rowLines([["row", text]], 40, 8)).toEqual(["row     one two three four five six", "        seven"]);
   // 31 columns and 32 of them.
@@ -31,7 +31,7 @@ test("a text goes on below itself where the terminal ends, and the items of a li
   ]);
 });
 
-test("what stands between commas stays whole if it can", () => {
+test("text between commas stays whole if it can", () => {
   const text = "7 s: counting 3 s (9 MB/s), merging 4 s (8/s); in all";
   expect(rowLines([["time", text]], 40, 8)).toEqual([
     "time    7 s: counting 3 s (9 MB/s),",
@@ -45,7 +45,7 @@ test("what stands between commas stays whole if it can", () => {
   ]);
 });
 
-test("a word that is longer than the line keeps its letters together, and a text without room stands below its name", () => {
+test("a word longer than the line keeps its letters together, and a text without room is below its name", () => {
   const path = "/a/directory/with/a/name/that/is/long";
   expect(rowLines([["kept", `in ${path} now`]], 32, 8)).toEqual([
     "kept    in",
@@ -60,7 +60,7 @@ test("a word that is longer than the line keeps its letters together, and a text
   expect(rowLines(rows, 15, 8)).toEqual(["row", "  one two three", "  four five six", "  seven"]);
 });
 
-test("wide characters take two columns, and what is escaped as many as it shows", () => {
+test("wide characters take two columns, and escaped ones as many as they show", () => {
   expect(rowLines([["row", "語語語語語 語語語語語 語語"]], 32, 8)).toEqual([
     "row     語語語語語 語語語語語",
     "        語語",
@@ -72,7 +72,7 @@ test("wide characters take two columns, and what is escaped as many as it shows"
   ]);
 });
 
-test("as many names as fit are told, the first one always, and how many more there are", () => {
+test("as many names as fit are listed, always the first, and the number of others", () => {
   const names = ["one", "two", "three", "four"];
   expect([21, 20, 15, 14, 5].map((width) => namesWithin(names, width))).toEqual([
     "one, two, three, four",
@@ -87,7 +87,7 @@ test("as many names as fit are told, the first one always, and how many more the
   expect(namesWithin(["a name that is long"], 5)).toBe("a name that is long");
 });
 
-test("the number that matters stands out where styles are on, and nothing else changes", () => {
+test("the main number is highlighted if styles are on, and nothing else changes", () => {
   const lines = ["corpus 4.096 MB", "vocabulary; 4.096 bytes per token, 4.096 bytes per token"];
   const shown = withFigure(lines, "4.096 bytes per token");
   expect(formatLines(shown)).toBe(lines.join("\n"));

@@ -76,7 +76,7 @@ describe("bpe tokens", () => {
     expect(stderr).toContain('skipped 1 file: "texts/z.zip" is a zip archive');
   });
 
-  test("a single file, or a single directory, has no total beside it; a glob of several files has", () => {
+  test("a single file, or a single directory, has no total; a glob of several files has", () => {
     const names = (...args: string[]) =>
       run([...args, "-q"])
         .stdout.trimEnd()
@@ -88,7 +88,7 @@ describe("bpe tokens", () => {
     expect(names("texts/more", "texts/more").slice(-2)).toEqual(["texts/more/", "total"]);
   });
 
-  test("--json has the same numbers, and what was skipped", () => {
+  test("--json has the same numbers, and the skipped files", () => {
     const found = counted("small.txt", "texts", "texts", "--text-field", "t");
     const one = counted("texts/a.txt").total.tokens;
     expect(found.files).toHaveLength(9);

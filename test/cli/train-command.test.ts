@@ -77,7 +77,7 @@ describe("a run that goes well", () => {
     expect(options.pattern.name).toBe("o200k");
   });
 
-  test("replaces an older result, and leaves nothing beside it", () => {
+  test("replaces an older result, and leaves nothing next to it", () => {
     const home = scratch();
     const into = join(home, "tokenizer");
     expect(train(corpus, "-n", "260", "-o", into).code).toBe(0);
@@ -243,7 +243,7 @@ describe("--pad-to", () => {
       compat,
     ).output;
 
-  test("fills the vocabulary with reserved special tokens behind all others", () => {
+  test("fills the vocabulary with reserved special tokens after all others", () => {
     for (const compat of ["cs336", "huggingface"]) {
       const output = padded(compat);
       const { added_tokens, model } = JSON.parse(readFileSync(join(output, "tokenizer.json"), "utf8"));
@@ -279,7 +279,7 @@ const tableOf = (output: string) => {
   return existsSync(path) ? readFileSync(path, "utf8") : null;
 };
 
-test("occurrences at the end are those in the ids of the corpus, for each rule, whoever counts", () => {
+test("occurrences at the end are those in the ids of the corpus, for each rule and any number of threads", () => {
   for (const compat of ["cs336", "rustbpe"]) {
     const tables = ["1", "2", "7"].map((workers) => {
       const output = `${compat}-${workers}`;
@@ -318,7 +318,7 @@ test("tokens.tsv is written without being asked for if it is small and no format
   expect(isWritten("--format", "gpt2", "--ledger")).toBe(true);
 });
 
-test("--if-changed makes the table anew if it is asked for otherwise", () => {
+test("--if-changed writes the table again if a different one is requested", () => {
   const nightly = (...args: string[]) => {
     const { stderr } = trainLedger(
       "nightly",

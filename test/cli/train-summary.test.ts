@@ -33,7 +33,7 @@ const endOf = ({ stderr }: { stderr: string }) => withoutTimes(stderr);
 const allFiles =
   "tokenizer.json, tokenizer_config.json, special_tokens_map.json, vocab.json, merges.txt, tokenizer.tiktoken, tokens.tsv, training.json";
 
-test("the short summary is the default; warnings stand above it", () => {
+test("the short summary is the default; warnings are above it", () => {
   const short = `
 bpe: warning: stopped early: the corpus gives no more than 19 of 43 merges
 corpus      1.2 kB in 1 file, 20 documents
@@ -94,7 +94,7 @@ test("it names the half, whitespace and separator tokens, and its longest tokens
   expect(stderr).toMatch(/^whitespace +\d+ whitespace tokens?, \d+ separator tokens?, such as -----$/m);
 });
 
-test("what was decided without being asked is in the short one, and it has eight lines at most", () => {
+test("automatic decisions are in the short one, and it has eight lines at most", () => {
   const decided = ["mixed", "-n", "270", "-s", "<|endoftext|>", "-o", "decided", "--keep", "1"];
   train(...decided);
   expect(endOf(train(...decided)).replace(/\.2\d+T\d+Z$/m, ".TIME")).toBe(
@@ -116,7 +116,7 @@ kept        HOME/decided.TIME
   );
 });
 
-test("who chose no pattern is told what a modern one brings, by the number of the page", () => {
+test("without a chosen pattern, the summary names the gain of a modern one, by the page's number", () => {
   const patternOf = (output: string, ...args: string[]) =>
     /^pattern +(.*)$/m.exec(train("corpus.txt", "-n", "270", "-o", output, ...args).stderr)?.[1];
   const page = readFileSync(join(import.meta.dir, "../../docs/size-and-pattern.md"), "utf8");

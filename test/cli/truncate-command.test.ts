@@ -191,7 +191,7 @@ describe("other people's files", () => {
     });
   }
 
-  test("a pair that is listed again behind the cut has no merge, whoever else has its token", () => {
+  test("a pair that is listed again after the cut has no merge, even if another merge has its token", () => {
     const { vocab, merges } = json.model;
     const first = merges.find((halves) => /^[a-z]+$/.test((halves as string[]).join(""))) as string[];
     const content = first.join("");
@@ -225,7 +225,7 @@ describe("other people's files", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const json = jsonOf(writeTokenizer("gpt2"));
   const path = dirname(alone("tokenizer.json", json));
   const size = Object.keys(json.model.vocab).length;

@@ -31,7 +31,7 @@ function make(name: string, ...more: string[]): void {
 }
 
 make("cs336");
-describe("ids cut from ids are those of encoding anew", () => {
+describe("ids cut from ids equal those of encoding from scratch", () => {
   for (const [name, ...more] of [
     ["cs336"],
     ["huggingface", "--compat", "huggingface", "-p", "o200k"],
@@ -198,7 +198,7 @@ describe("files of the trainers' formats, with their documents,", () => {
   });
 });
 
-describe("what is refused, and nothing is written", () => {
+describe("refusals, which write nothing", () => {
   make("other", "-p", "cl100k");
   done("train", corpus, "-n", "400", "-s", end, "-w", "1", "-o", "fewer");
   done("prune", "cs336", "--text", "text.txt", "-n", "600", "-o", "pruned", "-w", "1");

@@ -93,7 +93,7 @@ describe("bpe train --weight", () => {
     expect(mergesOf(join(home, "little"))).toEqual(mergesOf(join(home, "much")));
   });
 
-  test("is told in the summary, the report and the card", () => {
+  test("is in the summary, the report and the card", () => {
     const args = [
       "--weight",
       "Hindi=hi.txt:0.5",
@@ -113,7 +113,7 @@ describe("bpe train --weight", () => {
     expect(readFileSync(join(home, "told", "README.md"), "utf8")).toContain("by the weights of its inputs");
   });
 
-  test("refuses what is no weight, before anything is written", () => {
+  test("refuses invalid weights, before anything is written", () => {
     const problem = (...args: string[]) => {
       const { code, stderr } = train("refused", ...files, ...args);
       return [code, stderr.split("\n")[0]];

@@ -98,7 +98,7 @@ describe("a page", () => {
   const page =
     "a\n```sh run\necho 1\n\necho 2\n```\n\n```output\n1\n2\n```\n```sh\nfalse\n```\n````python run\n```\n````\n";
 
-  test("has scripts where blocks are marked, each with the output behind it", () => {
+  test("has scripts where blocks are marked, each with the following output", () => {
     expect(scriptsOf(page)).toMatchObject([
       { language: "sh", line: 3, text: "echo 1\n\necho 2\n", output: { line: 9, text: "1\n2\n" } },
       { language: "python", line: 16, text: "```\n", output: undefined },
@@ -125,7 +125,7 @@ describe("a page", () => {
     expect(() => expectScript("echo 1; false", "1")).toThrow("page.md:2");
   });
 
-  test("is compared but for times, rates, memory, process ids and what … stands for", () => {
+  test("is compared except for times, rates, memory, process ids and matches of …", () => {
     const same = (text: string, printed: string) => isShown({ info: "output", text }, printed);
     expect(same("time 12 ms (899 MB/s)\n", "time    3,000 ms (1.2 kB/s)\n")).toBe(true);
     expect(same("at 2026-11-20T02:00:00.123Z\n", "at 2027-01-01T00:00:00Z\n")).toBe(true);

@@ -357,7 +357,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     "NFKD,NFC",
   ];
 
-  test("brings every character into each form, alone and beside marks", () => {
+  test("brings every character into each form, alone and next to marks", () => {
     const characters: string[] = [];
     for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
       // The planes in between have no character that changes: some of each.
@@ -395,7 +395,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  test("an id that stands for no token, and a damaged image, are errors", () => {
+  test("an id without a token, and a damaged image, are errors", () => {
     const parts = load(jsonOf(writeTokenizer("gpt2")));
     const limit = parts.tokens.idLimit;
     const ids = [[limit], [2 ** 32 - 1], [5, limit]].map((ids) => Uint32Array.from(ids));

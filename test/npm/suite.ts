@@ -104,7 +104,7 @@ const { cutsOf } = await import(join(import.meta.dir, "cuts.mjs"));
 const cuts = cutsOf(await Tokenizer.load(at("expected")), documents.join(special));
 cpSync(join(import.meta.dir, "cuts.mjs"), join(project, "cuts.mjs"));
 
-test("the package holds what is needed, and nothing of the tests or of this machine", () => {
+test("the package holds everything needed, and nothing of the tests or of this machine", () => {
   const paths: string[] = packed.files.map(({ path }: { path: string }) => path);
   for (const path of [
     "README.md",
@@ -229,7 +229,7 @@ test("every example in the page and in the declarations type checks, for Node an
 
 const nodes = process.env.BPE_TEST_NODES?.split(":") ?? ["node"];
 
-test("the examples of the README run as they stand: train, save, load, encode; and a browser's import", () => {
+test("the examples of the README run verbatim: train, save, load, encode; and a browser's import", () => {
   const blocks = [...readFileSync(join(root, "npm/README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)];
   expect(blocks.length).toBe(2);
   const [train, browser] = blocks.map(([, code]) => code!) as [string, string];

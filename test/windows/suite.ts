@@ -214,7 +214,7 @@ describe("the same bytes as on Linux:", () => {
   });
 });
 
-test("a drive or share that is not there, and a device, are errors at once, wherever a path may stand", () => {
+test("a missing drive or share, and a device, are errors at once, for every path argument", () => {
   const text = "corpus/äö.txt";
   const absent = [
     "X:\\tok",
@@ -312,7 +312,7 @@ describe("publication:", () => {
   });
 });
 
-test("a run that Ctrl-C stops on a console leaves nothing behind", async () => {
+test("a run that Ctrl-C stops on a console leaves no files", async () => {
   const users = join(driveC, "users");
   const scratchNames = () =>
     readdirSync(users)

@@ -145,7 +145,7 @@ test("no published tokenizer is refused for its pattern", () => {
   }
 });
 
-describe("what is not byte-level BPE is refused, and the error names it", () => {
+describe("tokenizers other than byte-level BPE are refused, and the error names the reason", () => {
   for (const tokenizer of realTokenizers) {
     const { name, expected } = tokenizer;
     if (!("refusal" in expected)) continue;

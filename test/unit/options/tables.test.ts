@@ -112,7 +112,7 @@ describe("of every command", () => {
     expect(count).toBeGreaterThan(90);
   });
 
-  test("numbers are read as they are typed", () => {
+  test("numbers are read as typed", () => {
     const { languageRatio, languageWindow } = trainingOptions;
     expect(languageRatio.kind.read(["1,2.5"], "")).toEqual([1, 2.5]);
     expect(languageWindow.kind.read(["100:2.0"], "")).toEqual({ size: 100, alpha: 2 });

@@ -30,7 +30,7 @@ function pieces(source: string, text: string): string[] {
   });
 }
 
-test("no named pattern needs what is refused, as it is published or in the form that HF's engine reads", () => {
+test("no named pattern needs a refused construct, as published or in the form for HF's engine", () => {
   for (const name of triedPatterns) {
     const { sources, huggingfaceSources = sources }: NamedPattern = patterns[name];
     for (const form of [sources, huggingfaceSources])
@@ -164,7 +164,7 @@ describe("a pattern", () => {
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
 
-  test("may ask what stands beside a position, with the text's edges", () => {
+  test("may look around a position, including the text's edges", () => {
     expect(pieces("\\bété|\\w|.", "étéété")).toEqual(["été", "é", "t", "é"]);
     expect(pieces("(?<=\\s)\\S+|\\S|\\s", "ab\u0085cd")).toEqual(["a", "b", "\u0085", "cd"]);
     expect(pieces("(?<!a)b+|.", "bbabb")).toEqual(["bb", "a", "b", "b"]);
@@ -391,7 +391,7 @@ describe("--pattern", () => {
     expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
   });
 
-  test("says its patterns as HF must be told them", () => {
+  test("exports its patterns in HF's form", () => {
     expect(exportForm(resolvePattern("gpt2"))).toEqual({ kind: "byte-level" });
     expect(exportForm(resolvePattern("cl100k"))).toMatchObject({
       kind: "splits",

@@ -296,7 +296,7 @@ test("a wrong formula is refuted by a shortest text", () => {
   });
 });
 
-test("an automaton that looks behind an end cannot begin anew there", () => {
+test("an automaton that looks behind an end cannot restart there", () => {
   const lookBehind = tablesOf(String.raw`(?<=a)bc|\w|\W`);
   const symbols = Array.from("abc-", (character) => ({
     column: character.charCodeAt(0),

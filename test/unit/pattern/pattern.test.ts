@@ -72,7 +72,7 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  test("ends a document behind every line if told to", () => {
+  test("ends a document after every line if configured", () => {
     const { compiled, regexps } = prepared(name, true);
     const random = randomNumbers(seed);
     for (let round = 0; round < rounds(25); round++) {
@@ -142,7 +142,7 @@ describe("a pattern that looks left", () => {
     expect(cutCount).toBeGreaterThan(rounds(75));
   });
 
-  test("is cut only where the automaton goes on as it would from the start of a document", () => {
+  test("is cut only where the automaton continues as from the start of a document", () => {
     // Every pretoken after "a" ends at 2; but "bc" is one for a reader that has seen the "a" only.
     const compiled = compilePattern(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");

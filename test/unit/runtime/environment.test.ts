@@ -81,7 +81,7 @@ function groupsOf(settings: readonly string[]): string[][] {
   return [...groups, ...Object.keys(effects).map((setting) => [setting])];
 }
 
-test("no variable changes what is trained, but those that are documented", async () => {
+test("no variable changes the training except the documented ones", async () => {
   // Where HOME and XDG_CONFIG_HOME point to, a file that Bun would read.
   put(home, ".bunfig.toml", `preload = [${JSON.stringify(evil)}]\n`);
   put(home, "bunfig.toml", `preload = [${JSON.stringify(evil)}]\n`);

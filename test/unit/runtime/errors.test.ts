@@ -24,7 +24,7 @@ test("a value of 100 kB is not repeated in an error: its middle is left out, and
   }
 });
 
-test("an allocation that fails is told as such, and nothing else is", () => {
+test("a failed allocation is reported as such, and nothing else is", () => {
   const refused = caught(() => new Uint8Array(2 ** 52));
   expect(outOfMemory(refused)?.message).toStartWith("out of memory: ");
   expect(outOfMemory(Object.assign(new Error("no"), { code: "ENOMEM" }))).toBeInstanceOf(UserError);

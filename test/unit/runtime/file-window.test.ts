@@ -20,7 +20,7 @@ function open(content: Uint8Array) {
 const content = Uint8Array.from({ length: 5 * pageBytes + 100 }, (_, i) => 1 + (i % 251));
 const zeros = (byteCount: number) => new Uint8Array(byteCount);
 
-test("a part of a file stands at the window's start, zeros behind the file's end", () => {
+test("a part of a file is at the window's start, followed by zeros after the file's end", () => {
   const { memory, fd, window, bytes } = open(content);
   const before = new Uint8Array(memory.buffer, 0, startByte).fill(7);
   const behind = new Uint8Array(memory.buffer, startByte + sizeBytes).fill(9);
@@ -36,7 +36,7 @@ test("a part of a file stands at the window's start, zeros behind the file's end
   closeSync(fd);
 });
 
-test("of a longer part that stood there before nothing is left behind a shorter one", () => {
+test("nothing of a longer part remains after a shorter one", () => {
   const { fd, window, bytes } = open(content);
   window.canMap(fd);
   window.map(fd, 0, content.length);
@@ -65,7 +65,7 @@ test("cleared, it is memory as it was: zeros, which may be written", () => {
   closeSync(fd);
 });
 
-test("a part for which there is no room, with a page behind it, is not mapped", () => {
+test("a part without room, including the following page, is not mapped", () => {
   const { fd, window, bytes } = open(new Uint8Array(2 * sizeBytes).fill(5));
   window.canMap(fd);
   expect(window.map(fd, 0, sizeBytes - pageBytes)).toBe(true);
@@ -78,7 +78,7 @@ test("a part for which there is no room, with a page behind it, is not mapped", 
   closeSync(fd);
 });
 
-test("what cannot be mapped is told", () => {
+test("failures to map are reported", () => {
   const { window, bytes } = open(content);
   const fd = openSync(directory, "r");
   expect(window.canMap(fd)).toBe(false);

@@ -49,7 +49,7 @@ function planFor(wanted: string, entries: string, ...sums: string[]): string {
   return `${sum} + ${plan.added.join("")} - ${plan.removed.map(([id, times]) => id.repeat(times)).join("")}, count ${[...plan.missing].join("")}`;
 }
 
-test("a plan counts what is not there, adds up the rest, and takes a sum if that is less to read", () => {
+test("a plan counts missing contents, adds up the rest, and takes a sum if that is less to read", () => {
   for (const [plan, wanted, entries, ...sums] of [
     [" +  - , count abc", "abc", ""],
     [" + b - , count ac", "abc", "bx"],
@@ -93,7 +93,7 @@ async function count(paths: readonly string[], options: RunOptions = {}): Promis
   return ran;
 }
 
-describe("only what is new is counted", () => {
+describe("only new contents are counted", () => {
   test("with any number of workers, and where memory is short", async () => {
     const paths = [text(1), text(2), text(3, 3000), text(4, 1)];
     const changed = [paths[0]!, text(5), paths[2]!, paths[3]!, text(6)];
@@ -111,7 +111,7 @@ describe("only what is new is counted", () => {
     }
   }, 600_000);
 
-  test("by as many threads as what is left to count is worth", async () => {
+  test("by as many threads as the remaining counting is worth", async () => {
     const paths = [text(11), text(12), text(13, 3000)];
     const asked: number[] = [];
     const workerCountFor = (textBytes: number) => {
@@ -204,7 +204,7 @@ describe("only what is new is counted", () => {
     expect((await count([path])).countedBytes).toBe(13);
   });
 
-  test("options are told apart, and the order of special tokens is none", async () => {
+  test("options are distinguished, and the order of special tokens does not matter", async () => {
     const path = put(home, "tokens", "a<x>b<y>c <x><y>");
     const [x, y] = ["<x>", "<y>"];
     for (const specialTokens of [[], [x!], [y!], [x!, y!]]) {
@@ -353,7 +353,7 @@ describe("a cache", () => {
     await Promise.all(runs);
   });
 
-  test("is kept to its limit: what was used longest ago goes, what this run needs stays", async () => {
+  test("is kept to its limit: the least recently used files are removed, and files that this run needs stay", async () => {
     const [old, used, fresh] = [text(220, 2000), text(221, 2000), text(222, 2000)];
     await count([old]);
     await count([used]);
@@ -371,7 +371,7 @@ describe("a cache", () => {
     expect((await count([old])).countedBytes).toBe(sizeOf(old));
   });
 
-  test("leaves alone what is not its own", async () => {
+  test("leaves other files alone", async () => {
     mkdirSync(cache);
     const foreign = ["notes.txt", "bpe-notes", "bpe-0123456789abcdef-1-2.words", "x.sum", ".hidden"];
     for (const name of foreign) put(cache, name, name);
@@ -381,7 +381,7 @@ describe("a cache", () => {
     expect(existsSync(join(cache, `bpe-0123456789abcdef-1-${"0".repeat(64)}.words`))).toBe(true);
   });
 
-  test("that cannot be written to is said once, and the run goes on", async () => {
+  test("that cannot be written to is reported once, and the run continues", async () => {
     const path = text(232);
     await count([path]);
     const entry = filesOf(cache, ".words")[0]!;
@@ -419,7 +419,7 @@ describe("in a directory that others may write to", () => {
     }
   });
 
-  test("what is not used is left to whoever put it there", async () => {
+  test("unused files are left to their owner", async () => {
     const paths = [text(247)];
     await count(paths);
     const pipe = filesOf(cache, ".sum")[0]!.replace(/\w{16}\.sum$/, "0123456789abcdef.sum");

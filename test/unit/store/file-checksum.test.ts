@@ -23,7 +23,7 @@ function readChecksum(path: string): string {
   }
 }
 
-test("the checksum of what is written is that of what is read, however it is cut, and after its head is overwritten", () => {
+test("the checksum of written bytes equals that of the read ones, however they are cut, and after the head is overwritten", () => {
   const path = join(scratch(), "file");
   fc.assert(
     fc.property(

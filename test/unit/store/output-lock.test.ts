@@ -163,7 +163,7 @@ test("a link in the lock's place is not followed, and a run cannot take one outp
   lock.release();
 });
 
-test("what a dead process left beside the place goes when the lock is taken, whatever its process was", () => {
+test("the leftovers of a dead process next to the place are removed when the lock is taken, whatever its process was", () => {
   const staged = stageDirectory(out);
   const name = readdirSync(home)[0]!;
   staged.discard();
@@ -289,7 +289,7 @@ test.skipIf(!existsSync("/proc/self/stat"))(
   },
 );
 
-test("a name that is too long with what is added to it is found out with the lock", () => {
+test("a name that is too long with its suffix is found out with the lock", () => {
   const long = (length: number) => placeOf(join(home, "n".repeat(length)));
   takeLockNow(long(218)).release();
   expect(() => takeLockNow(long(219))).toThrow("the name is too long");

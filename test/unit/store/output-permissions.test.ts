@@ -51,7 +51,7 @@ function replaceDirectory(): void {
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 const ownerOf = (path: string) => [statSync(path).uid, statSync(path).gid];
 
-test("what is staged is its writer's alone, and has the umask's permissions in its place", () => {
+test("a staged output is private to its writer, and gets the umask's permissions when published", () => {
   for (const umask of [0o022, 0o077, 0o002]) {
     process.umask(umask);
     const stagedFile = stageFile(join(home, `file-${umask}`));

@@ -7,7 +7,7 @@ import { canPlayOthers, giveAway } from "../../other-user.ts";
 
 const home = scratch();
 
-test("a scratch directory is made when it is asked for, for its owner alone, and removed with what is in it", () => {
+test("a scratch directory is made on first use, for its owner alone, and removed with its content", () => {
   const directory = new ScratchDirectory(home);
   expect(readdirSync(home)).toEqual([]);
   const { path } = directory;
@@ -19,7 +19,7 @@ test("a scratch directory is made when it is asked for, for its owner alone, and
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("what dead runs left is removed; what a living one locks, and what is not ours, stays", async () => {
+test("directories of dead runs are removed; those that a living run locks, or that are not ours, stay", async () => {
   const source = join(import.meta.dir, "..", "..", "..", "src", "store", "scratch-directory.ts");
   const script = `
     import { ScratchDirectory } from ${JSON.stringify(source)};

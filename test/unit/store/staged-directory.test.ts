@@ -45,14 +45,14 @@ function messageOf(run: () => unknown): string {
   return `${message}\nhint: ${hint}`;
 }
 
-test("a result that cannot be staged leaves no parents behind", () => {
+test("a result that cannot be staged leaves no parents", () => {
   const path = join(home, "made", "for", "n".repeat(250));
   expect(errorOf(() => stageDirectory(path)).message).toContain("the name is too long");
   expect(readdirSync(home)).toEqual([]);
 });
 
 describe("checkOutputDirectory", () => {
-  test("takes what is absent, empty, or only what its own record lists, and touches nothing", () => {
+  test("accepts an absent or empty place, or one with only the files of its own record, and changes nothing", () => {
     checkOutputDirectory(out);
     checkOutputDirectory(join(home, "deep", "er", "out"));
     expect(readdirSync(home)).toEqual([]);
@@ -111,7 +111,7 @@ describe("checkOutputDirectory", () => {
     }
   });
 
-  test("refuses what is listed but is no plain file", () => {
+  test("refuses a listed entry that is not a plain file", () => {
     for (const make of [
       (path: string) => mkdirSync(path),
       (path: string) => symlinkSync("/etc/hostname", path),
@@ -143,7 +143,7 @@ describe("checkOutputDirectory", () => {
     }
   });
 
-  test("refuses a link, also one with a slash behind it, a file, a file as parent, and the root", () => {
+  test("refuses a link, also followed by a slash, a file, a file as parent, and the root", () => {
     mkdirSync(out);
     symlinkSync(out, join(home, "link"));
     symlinkSync(join(home, "nowhere"), join(home, "dangling"));
@@ -185,7 +185,7 @@ describe("checkOutputDirectory", () => {
 });
 
 describe("stageDirectory", () => {
-  test("shows nothing at the path until the result is whole, and leaves nothing beside it", () => {
+  test("shows nothing at the path until the result is whole, and leaves nothing next to it", () => {
     const staged = stageDirectory(out);
     staged.write("a", [Buffer.from("1")]);
     expect(existsSync(out)).toBe(false);
@@ -317,7 +317,7 @@ describe("stageDirectory", () => {
     expect(readdirSync(home)).toEqual(["out"]);
   });
 
-  test("a file that came to stand at the absent path is not replaced", () => {
+  test("a file that appeared at the absent path is not replaced", () => {
     const staged = stageDirectory(out);
     staged.write("a", []);
     writeFileSync(out, "mine");
@@ -456,7 +456,7 @@ test("runs that began in the same second have names of their own, and the oldest
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([5, 3, 4]);
 });
 
-test("the last of a second stays where the first ones of it are gone", () => {
+test("the last of a second stays if the first ones are removed", () => {
   for (let n = 0; n < 4; n++) publish(n, 1);
   expect(names()).toEqual(["out", "out.20261120T020000Z-3"]);
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([3, 2]);
@@ -488,7 +488,7 @@ test("another user's results do not count for ours where everybody may write", (
   expect(names()).toEqual(["out", "out.20990101T000000Z"]);
 });
 
-test("what is not a result of ours stays, whatever its name, and does not count", () => {
+test("anything but our results stays, whatever its name, and does not count", () => {
   mkdirSync(join(home, "out.20200101T000000Z"));
   writeFileSync(join(home, "out.20200101T000000Z", "notes.txt"), "mine");
   mkdirSync(join(home, "out.20200102T000000Z"));
@@ -528,7 +528,7 @@ const writer = (body: string) => {
   });
 };
 
-test("killed at any instant, no kept result is lost, none is half, and the next run mends what is left", async () => {
+test("killed at any instant, no kept result is lost, none is half, and the next run recovers", async () => {
   publish(0, 3);
   for (const exchanges of [true, false]) {
     for (let round = 0; round < 25; round++) {

@@ -37,7 +37,7 @@ const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
 
 const text = () => readFileSync(path, "utf8");
 
-test("a file below what is not a directory is not begun", () => {
+test("a file below something other than a directory is not begun", () => {
   expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
 });
 
@@ -51,7 +51,7 @@ test("a file is there whole or not at all", () => {
   expect(readdirSync(home)).toEqual(["out.tsv"]);
 });
 
-test("an error or a discard leaves the older file, and nothing beside it", async () => {
+test("an error or a discard leaves the older file, and nothing next to it", async () => {
   writeFileSync(path, "old");
   const failing = function* () {
     yield Buffer.from("half");

@@ -49,7 +49,7 @@ test("a pipe, a link and a directory are refused at once, by name", () => {
   expect(readTrusted(file).toString()).toBe("content");
 });
 
-test("what is removed is not another user's where everybody may write, and a link itself", () => {
+test("in a world-writable directory, another user's file is not removed; of a link, the link itself is", () => {
   removeTrusted(join(home, "nothing"));
   symlinkSync("file", join(home, "link"));
   removeTrusted(join(home, "link"));
@@ -112,7 +112,7 @@ test("a link is followed to write if only this user or root can have put it ther
   expect(refusal(() => followLinks(join(home, "second")))).toContain("another user may have put there");
 });
 
-test("what is appended to is made, or found where it was put by someone trusted", () => {
+test("a file to append to is made, or found if a trusted user put it there", () => {
   const log = join(home, "log");
   closeSync(openToAppend(log));
   symlinkSync("log", join(home, "link"));

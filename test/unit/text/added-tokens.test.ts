@@ -53,7 +53,7 @@ function jsonWith(added: Record<string, unknown>[], change: Change = () => {}): 
   return json;
 }
 
-test("an added token of one character behind white space that rstrip takes along is found at the end", async () => {
+test("an added token of one character after whitespace that rstrip strips is found at the end", async () => {
   const { theirs, ours } = await bothOf(jsonWith([{ content: "<A>", rstrip: true }, { content: "Ⅷ" }]));
   for (const text of ["<A>Ⅷ", "<A> Ⅷ", "<A>\u3000Ⅷ", "Ⅷ<A>\u3000"])
     expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));

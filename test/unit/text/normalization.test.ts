@@ -90,7 +90,7 @@ describe("text is normalized as a whole, however it comes", () => {
     }
   });
 
-  test("bytes that are not valid stay, and what is beside them is normalized apart", () => {
+  test("invalid bytes stay, and adjacent text is normalized separately", () => {
     for (let trial = 0; trial < 5 * trialCount; trial++) {
       const random = randomSource(seed * 1_000_003 + trial);
       const normalization = normalizations[trial % normalizations.length]!;

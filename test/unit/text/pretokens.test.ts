@@ -288,7 +288,7 @@ test("counts with masks what the twin counts, for all named patterns", () => {
   }
 });
 
-test("a token that ends behind a record hides none that ends in it", () => {
+test("a token that ends after a record hides none that ends in it", () => {
   const pattern = compilePattern(patterns.gpt2.sources);
   const { counter, pretokens } = kernelWay(pattern, [utf8("<x-y>"), utf8("x")]);
   counter.text(9).bytes.set(utf8("ab<x-y>cd"));

@@ -88,7 +88,7 @@ describe("special tokens", () => {
     ]);
   });
 
-  test("a token that would end behind the limit is not found, a shorter one in its place is", () => {
+  test("a token that would end after the limit is not found, but a shorter one is", () => {
     const findUpTo = (limit: number) =>
       findAll(finderOf([utf8("<|end|>"), utf8("<|")], utf8("ab<|end|>")), 0, limit);
     expect(findUpTo(3)).toEqual([]);
@@ -247,7 +247,7 @@ test("a token that is given twice changes nothing", () => {
   expect(buildTokenTrie([utf8("b"), utf8("ab"), utf8("b")])).toEqual(buildTokenTrie([utf8("ab"), utf8("b")]));
 });
 
-test("a place is written down only in its block, with tokens that reach behind the block but not behind the limit", () => {
+test("a match is listed only in its block, with tokens that extend past the block but not past the limit", () => {
   const trie = buildTokenTrie(["ab", "abc", "b"].map(utf8));
   const places = new Int32Array(4);
   const lengths = new Int32Array(4);

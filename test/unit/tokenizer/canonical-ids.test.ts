@@ -84,7 +84,7 @@ test("spans are the shortest with the same bytes, and all else is equal", () => 
   }
 });
 
-test("texts that differ have one span, between what is equal at both ends", () => {
+test("texts that differ have one span, between the equal parts at both ends", () => {
   const spans = (given: number[], canonical: number[]) => recodedSpans(tokens, given, canonical, false);
   expect(spans([1, 2, 3], [1, 2, 3])).toEqual([]);
   expect(spans([1, 2, 3], [1, 9, 8, 3])).toEqual([{ start: 1, end: 2, canonicalStart: 1, canonicalEnd: 3 }]);
@@ -92,7 +92,7 @@ test("texts that differ have one span, between what is equal at both ends", () =
   expect(spans([], [5])).toEqual([{ start: 0, end: 0, canonicalStart: 0, canonicalEnd: 1 }]);
 });
 
-test("the first place is found whatever comes after it, and the next text begins anew", () => {
+test("the first place is found whatever comes after it, and the next text starts over", () => {
   const check = new CanonicalCheck(parts);
   const split = [..." lower"].map((letter) => encode(Buffer.from(letter))[0]!);
   const long = encode(Buffer.from(`${madeText(3, 3000)}.`));

@@ -120,7 +120,7 @@ describe("encode", () => {
     }
   }, 600_000);
 
-  test("says what is wrong", () => {
+  test("reports mistakes", () => {
     const cases = rowsOf(`
       encode corpus.txt --tokenizer tokenizer -o ids.txt | 2 | --output "ids.txt" ends in neither .npy nor .bin
       encode corpus.txt --tokenizer tokenizer --dtype int8 -o x.npy | 2 | --dtype: unknown value "int8"
@@ -137,7 +137,7 @@ describe("encode", () => {
   });
 });
 
-test("a text, or ids, in the place of a file is told the way", () => {
+test("a text, or ids, in the place of a file gets a hint", () => {
   const hintOf = (...args: string[]) => {
     const { code, stderr } = bpe([...args, "--tokenizer", "tokenizer"], { cwd: home });
     expect([args, code]).toEqual([args, 1]);
@@ -159,7 +159,7 @@ test("a text, or ids, in the place of a file is told the way", () => {
   expect(bpe(["tokens", "a text", "--tokenizer", "tokenizer", "-q"], { cwd: home }).code).toBe(0);
 });
 
-test("a speed is told of 1 MB or more", () => {
+test("a speed is shown for 1 MB or more", () => {
   const tiny = put(home, "tiny.txt", "the low");
   const large = put(home, "large.txt", "the low lower lowest newest widest ".repeat(30_000));
   const summaryOf = (command: string, file: string) =>
@@ -171,7 +171,7 @@ test("a speed is told of 1 MB or more", () => {
 });
 
 describe("decode", () => {
-  test("an id that stands for nothing is an error with its position, and no file", () => {
+  test("an id without a token is an error with its position, and no file", () => {
     const output = join(home, "text.txt");
     for (const [ids, wrong] of [
       ["65 66 700\n67", "id 700 at position 2"],
@@ -280,7 +280,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
   expect(bpe(["inspect", "many"], { cwd: home }).stdout).toMatch(/<18>\n +299 +<29> +pad\n +and 10 more\n/);
 });
 
-test("what is not applied is told with the tokenizer's name, once for all, and not of what was asked for", () => {
+test("settings that are not applied are reported with the tokenizer's name, once for all, unless they were requested", () => {
   const noteOf = (...args: string[]) =>
     bpe(args, { cwd: home })
       .stderr.split("\n")
@@ -300,7 +300,7 @@ test("what is not applied is told with the tokenizer's name, once for all, and n
   );
 });
 
-test("what a worker cannot read is told as the main thread tells it", () => {
+test("a worker's read error is reported like the main thread's", () => {
   const lines = Buffer.from('{"text":"a b"}\nnope\n');
   const said = ["1", "2"].map((workers) => {
     const args = ["encode", "-", "--input-format", "jsonl", "--tokenizer", tokenizer, "-w", workers, "-q"];

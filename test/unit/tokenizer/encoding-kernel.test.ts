@@ -116,7 +116,7 @@ for (const [what, lengths, idCount, cleared] of [
   });
 }
 
-test("long words of one hash are told apart", () => {
+test("long words with the same hash are distinguished", () => {
   const encode = encoderOfBytes((byte) => byte, true);
   const byHash = new Map<number, Uint8Array>();
   const words: Uint8Array[] = [];
@@ -166,7 +166,7 @@ test("bytes that the vocabulary lacks are left out, also where they are a whole 
   }
 });
 
-test("words longer than any that is kept are encoded beside others, and more pretokens than go at a time", () => {
+test("words longer than any kept one are encoded with others, and more pretokens than fit at a time", () => {
   for (const isNarrow of [true, false]) {
     const encode = encoderOfBytes((byte) => byte, isNarrow);
     const long = [4095, 4096, 4097, 10_000].flatMap((length) => [madeBytes(length, 4), madeBytes(3, 4)]);

@@ -25,7 +25,7 @@ function opened(image: Uint8Array) {
   return { bytes, places, words, part };
 }
 
-test("the head has a checksum of all behind it, and the digest of the kernel and the version that can use it", () => {
+test("the head has a checksum of everything after it, and the digest of the kernel and the version that can use it", () => {
   const { bytes } = opened(tokenizerImage(parts, {}));
   expect(bytes.toString("latin1", 0, 8)).toBe("bpeimage");
   expect(bytes.readUInt32LE(8)).toBe(6);
@@ -57,7 +57,7 @@ test("parts follow each other from the head to the end, each at a multiple of fo
   expect(bytes.length).toBe(end);
 });
 
-test("facts and tokens are in it as they are", () => {
+test("facts and tokens are in it unchanged", () => {
   const { bytes, part, words } = opened(tokenizerImage(parts, { name: "é" }));
   expect(JSON.parse(part(0).toString())).toEqual({ name: "é" });
   expect(bytes.readUInt32LE(36)).toBe(parts.tokens.idLimit);

@@ -63,7 +63,7 @@ test("what ends a text is proposed as pad by no template", () => {
   expect(rolesOf(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], asked).pad).toBeUndefined();
 });
 
-test("what is asked for is taken, and an empty text means nobody has the role", () => {
+test("requested roles are used, and an empty text means nobody has the role", () => {
   const specials = ["<|endoftext|>", "<x>"];
   const settings = settleModelSettings(specials, { roles: { pad: "<x>", unk: "<x>", bos: "" } });
   expect(settings.roles).toEqual({ eos: "<|endoftext|>", pad: "<x>", unk: "<x>" });

@@ -90,7 +90,7 @@ test("a text longer than a slice of work is encoded whole, with tokens at its bl
   expect(encodeBy(kernel, bytes, bytes.length)).toEqual(expected);
 });
 
-test("a pattern whose four-byte tables are built late is encoded the same before and behind", () => {
+test("a pattern whose four-byte tables are built lazily is encoded the same before and after", () => {
   const pattern = compilePattern(["\\p{L}+|\\s|[^\\p{L}\\s]{1,3}"]);
   const [kernel, links] = bothWays({ ...gpt2, pattern }, false);
   const bytes = Buffer.from(Array.from({ length: 40_000 }, (_, n) => madeText(n, 4)).join(" "));

@@ -45,7 +45,7 @@ function randomCutting(random: Random): Cutting {
   };
 }
 
-test("the pieces are the pretokens that encoding merges, with added tokens as they are in the text", () => {
+test("the pieces are the pretokens that encoding merges, with added tokens verbatim", () => {
   const random = randomNumbers(5);
   for (let i = 0; i < 3000; i++) {
     const cutting = randomCutting(random);

@@ -122,7 +122,7 @@ test("a token that only a whole pretoken becomes goes by its id, and is refused 
   expect(longTokens({ ...moved, ignoresMerges: false }, 257)).toEqual(["ab"]);
 });
 
-test("what is no truncation is refused, and the error says why", () => {
+test("anything but a truncation is refused, and the error says why", () => {
   const merges: [string, string][] = [
     ["a", "b"],
     ["c", "d"],
@@ -253,7 +253,7 @@ test("a token that only a whole pretoken becomes is cut as a pretoken; what noth
   expect(piecesOf(plain, { ...small, ignoresMerges: false }, "zzz")).toEqual([]);
 });
 
-test("an added token that text may also become by merging is refused where its merges are gone", () => {
+test("an added token that text may also become by merging is refused if its merges are removed", () => {
   const merges: [string, string][] = [
     ["a", "b"],
     ["c", "d"],

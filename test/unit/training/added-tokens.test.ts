@@ -156,7 +156,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     );
   });
 
-  test("the files beside name new special tokens, and once more from there", async () => {
+  test("companion files name new special tokens, and again when extended from there", async () => {
     const { path } = await makeBase("beside");
     const output = join(home, "beside-more");
     await extend(path, { specialTokens: ["<|a|>", "<|b|>"], output });
@@ -219,7 +219,7 @@ describe("another text for a special token", () => {
   const all = (path: string) =>
     ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"].map((name) => Tokenizer.load(join(path, name)));
 
-  test("its id stays, in every file and beside them, and nothing else changes", async () => {
+  test("its id stays, in every file and in companion files, and nothing else changes", async () => {
     const { path } = await makeBase("renaming", {
       padTo: 64,
       model: { addsBos: true, roles: { bos: "<|end|>" } },

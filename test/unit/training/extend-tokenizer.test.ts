@@ -288,7 +288,7 @@ describe("a base that changes text before it cuts it", () => {
     }
   });
 
-  test("invalid UTF-8 is counted as it is, and its place is known", async () => {
+  test("invalid UTF-8 is counted verbatim, and its place is known", async () => {
     const json = { ...jsonOf(bytesOnly), normalizer: { type: "NFC" } };
     const path = put(home, "tokenizer.json", JSON.stringify(json));
     const bytes = Buffer.concat([

@@ -57,7 +57,7 @@ const madeText = (letters: string, length: number) =>
     ? "ab ".repeat(length / 3)
     : Array.from({ length }, () => letters[random(letters.length)]).join("");
 
-test("merges over spaces that are made behind all others give the ids of merging in one go", () => {
+test("merges over spaces that are applied after all others give the ids of merging in one go", () => {
   let lateCount = 0;
   for (let round = 0; round < rounds(40); round++) {
     const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);

@@ -37,7 +37,7 @@ function foreign(name: string, ...files: readonly (readonly [string, string])[])
   return path;
 }
 
-test("what is saved is what was trained, and replaces only results", async () => {
+test("saves the trained tokenizer, and replaces only results", async () => {
   const output = join(home, "a", "b", "saved");
   for (const source of [trained, other, trained]) {
     await save(source, output);
@@ -80,7 +80,7 @@ test("of others' directories the tokenizer is saved, under the names that a dire
   expect(readdirSync(join(home, "of-file"))).toEqual(["tokenizer.json"]);
 });
 
-test("a part of a tokenizer is refused, and nothing is left behind", async () => {
+test("a part of a tokenizer is refused, and nothing is left", async () => {
   const before = readdirSync(home).sort();
   const output = join(home, "part");
   const specialTokens = [{ text: "<|x|>", id: 300 }];

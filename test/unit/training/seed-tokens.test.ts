@@ -39,7 +39,7 @@ describe("seed tokens", () => {
     }
   });
 
-  test("seeds of random text are one token each, and merges go on from them", async () => {
+  test("seeds of random text are one token each, and merges build on them", async () => {
     for (let seed = 1; seed <= rounds(20); seed++) {
       const random = randomNumbers(seed * 7919);
       const words = madeText(seed, 200).replaceAll("\n", " ").split(/(?= )/);

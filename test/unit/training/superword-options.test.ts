@@ -57,7 +57,7 @@ test("what can be read only once is refused before it is read", () => {
   expect(stderr.toString()).toContain("standard input can be read only once");
 });
 
-test("an interrupt ends the second stage and leaves nothing behind", async () => {
+test("an interrupt ends the second stage and leaves no files", async () => {
   const home = scratch();
   const lines = Array.from(
     { length: 200_000 },

@@ -120,7 +120,7 @@ test("all 256 bytes are learned from, and invalid ones are never joined", async 
   expect(trained.statistics[0]).toMatchObject({ invalidByteCount: 256, firstInvalidByte: 128 });
 });
 
-test("the first invalid byte is found wherever it stands, also at the start and behind others", async () => {
+test("the first invalid byte is found anywhere, also at the start and after others", async () => {
   for (const first of [0, 1, 5]) {
     const content = new Uint8Array(300_000).fill(97);
     for (let pos = first; pos < content.length; pos += 100_000) content[pos] = 0xff;

@@ -52,7 +52,7 @@ describe("the inputs that a weight is for", () => {
     }
   });
 
-  test("are named exactly: what is special in a glob may be in a path, and a ! in front is a character", () => {
+  test("are named exactly: special characters of globs may be in a path, and a ! in front is a character", () => {
     expect(weightsOf(["a[1].txt", "a1.txt"], [weightOf("a[1].txt", 2)])).toEqual([2, 2]);
     expect(weightsOf(["!a", "b"], [weightOf("!a", 2)])).toEqual([2, 1]);
   });
@@ -81,7 +81,7 @@ describe("a sum of weighted counts", () => {
       ),
     );
 
-  test("is rounded once, half up, and 0 is gone", () => {
+  test("is rounded once, half up, and 0 is removed", () => {
     expect(weighed([0.5], { a: 1, b: 2, c: 3 })).toEqual([
       ["a", 1],
       ["b", 1],

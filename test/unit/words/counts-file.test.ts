@@ -60,7 +60,7 @@ function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40
 
 const messageOf = (work: () => void) => errorOf(work).message;
 
-test("what was written is read, in the order of its bytes, in pieces of any size", () => {
+test("written words are read, in the order of their bytes, in pieces of any size", () => {
   for (let seed = 1; seed <= 12; seed++) {
     const table = randomTable(seed, 2000, [2, 4, 256][seed % 3]!);
     const file = fileOf(table);
@@ -269,7 +269,7 @@ describe("a wrong file is refused", () => {
     }
   });
 
-  test("if more follows behind its end", () => {
+  test("if more follows its end", () => {
     expect(readAll(Buffer.concat([file, Uint8Array.of(0)]))).toContain("is damaged");
   });
 

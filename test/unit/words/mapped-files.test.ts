@@ -108,7 +108,7 @@ describe("a file that is mapped", () => {
     expect(counting(1, rewrite)).toThrow("was changed while it was read");
   });
 
-  test("that shows nothing wrong leaves the kernel's error as it is", () => {
+  test("without a known cause leaves the kernel's error unchanged", () => {
     writeFileSync(path, content);
     const inputs = findInputs([path]);
     const file = new OpenFile(inputs);
@@ -121,7 +121,7 @@ describe("a file that is mapped", () => {
     file.close();
   });
 
-  test("leaves errors of another kind as they are", () => {
+  test("leaves errors of another kind unchanged", () => {
     writeFileSync(path, content);
     const inputs = findInputs([path]);
     const counter = new WordCounter();

@@ -36,7 +36,7 @@ function randomTable(seed: number, wordCount: number, letters: number, lengthMax
   return wordTableOf(words.values());
 }
 
-test("words stand in the order of their bytes, and of their counts", () => {
+test("words are in the order of their bytes, and of their counts", () => {
   const table = wordTableOf([
     [" the", 9],
     ["a", 2],
@@ -65,7 +65,7 @@ test("random words of any length are sorted as a comparison sort does", () => {
   }
 });
 
-test("words of zero bytes stand in the order of their length", () => {
+test("words of zero bytes are in the order of their length", () => {
   const table = wordTableOf(Array.from({ length: 60 }, (_, i) => [new Uint8Array(60 - i), 1] as const));
   expect([...sortWordsByBytes(table)]).toEqual(Array.from({ length: 60 }, (_, i) => 59 - i));
 });
@@ -77,7 +77,7 @@ test("words that share long prefixes are sorted without deep recursion", () => {
   expectSorted(wordTableOf(distinct.values()), "long prefixes");
 });
 
-test("counts up to 2^53 are told apart in every digit", () => {
+test("counts up to 2^53 are distinguished in every digit", () => {
   const counts = [
     1,
     2,
@@ -94,7 +94,7 @@ test("counts up to 2^53 are told apart in every digit", () => {
   expectSorted(wordTableOf(counts.map((count, i) => [`w${(i * 7) % 11}`, count] as const)), "digits");
 });
 
-test("a word of many more digits in its count is the most frequent one, wherever it stands", () => {
+test("a word with many more digits in its count is the most frequent one, in any position", () => {
   for (const [counts, order] of [
     [
       [2 ** 40, 70_000, 2 ** 20],

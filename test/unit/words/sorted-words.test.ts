@@ -72,7 +72,7 @@ test("a sum is divided, and rounded half up", () => {
   ]);
 });
 
-test("what was not there cannot be taken off", () => {
+test("missing words cannot be subtracted", () => {
   const table = () => tableOf(new Map([["b", 2]]));
   for (const [word, count] of [
     ["a", 1],
@@ -140,7 +140,7 @@ function entriesOfSorted(words: SortedWords): Entry[] {
 
 const byWord = (entries: readonly Entry[]) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-test("words that occur fewer times are left out and told of, in a table and in sorted words alike", () => {
+test("rarer words are left out and reported, in a table and in sorted words alike", () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = randomNumbers(seed);
     const made = new Map<string, number>();

@@ -52,7 +52,7 @@ test("no words are an empty file, which reads as no words", () => {
   expect(read("").wordCount).toBe(0);
 });
 
-test("what was written is read, with chunks cut anywhere", () => {
+test("written words are read, with chunks cut anywhere", () => {
   for (let seed = 1; seed <= rounds(5); seed++) {
     const table = randomTable(seed);
     const written = Buffer.from(textOf(table));
@@ -83,7 +83,7 @@ test("a file is written in chunks that end where they must, also inside a long w
   expect(entries.find(([, count]) => count === 2 ** 52)![0] === keyOf(long)).toBe(true);
 });
 
-test("words that stand twice add up", () => {
+test("words that occur twice add up", () => {
   expect(entriesOf(read("a\t1\nb\t2\na\t40\n"))).toEqual([
     ["a", 41],
     ["b", 2],
@@ -138,7 +138,7 @@ test("a line without a tab, or without a word, is an error with its number", () 
   expect(messageOf("a\t1\n\t3\n")).toBe("words.tsv, line 2: there is no word before the tab");
 });
 
-test("a character that stands for no byte is an error with its line", () => {
+test("a character that represents no byte is an error with its line", () => {
   for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
     expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
       "words.tsv, line 2: the word contains a character that stands for no byte",
@@ -227,7 +227,7 @@ test("lines of every kind are read as strings read them, and the first wrong one
   }
 });
 
-test("counts are exact to 2^53 - 1, whatever zeros stand before them", () => {
+test("counts are exact to 2^53 - 1, with any leading zeros", () => {
   const most = String(Number.MAX_SAFE_INTEGER);
   for (const digits of [most, `0${most}`, most.padStart(39, "0")]) {
     expect(entriesOf(read(`ab\t${digits}\n`))).toEqual([["ab", Number.MAX_SAFE_INTEGER]]);
@@ -246,7 +246,7 @@ test("words of two files are together no more than 2^53 - 1", () => {
   }
 });
 
-test("a line longer than all that is read at once is read, and lines behind it", () => {
+test("a line longer than one read is read, and the following lines", () => {
   const bytes = Uint8Array.from({ length: 700_000 }, (_, pos) => (pos * 11) & 255);
   const file = `a\t1\n${encodeBytes(bytes)}\t7\nb\t2\n`;
   for (const chunkSizeBytes of [1000, 1 << 18, 1 << 22]) {

@@ -451,7 +451,7 @@ describe("absorbing", () => {
     }
   });
 
-  test("moves all words to another counter and begins anew", () => {
+  test("moves all words to another counter and starts over", () => {
     const naive = new NaiveCounter();
     const held = new WordCounter();
     const counter = new WordCounter();
