@@ -1,4 +1,6 @@
 // Text and numbers in bytes, and checks of data from outside.
+// It is one module because these are small functions without state that call each other. Two fifths of the names are
+// checks, which readers of files combine.
 
 export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";
 export {

@@ -1,4 +1,6 @@
 // Reads and writes tokenizers in each format.
+// It is one module because the reader and the writer of a format share its layout, and a directory holds files of
+// several formats, which must agree.
 
 export {
   describeWritten,

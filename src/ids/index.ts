@@ -1,4 +1,5 @@
 // Reads and writes token ids in each format.
+// It is one module because the same description of a format serves its reader and its writer.
 
 export {
   baseOf,

@@ -1,4 +1,6 @@
 // Options as values: how each is typed, checked and described.
+// It is one module because help, checks, the library and Python are made of the same table, whose entries are of
+// these kinds.
 
 export {
   commandLineKind,

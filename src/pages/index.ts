@@ -1,4 +1,4 @@
-// Turns JSON into one HTML file.
+// Turns JSON into one HTML file. It is one module because the program in the browser unpacks what this side packs.
 
 export {
   type Axis,

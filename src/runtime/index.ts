@@ -1,6 +1,8 @@
 // This process and its system, errors, and the kernel's memory.
+// It is one module because all of it depends on the host and imports nothing of ours. A refused allocation, a
+// missing file and a kernel without memory end in the same kind of error.
 
-export { embeddedDirectory, isEmbedded, startWorker } from "#embedded";
+export { embeddedDirectory, startWorker } from "#embedded";
 export {
   collectGarbage,
   createSha1,

@@ -1,6 +1,8 @@
 // What commands print, and how they open what was typed.
+// It is one module because a command is typed options, inputs, outputs and printed lines together: an error of any
+// of them has to end in the same output.
 
-export { callerSpelling, pythonName } from "./caller.ts";
+export { callerSpelling } from "./caller.ts";
 export {
   type Command,
   type CommandSpec,

@@ -1,4 +1,5 @@
 // A text goes through added tokens, normalization and the pattern to a taker of pretokens.
+// It is one module because counting, encoding and lifting have to cut a text alike.
 
 export {
   type AddedToken,

@@ -1,4 +1,6 @@
 // A tokenizer as a value: encoding, decoding, vocabularies made from others. No files.
+// It is one module because a tokenizer is one value: training builds it, formats read and write it, and pruning,
+// truncating and encoding need the same tables of tokens and merges.
 
 export {
   CanonicalCheck,
@@ -18,14 +20,7 @@ export {
   type RankedMerges,
 } from "./encoding-model.ts";
 export { type ExplainedPart, explainText } from "./explain.ts";
-export {
-  behaviorFingerprint,
-  encodeShort,
-  probeParts,
-  probeText,
-  probeVersion,
-  shortEncoder,
-} from "./fingerprint.ts";
+export { behaviorFingerprint, probeParts, probeText, shortEncoder } from "./fingerprint.ts";
 export { tokenizerImage } from "./image.ts";
 export { imageMagic, imageName } from "./image-name.ts";
 export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";

@@ -1,4 +1,5 @@
 // A training as a request, and its steps from counting to publication.
+// It is one module because every step takes the same request and adds to the same result.
 
 export {
   checkFormatNames,
