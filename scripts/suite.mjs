@@ -49,7 +49,7 @@ const suites = {
       bun("test/oracles/real/setup.ts"),
       build,
       tests(
-        ["encode", "in-process", "fingerprint", "convert", "truncate"].map(
+        ["encode", "in-process", "fingerprint", "doctor", "convert", "truncate"].map(
           (name) => `oracles/real/${name}.ts`,
         ),
       ),

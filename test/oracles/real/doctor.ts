@@ -1,0 +1,24 @@
+// Part of `npm run suite real`: `bpe doctor` finds no errors in published tokenizers, and only these warnings.
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { bpe } from "../../binary.ts";
+import { pathOf } from "./programs.ts";
+import { readTokenizers } from "./tokenizers.ts";
+
+setDefaultTimeout(600_000);
+
+/** Every one was read, and is true: numbers such as "20031218", and letters of flags that are tokens twice. */
+const warnings: Readonly<Record<string, readonly string[]>> = {
+  claude: ["private-data"],
+  "command-r-plus": ["same-bytes"],
+};
+
+for (const tokenizer of readTokenizers())
+  test(`${tokenizer.name}: nothing is wrong`, () => {
+    const { stdout } = bpe(["doctor", pathOf(tokenizer), "--json", ...(tokenizer.options ?? [])]);
+    const { errors, findings } = JSON.parse(stdout);
+    const found = findings.filter(({ severity }: { severity: string }) => severity === "warning");
+    expect({ errors, warnings: found.map(({ check }: { check: string }) => check) }).toEqual({
+      errors: 0,
+      warnings: [...(warnings[tokenizer.name] ?? [])],
+    });
+  });
