@@ -153,7 +153,7 @@ test("the pictures can be seen: dots, bars and tokens have their colours", async
   await page.close();
 });
 
-test("text of others does not run, and is shown as it is", async () => {
+test("text of others does not run, and is shown verbatim", async () => {
   const { page, problems } = await open(compared);
   await unfold(page);
   expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
@@ -173,7 +173,7 @@ test("text of others does not run, and is shown as it is", async () => {
   await page.close();
 });
 
-test("names that are markup are shown as they are", async () => {
+test("names that are markup are shown verbatim", async () => {
   // A name may contain neither = nor /.
   const nameOf = (text: string) => text.replaceAll("=", "-").replaceAll("/", "|");
   const names = hostileTexts.slice(0, 3).map((name, i) => `${nameOf(name)}=${tokenizers[i]}`);
@@ -371,7 +371,7 @@ test("pages print on white paper, with dark screens, too", async () => {
   await page.close();
 });
 
-test("the finding of a training is first, the curve is seen, and what is odd is named", async () => {
+test("the finding of a training is first, the curve is seen, and oddities are named", async () => {
   const { page } = await open(trained);
   expect(await page.locator("h1").innerText()).toMatch(/^2\d\d tokens, \d\.\d\d bytes each/);
   const seen = await coloursOf(browser, await page.locator("#curve figure").screenshot());
@@ -525,7 +525,7 @@ test("special tokens that are scripts are found, drawn and not run", async () =>
   await page.close();
 });
 
-test("what was counted in a text, and where its bytes are no characters, is said", async () => {
+test("the counted text, and bytes that are no characters, are shown", async () => {
   const { page } = await open(inspected);
   await page.locator("#more summary").first().click();
   expect(await page.locator("#more thead").first().innerText()).toContain("in line.txt");

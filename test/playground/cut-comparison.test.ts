@@ -13,7 +13,7 @@ const trained = async (of: string, vocabSize: number) => {
 const blobOf = (job: PlaygroundJob, name: string) =>
   new Blob([new Map(job.files()).get(name)! as Uint8Array<ArrayBuffer>]);
 
-test("a tokenizer.json, and ranks, are compared with what was trained, by script", async () => {
+test("a tokenizer.json, and ranks, are compared with the trained tokenizer, by script", async () => {
   const job = await trained(text, 300);
   const other = await trained("tower tower tower", 260);
   const bytes = Buffer.from(text);
@@ -39,7 +39,7 @@ test("a tokenizer.json, and ranks, are compared with what was trained, by script
   }
 });
 
-test("what is not a tokenizer is refused in words", async () => {
+test("files other than tokenizers are refused in words", async () => {
   const job = await trained(text, 300);
   const told = async (content: string) =>
     job.compare({ file: new Blob([content]), name: "a.txt", pattern: "gpt2", text: Buffer.from(text) });

@@ -61,7 +61,7 @@ test("the words of a token are those in which it stood at some step, the most fr
   for (const { bytes } of job.wordsWith({ token: byte, most: 99 }).shown) expect(text(bytes)).toContain("o");
 });
 
-test("the pair that is merged next comes first, before others that stand as often", async () => {
+test("the pair that is merged next comes first, before others that occur as often", async () => {
   const { job, learned } = await started();
   let tiedSteps = 0;
   for (let merges = 0; merges < learned.left.length; merges++) {

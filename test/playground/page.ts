@@ -201,7 +201,7 @@ test("hostile text, tokens, names and links run nothing", async () => {
   await page.close();
 }, 30_000);
 
-test("a training is ended at once, and the vocabulary from before stays; what is wrong is said", async () => {
+test("a training is ended at once, and the earlier vocabulary stays; mistakes are reported", async () => {
   const { page, problems } = await open();
   const before = await page.getAttribute("#watch-slider", "max");
   await page.fill("#train-size", "30000");
@@ -441,7 +441,7 @@ function fieldsAndCanvas() {
   };
 }
 
-test("a step over many merges changes a few elements, measures nothing, and paints only what is seen", async () => {
+test("a step over many merges changes a few elements, measures nothing, and paints only visible ones", async () => {
   const { page } = await open();
   const letters = randomNumbers(20261126);
   const word = () => Array.from({ length: 3 + letters(8) }, () => "etaoinshrdlu"[letters(12)]).join("");

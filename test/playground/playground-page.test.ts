@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { countPairs, mergePair, train, wordsOf } from "../../examples/learn.ts";
 import { workedMerges } from "../../src/playground/playground-page.ts";
 
-test("the merges that the page works by hand are those of a trainer, and no tie is among them", () => {
+test("the merges of the page's example are those of a trainer, and no tie is among them", () => {
   const [[, letters], ...made] = workedMerges as [[string, string], ...[string, string][]];
   const text = letters.replaceAll(" ", "").replaceAll("␣", " ");
   const { merges } = train(text, 256 + made.length, "cs336");

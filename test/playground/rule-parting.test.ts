@@ -36,7 +36,7 @@ test("rules that count otherwise part without a tie; and a text without ties par
   expect(plain.parting).toBeNull();
 });
 
-test("a rule that does not take the pattern is told, and the others are compared", async () => {
+test("a rule that does not accept the pattern is reported, and the others are compared", async () => {
   const job = new PlaygroundJob(() => {});
   const corpus = { text: "low low lower", files: [] };
   const { refused, mergeCounts } = await job.rules({ corpus, settings: { ...settings, pattern: "[a-z]+" } });

@@ -11,7 +11,7 @@ test("a link holds the settings, and a text if it is short", () => {
   expect(readHash(hashOf({ ...asked, text: "x".repeat(5000) }))).toEqual(settings);
 });
 
-test("what is none of ours in a link is left out", () => {
+test("foreign parameters in a link are ignored", () => {
   expect(readHash("")).toEqual({});
   expect(readHash("#watch")).toEqual({});
   expect(readHash("#n=1e99&rule=x&special=a b")).toEqual({ specialTokens: [] });

@@ -21,7 +21,7 @@ function expectFiles(directory: string): void {
   }
 }
 
-test("tar unpacks what was packed, with its modes and times, and no owner's name", () => {
+test("tar unpacks the packed files, with their modes and times, and no owner's name", () => {
   const home = scratch();
   const archive = put(home, "a.tar.gz", tarGz(files, seconds));
   run("tar", ["-xzf", archive, "-C", home]);

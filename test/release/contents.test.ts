@@ -36,14 +36,14 @@ test("each target has a Bun of its own that is pinned, of the version that build
   expect(() => pinnedRuntime(root, "@oven/bun-amiga")).toThrow('does not pin "@oven/bun-amiga"');
 });
 
-test("a Bun that is not what is pinned is refused", () => {
+test("a Bun other than the pinned one is refused", () => {
   const home = scratch();
   put(home, "oven-bun-linux-x64-1.0.0.tgz", "something else");
   const runtime = { packageName: "@oven/bun-linux-x64", version: "1.0.0", sha512: "00" };
   expect(() => fetchRuntime(runtime, home)).toThrow("is not what package-lock.json pins");
 });
 
-test("the SBOM keeps what is shipped and says which Bun is in which archive", () => {
+test("the SBOM keeps the shipped packages and says which Bun is in which archive", () => {
   const component = (name: string, group?: string) => {
     return { type: "library", name, version: "1.0.0", "bom-ref": `ref ${name}`, ...(group && { group }) };
   };

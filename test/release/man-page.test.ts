@@ -17,7 +17,7 @@ test("the manual page states the version and the day of the release", () => {
   expect(page).toStartWith('.TH BPE 1 "2023-11-14" "bpe 1.2.3" "User Commands"\n');
 });
 
-test("text stands in it as it is, whatever it begins with or holds", () => {
+test("text is in it verbatim, whatever its characters", () => {
   expect(roff(".a")).toBe("\\&.a");
   expect(roff("'a'")).toBe("\\(aqa\\(aq");
   expect(roff("--x \\n")).toBe("\\-\\-x \\en");

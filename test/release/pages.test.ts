@@ -99,7 +99,7 @@ test("every page that help, errors, the manual page and the Python module name i
   expect(namedIn(helpText(commands.find(({ name }) => name === "eval")!, "all")).length).toBeGreaterThan(0);
 });
 
-test("an archive's README names what is beside it, and leads nowhere else", () => {
+test("an archive's README names the files next to it, and links nowhere else", () => {
   const documents = archiveDocuments(root);
   const beside = [
     "bpe",

@@ -6,7 +6,7 @@ import { checkSignature, signMachO, withSignature } from "../../scripts/sign-mac
 import { put, scratch } from "../binary.ts";
 import { machO } from "../release/executables.ts";
 
-test("a signature has a hash of each page, the last one short, and stands at the end", () => {
+test("a signature has a hash of each page, the last one short, and is at the end", () => {
   const code = machO({ codeBytes: 10_000 });
   const signed = withSignature(Buffer.from(code), "bpe");
   expect(checkSignature(signed)).toBe(3);
@@ -64,7 +64,7 @@ test("a byte that changes anywhere before the signature or in its hashes is noti
   expect(() => checkSignature(Buffer.concat([signed, Buffer.alloc(1)]))).toThrow("not at the end");
 });
 
-test("what is no executable of macOS, or has no room for a signature, is refused", () => {
+test("a file that is no executable of macOS, or has no room for a signature, is refused", () => {
   expect(() => withSignature(Buffer.alloc(100), "bpe")).toThrow("no Mach-O file");
   expect(() => withSignature(machO({ codeBytes: 1000, isUnsigned: true }), "bpe")).toThrow("no room");
   expect(() => withSignature(machO({ codeBytes: 1000, linkEditAddress: 0 }), "bpe")).toThrow("last segment");

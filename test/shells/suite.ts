@@ -71,7 +71,7 @@ test("zsh completes as people type", async () => {
   await session.exited;
 });
 
-test("fish offers what may stand there", () => {
+test("fish offers the valid words", () => {
   put(home, "bpe.fish", completionScript("fish"));
   const functions = join(root, "usr/share/fish/functions");
   const offered = (line: string) => {

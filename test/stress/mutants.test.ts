@@ -114,7 +114,7 @@ test("a mutated .npy file is read, or refused, and the error names it", async ()
   });
 });
 
-test("a mutated plan is read, or refused by its line, also where its digests were made anew", async () => {
+test("a mutated plan is read, or refused by its line, also with new digests", async () => {
   const cutting = { patterns: patterns.gpt2.sources, specialTokens, isLinewise: false };
   const lines: PlanLine[] = [];
   const pattern = compilePattern(cutting.patterns);

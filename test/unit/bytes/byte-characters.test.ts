@@ -31,7 +31,7 @@ test("the empty text is no bytes", () => {
   expect(decodeCharacters("")).toEqual(new Uint8Array(0));
 });
 
-test("a character outside the alphabet is refused wherever it stands", () => {
+test("a character outside the alphabet is refused in any position", () => {
   for (const stranger of [
     " ",
     "\t",

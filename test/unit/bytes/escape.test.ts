@@ -3,7 +3,7 @@ import { escapeBytes, escapeText, jsonLine } from "../../../src/bytes/escape.ts"
 
 const utf8 = new TextEncoder();
 
-test("text that can be seen stays as it is", () => {
+test("visible text is unchanged", () => {
   for (const text of [" the", "ü漢😀", "a\\b", '"', "\u00a0", "👩‍👩‍👧"])
     expect(escapeBytes(utf8.encode(text))).toBe(text);
 });
@@ -32,7 +32,7 @@ test("bytes that are not valid UTF-8 are escaped, the text around them is not", 
   expect(escapeBytes(Uint8Array.of(0xf4, 0x90, 0x80, 0x80))).toBe("\\xf4\\x90\\x80\\x80");
 });
 
-test("agrees with the runtime on what is valid UTF-8, for every two bytes and for the edges of longer ones", () => {
+test("agrees with the runtime on valid UTF-8, for every two bytes and for the edges of longer ones", () => {
   const edges = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0];
   const cases: number[][] = [];
   for (let lead = 0; lead < 256; lead++) {

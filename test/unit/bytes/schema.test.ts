@@ -41,7 +41,7 @@ function failureOf(check: Check<unknown>, value: unknown): string {
   }
 }
 
-test("values of the right kind pass as they are", () => {
+test("values of the right kind are unchanged", () => {
   expect(checkOr(wholeNumber(1, 3), 3, failing)).toBe(3);
   expect(checkOr(time, 8.64e15, failing)).toBe(8.64e15);
   expect(checkOr(orNull(text), null, failing)).toBeNull();
@@ -76,7 +76,7 @@ test("values of another kind, or out of range, are named and shown", () => {
   expect(failureOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, not a list');
 });
 
-test("an error says where in the whole the value stands, or that it is missing", () => {
+test("an error gives the path of the value, or says that it is missing", () => {
   const check = fieldsOf({ options: fieldsOf({ names: listOf(text) }) });
   expect(failureOf(check, { options: { names: ["a", 7] } })).toBe('its "options.names[1]" is 7, not text');
   expect(failureOf(check, { options: {} })).toBe('it has no "options.names"');
@@ -88,7 +88,7 @@ test("a field that an object only inherits is missing", () => {
   expect(failureOf(fieldsOf({ toString: text }), {})).toBe('it has no "toString"');
 });
 
-test("what is shown of a value is short", () => {
+test("values are shortened in errors", () => {
   expect(showValue("x".repeat(1000))).toHaveLength(101);
   expect(showValue(undefined)).toBe("missing");
 });

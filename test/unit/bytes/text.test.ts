@@ -16,7 +16,7 @@ import { randomNumbers } from "../../random.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-test("a number is written in decimal, and nothing beside it", () => {
+test("a number is written in decimal, and nothing around it", () => {
   const numbers = [0, 1, 9, 10, 11, 99, 100, 2 ** 31, 2 ** 32 - 1, 2 ** 53 - 1, 2 ** 53];
   for (let exponent = 1; exponent < 16; exponent++) numbers.push(10 ** exponent - 1, 10 ** exponent);
   for (const number of numbers) {
@@ -88,7 +88,7 @@ test(`characters are what a decoder takes for them, in random bytes (seed ${seed
   }
 });
 
-test("every kind of code point is written as it is read, and nothing beside it", () => {
+test("every kind of code point is written as it is read, and nothing around it", () => {
   for (const codePoint of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
     const bytes = new Uint8Array(6).fill(0x2e);
     const end = putCharacter(bytes, 1, codePoint);

@@ -14,7 +14,7 @@ const bytes = (latin1: string) => Buffer.from(latin1, "latin1");
 const whatIs = (content: Content) => (typeof content === "object" ? content.what : content);
 const whatIn = (head: Uint8Array) => whatIs(contentOf(head, "x"));
 
-describe("what is not text is told by its first bytes", () => {
+describe("content other than text is recognized by its first bytes", () => {
   for (const [what, head] of heads) test(what, () => expect(whatIn(bytes(head))).toBe(what));
 
   test("also packed", () => {
@@ -144,7 +144,7 @@ test("what the Python module encodes by itself is text: no control characters, a
   }
 });
 
-test("a long beginning is unpacked as far as it takes to know what is in it", () => {
+test("a long beginning is unpacked only as far as needed to know its content", () => {
   for (const pack of [gzipSync, zstdCompressSync]) {
     const noisy = Array.from({ length: 4 }, () =>
       Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64"),
@@ -171,7 +171,7 @@ test("a hint says what helps, and --binary text insists", () => {
   }
 });
 
-test("a directory leaves out what is not text, and says what it was", () => {
+test("a directory skips files that are not text, and reports their kinds", () => {
   const root = scratch();
   put(root, "a.txt", "text");
   put(root, "b.png", bytes("\x89PNG\r\n\x1a\n\0\0"));

@@ -86,7 +86,7 @@ test("a head of damaged data is an error; one that is cut short is not", () => {
 
 const shapeOf = (json: string, isWhole = true) => jsonShapeOf(Buffer.from(json), isWhole, "text").kind;
 
-test("lines of objects, arrays of them, documents and what is not JSON are told apart", () => {
+test("lines of objects, arrays of them, documents and other text are distinguished", () => {
   const cases: [json: string, kind: string][] = [
     ['{"text":"a"}\n{"text":"b"}\n', "jsonl"],
     ['{"id":1}\r\n{"id":2}', "jsonl"],
@@ -114,7 +114,7 @@ test("lines of objects, arrays of them, documents and what is not JSON are told 
   expect(cases.map(([json]) => [json, shapeOf(json)])).toEqual(cases);
 });
 
-test("of a long beginning, what is seen decides", () => {
+test("a long beginning is judged by its visible part", () => {
   expect(shapeOf('{"text":"a long lin', false)).toBe("jsonl");
   expect(shapeOf('{"id":1,"body":"a long lin', false)).toBe("jsonl");
   expect(shapeOf('{\n "text": "x",\n "more": [1,', false)).toBe("json");

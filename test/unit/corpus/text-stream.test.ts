@@ -44,7 +44,7 @@ function madeValue(depth: number): unknown {
 const madeObject = (depth: number): object =>
   Object.fromEntries(Array.from({ length: random(4) }, (_, i) => [`k${i}`, madeValue(depth)]));
 
-test("an array of records, and records one behind the other, become lines, however they are set", async () => {
+test("an array of records, and concatenated records, become lines, in any layout", async () => {
   for (let run = 0; run < 300; run++) {
     const records = Array.from({ length: random(6) }, () => madeObject(0));
     const indent = [undefined, 1, "\t"][random(3)];
@@ -84,7 +84,7 @@ test("a byte that is changed is an error, of the stream or of a line, where it i
   expect(wrongCount).toBeGreaterThan(500);
 });
 
-test("what is wrong around the records is named with the number of the record", async () => {
+test("errors around the records are named with the number of the record", async () => {
   const cases: [string, string][] = [
     ['[{"a":1},\n{"a":2}', "ends in the middle of its JSON"],
     ['[{"a":1},', "ends in the middle of its JSON"],
@@ -140,7 +140,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       }
     });
 
-    test("what is cut short at any byte ends in the middle, and nowhere else", async () => {
+    test("input cut at any byte ends in the middle, and nowhere else", async () => {
       const first = pack(text);
       const packed = Buffer.concat([first, pack(noise.subarray(0, 40))]);
       for (let size = 1; size < packed.length; size++) {
@@ -150,7 +150,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       }
     });
 
-    test("what stands behind the last member is an error", async () => {
+    test("content after the last member is an error", async () => {
       for (const step of [1, 5, 1000]) {
         for (const garbage of ["garbage", "\u0001\u0000\u0000\u0000", "\u0000\u0000garbage"]) {
           const found = await unpack(compression, Buffer.concat([pack(text), Buffer.from(garbage)]), step);
@@ -178,7 +178,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       stream.close();
     });
 
-    test("no more than some chunks are taken from the input ahead of what is read", async () => {
+    test("only some chunks of the input are taken ahead of reading", async () => {
       const packed = pack(Buffer.from(Uint8Array.from({ length: 8e6 }, () => pick(256))));
       const stream = new DecompressedStream(streamOf(packed), "corpus", compression);
       expect(await stream.read(new Uint8Array(1000), 0)).toBe(1000);
@@ -212,7 +212,7 @@ test("what a text ends with is not taken for the sentinel", async () => {
   }
 });
 
-test("zeros behind a gzip file are padding, and none behind a zstd file", async () => {
+test("zeros after a gzip file are padding, and none after a zstd file", async () => {
   for (const step of [1, 7, 1000]) {
     const zeros = Buffer.alloc(600);
     expect(await unpack("gzip", Buffer.concat([gzipSync(text), zeros]), step)).toBe(text);

@@ -308,7 +308,7 @@ test("numbers are measured only where they are asked for, and change no other me
   }
 });
 
-test("terms are encoded alone and behind a space, as texts of their own", async () => {
+test("terms are encoded alone and after a space, as texts of their own", async () => {
   const terms = ["the", "漢字", "<|endoftext|>", " ", "no such word", "don't"];
   const options = optionsOf({ tokenizers: { gpt2, nfc }, texts: { text: [write("terms.txt", "the")] } });
   const { evaluation } = await evaluate({ ...options, terms }, () => {});
@@ -397,7 +397,7 @@ test("a long word is shown by its beginning, with its length", async () => {
   expect(word!.pieces.length).toBe(64);
 });
 
-test("a word is given as it is, also where people would see it escaped; one token alone has no efficiency", async () => {
+test("a word is given verbatim, even if it would be escaped for people; one token alone has no efficiency", async () => {
   const odd = "a\\x0ab\u0007\u202e漢";
   const texts = { odd: [write("odd.txt", `${odd} ${odd}`)], one: [write("one.txt", "a")] };
   const { evaluation } = await run({ tokenizers: { gpt2 }, texts });

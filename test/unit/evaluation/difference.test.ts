@@ -66,7 +66,7 @@ test("merges in another order are the fewest that would have to move", () => {
   expect(difference({ a: b, b: a }).merges.moved).toEqual([{ left: "a", right: "b", rankA: 3, rankB: 0 }]);
 });
 
-test("merges of one only do not disturb the order of the others, and halves are told apart", () => {
+test("merges of one only do not disturb the order of the others, and halves are distinguished", () => {
   const a = tokenizerOf([ab, cd, ["ab", "c"]]);
   const b = tokenizerOf([gh, ab, ["b", "c"], cd, ["a", "bc"]]);
   const { merges } = difference({ a, b });

@@ -18,7 +18,7 @@ test("the entropy of equally frequent tokens is the logarithm of their number, w
   }
 });
 
-test("entropies of small distributions, computed by hand", () => {
+test("entropies of small distributions, computed manually", () => {
   // p = 1/2, 1/4, 1/4: the squares add up to 3/8.
   expect(renyiEntropy(Float64Array.from([2, 1, 1]), 2)).toBeCloseTo(Math.log2(8 / 3), 12);
   expect(renyiEfficiency(Float64Array.from([2, 1, 1]), 2)).toBeCloseTo(Math.log2(8 / 3) / Math.log2(3), 12);

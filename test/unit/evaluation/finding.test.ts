@@ -82,7 +82,7 @@ test("sizes follow the sentence", () => {
   expect(more({ ...two, tokenizers: equal })).toBe("Both have 300 tokens.");
 });
 
-test("the number that matters is in the sentence, as it is named", () => {
+test("the main number is in the sentence verbatim", () => {
   for (const tokens of [
     { a: [90], b: [100] },
     { a: [250, 1], b: [100, 1] },

@@ -106,7 +106,7 @@ describe("a config.json", () => {
     ).toBe(1);
   });
 
-  test("of Qwen 2 has a window only if it says so, behind its first layers", () => {
+  test("of Qwen 2 has a window only if stated, after its first layers", () => {
     const config = {
       ...llama({ d: 64, ffn: 64, layers: 10, heads: 1, kv: 1 }),
       model_type: "qwen2",
@@ -169,7 +169,7 @@ describe("a config.json", () => {
       expect(ofConfig(config)).toMatchObject(shape);
     });
 
-  test("and a list behind it: the list wins", () => {
+  test("and a following list: the list wins", () => {
     const config = llama({ d: 4096, ffn: 14336, layers: 32, heads: 32, kv: 8 });
     expect(ofConfig(config, "context=16384,tied=1")).toMatchObject({
       d: 4096,

@@ -68,7 +68,7 @@ test("words are the runs without white space, as str.split finds them, each with
   );
 });
 
-test("placed words with equal words behind different white space have one number", () => {
+test("placed words with equal words after different whitespace have one number", () => {
   const words = wordsOf(Buffer.from("a a\ta b\nb ab"));
   const numbers = new Map<string, Set<number>>();
   for (let p = 0; p < words.placed.wordCount; p++) {

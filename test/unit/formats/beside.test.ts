@@ -27,7 +27,7 @@ writeFileSync(join(base, "notes.txt"), "mine");
 
 const fileIn = (directory: string, name: string) => readFileSync(join(directory, name), "utf8");
 
-test("an extended tokenizer has all of it as it was, however its directory is named", () => {
+test("an extended tokenizer has all of it unchanged, however its directory is named", () => {
   for (const [i, path] of [base, `${base}/`].entries()) {
     const output = join(home, `extended-${i}`);
     run("train", "--extend", path, more, "-n", "+4", "-o", output);
@@ -56,7 +56,7 @@ test("a pruned one has it with the new ids, however its directory is named; a fi
   }
 });
 
-test("layout, escapes and fields of a tokenizer.json from elsewhere stay, whoever writes it back", () => {
+test("layout, escapes and fields of a tokenizer.json from elsewhere stay in every rewrite", () => {
   const other = join(home, "other");
   cpSync(base, other, { recursive: true });
   const json = JSON.parse(fileIn(base, "tokenizer.json"));

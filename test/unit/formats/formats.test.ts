@@ -168,13 +168,13 @@ describe("tiktoken", () => {
     });
   }
 
-  test("gets no file for a pattern that leaves text unmatched, and is told why", () => {
+  test("gets no file for a pattern that leaves text unmatched, with the reason", () => {
     const tokenizer = finished("cs336", { ...asSplits, mayLeaveGaps: true });
     expect(written(tokenizer)["tokenizer.tiktoken"]).toBeUndefined();
     expect(tiktoken.writing!.obstacle(tokenizer)).toContain("may leave text unmatched");
   });
 
-  test("gets no file for a sequence of splits, and is told why", () => {
+  test("gets no file for a sequence of splits, with the reason", () => {
     const tokenizer = finished("cs336", { ...asSplits, regexes: ["\\p{N}", ...asSplits.regexes] });
     expect(written(tokenizer)["tokenizer.tiktoken"]).toBeUndefined();
     expect(tiktoken.writing!.obstacle(tokenizer)).toContain("sequence");
@@ -262,7 +262,7 @@ test("the small files name the special tokens, and <|endoftext|> as beginning an
   expect(JSON.parse(plain["tokenizer.json"]!).post_processor).toBeNull();
 });
 
-test("what a model needs to know stands where transformers reads it", () => {
+test("the settings for a model are where transformers reads them", () => {
   const specials = ["<x>", "<s>", "</s>"];
   const asked = { roles: { pad: "<x>" }, addsBos: true, chatTemplate: "{{ 1 }}", modelMaxLength: 4096 };
   const files = written(
@@ -303,7 +303,7 @@ describe("training.json", () => {
     expect(callCount).toBe(1);
   });
 
-  test("and the files beside it give a CS336 student dict[int, bytes] and list[tuple[bytes, bytes]]", () => {
+  test("and the files next to it give a CS336 student dict[int, bytes] and list[tuple[bytes, bytes]]", () => {
     const python = Bun.which("python3");
     if (python === null) {
       console.log("skipped: there is no python3");

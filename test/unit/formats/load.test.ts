@@ -29,7 +29,7 @@ describe("a file of ranks", () => {
   const ranks = readFileSync(rankFile);
   const options = { pattern: "tekken", specialTokens: { "<s>": 600 } };
 
-  test("is told by its content, whatever it is called", async () => {
+  test("is recognized by its content, under any name", async () => {
     const expected = (await Tokenizer.load(rankFile, options)).encode(text);
     for (const name of ["tokenizer.model", "ranks", "x.json"]) {
       const directory = directoryWith(name, ranks);
@@ -279,7 +279,7 @@ describe("tekken.json", () => {
   });
   const write = (json: Tekken) => put(scratch(), "tekken.json", JSON.stringify(json, null, 2));
 
-  test("has special tokens first, and ranks behind them", async () => {
+  test("has special tokens first, and ranks after them", async () => {
     const ranks = await Tokenizer.load(rankFile, { pattern: "tekken" });
     const ours = await Tokenizer.load(write(tekken()));
     expect([...ours.encode(text)]).toEqual([...ranks.encode(text)].map((rank) => rank + specialCount));
@@ -358,7 +358,7 @@ describe("tekken.json", () => {
     }
   });
 
-  test("is found in a directory, behind tokenizer.json, and takes no pattern", async () => {
+  test("is found in a directory, after tokenizer.json, and takes no pattern", async () => {
     const directory = directoryWith("tekken.json", JSON.stringify(tekken()));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBe(2);
     await expect(Tokenizer.load(directory, { pattern: "gpt2" })).rejects.toThrow(
@@ -388,7 +388,7 @@ test("known ranks say that their text is normalized, also with a typed pattern",
   expect(kindOf("r50k_base")).toEqual(["rank file of r50k_base", null]);
 });
 
-test("training.json beside vocab.json says the normal form, and special tokens that it has to hold", async () => {
+test("training.json next to vocab.json gives the normal form, and required special tokens", async () => {
   const directory = scratch();
   for (const name of ["vocab.json", "merges.txt"]) copyFileSync(join(made, name), join(directory, name));
   const recordWith = (options: object) =>
@@ -410,7 +410,7 @@ test("training.json beside vocab.json says the normal form, and special tokens t
   expect(await ids("<|end|>Ġx")).toEqual([special, 700]);
 });
 
-describe("training.json beside a file of ranks", () => {
+describe("training.json next to a file of ranks", () => {
   const beside = (record: unknown) => {
     const directory = scratch();
     copyFileSync(rankFile, join(directory, "tokenizer.tiktoken"));

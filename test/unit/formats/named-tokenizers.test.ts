@@ -98,7 +98,7 @@ test("tiktoken's encodings are found in its cache, if they are the published fil
   });
 });
 
-test("a path is taken before a name, and what is nowhere gets the command that fetches it", () => {
+test("a path is taken before a name, and a missing tokenizer gets the command that fetches it", () => {
   const at = process.cwd();
   try {
     process.chdir(home);

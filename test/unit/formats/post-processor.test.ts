@@ -45,7 +45,7 @@ test("what a post-processor puts around a text, and which steps trim offsets", (
   }
 });
 
-test("what cannot be told is an obstacle that names it", () => {
+test("an unsupported step is an obstacle that names it", () => {
   for (const [value, obstacle] of [
     [sequence(template([special("<s>"), text]), template([special("<s>"), text])), "two steps"],
     [sequence(byteLevel(true, true), { type: "Unheard" }), "not known, Unheard"],

@@ -33,7 +33,7 @@ test("a named pattern is known by its own expressions, or those of other writers
   }
 });
 
-test("and by what is written of it, though some are written as another that cuts alike", () => {
+test("and by its written form, though some are written as another that cuts alike", () => {
   const writtenAs: Record<string, string> = { ...twins, r50k: "gpt2", p50k: "gpt2", gpt4: "llama3" };
   for (const [name, { sources }] of entries) {
     const form = exportForm({ name, sources });
@@ -78,7 +78,7 @@ const ourEnds = (steps: readonly Step[]) => {
   return (text: string) => pretokenEnds(compiled, Buffer.from(text));
 };
 
-test("matches are merged with what is around them, and empty ones are cuts, as in HF", () => {
+test("matches are merged with adjacent text, and empty ones are cuts, as in HF", () => {
   const random = randomNumbers(61);
   const texts = ["", "a", "The lowEST  of\n\n the low!? 12345 don't.", "  x", "x  ", "12", "!!a!b!!"];
   texts.push(...Array.from({ length: 40 }, () => randomText(random, 12)));

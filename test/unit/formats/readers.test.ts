@@ -90,7 +90,7 @@ test("inspect shows them escaped", () => {
   expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
 });
 
-test("what is not text is refused: bytes that are not UTF-8, half a surrogate pair; and a NUL is text", async () => {
+test("anything but text is refused: bytes that are not UTF-8, half a surrogate pair; and a NUL is text", async () => {
   // The shell makes the byte, since no string holds it.
   const script = `exec "$0" train "$1" -n 300 -o "$2" -s "$(printf '\\377<end>')"`;
   const bytes = Bun.spawnSync(["sh", "-c", script, binary, oddCorpus, join(home, "none")], {

@@ -195,7 +195,7 @@ test("a scanned vocabulary gives the bytes of each id, and the ids of tokens tha
   );
 });
 
-test("what is unusual is left to JSON", () => {
+test("unusual content is left to JSON", () => {
   const unusual = {
     "no vocabulary": '{"model":{"vocab":{},"merges":["a b"]}}',
     "merges first": '{"model":{"merges":["a b"],"vocab":{"a":0,"b":1,"ab":2}}}',
@@ -226,7 +226,7 @@ test("no merges, or no tokens, are no trouble", () => {
   expect(readable(scanPair("{ }", "#version: 0.2\n")!).vocab).toEqual(new Map());
 });
 
-test("what was parsed as JSON or lines gives the model that its usual spelling gives", () => {
+test("a model parsed as JSON or lines equals that of its usual spelling", () => {
   fc.assert(
     fc.property(tokenizerText, (text) => {
       const { model } = JSON.parse(text) as { model: Model };

@@ -47,7 +47,7 @@ test("a version that numpy does not have is refused", () => {
   }
 });
 
-test("ids of several windows are read one behind the other, whatever their type, with a head or without", async () => {
+test("ids of several windows are read in order, of any type, with a head or without", async () => {
   for (const type of ["uint16", "uint32"] as const) {
     const ids = Uint32Array.from({ length: 1_300_001 }, (_, i) => (i * 2_654_435) % 65_521);
     const bytes = Buffer.from((type === "uint16" ? Uint16Array.from(ids) : ids).buffer);

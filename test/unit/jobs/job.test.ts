@@ -66,7 +66,7 @@ function startThread(hear?: (told: string) => void) {
   return { thread, worker, ended, close: () => close() };
 }
 
-test("requests are served one after the other, and what is told comes before the answer", async () => {
+test("requests are served one after the other, and news come before the answer", async () => {
   const heard: string[] = [];
   const { thread, ended } = startThread((told) => void heard.push(told));
   const answers = [1, 2, 3].map((number) =>
@@ -90,7 +90,7 @@ test("a note is served while a request is", async () => {
   expect(await added).toBe(1);
 });
 
-test("a failure rejects what is asked and what will be asked, with its hint, and ends the thread", async () => {
+test("a failure rejects present and future requests, with its hint, and ends the thread", async () => {
   const { thread, ended, close } = startThread();
   const asked = [thread.ask("refuse", "no"), thread.ask("add", 1)];
   for (const answer of [...asked, asked[0]!.catch(() => thread.ask("add", 2))]) {

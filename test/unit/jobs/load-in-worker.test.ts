@@ -47,7 +47,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
   });
 });
 
-describe("a pipe that stands for a file of a tokenizer", () => {
+describe("a pipe in the place of a tokenizer's file", () => {
   const refused = (args: readonly string[]) => {
     const { code, stderr } = bpe([...args]);
     expect(code).toBe(1);

@@ -95,7 +95,7 @@ test("an error of the sink ends the job, wherever the task was done", async () =
   }
 });
 
-test("an error of a task ends the job, with what was found before it", async () => {
+test("an error of a task ends the job, with the results before it", async () => {
   const path = put(directory, "shrinks.txt", "some text ".repeat(1000));
   const given = findInputs([...paths.slice(0, 5), path, ...paths.slice(5)]);
   truncateSync(path, 100);
@@ -108,7 +108,7 @@ test("an error of a task ends the job, with what was found before it", async () 
   }
 });
 
-test("one thread waits for the sink before it goes on", async () => {
+test("one thread waits for the sink before it continues", async () => {
   let isFull = false;
   let takenWhileFull = 0;
   const sink: RangeSink = {
@@ -155,7 +155,7 @@ async function* given(tasks: readonly Task[]): AsyncGenerator<Task, void> {
   yield* tasks;
 }
 
-test("takers go on in the order of the tasks, also where one has to get the next and another waits already", async () => {
+test("takers resume in the order of the tasks, also if one has to get the next and another waits already", async () => {
   const chunks = [true, false, false, true, true, false, false].map((continues, i) =>
     chunkAt(i * chunkBytes, continues),
   );
@@ -246,7 +246,7 @@ test("who has too much on its way waits until some are written", async () => {
   expect(posted.map((ids) => ids.length)).toEqual(Array.from({ length: 5 }, () => idsAtATime));
 });
 
-test("the memory of what was written is used again, and its old ids are not sent twice", async () => {
+test("the memory of written output is reused, and its old ids are not sent twice", async () => {
   const out = new IdBuffer(true);
   const posted: Ids[] = [];
   const outbox = new Outbox(new IdsOutput(out), ({ ids }) => posted.push(ids));

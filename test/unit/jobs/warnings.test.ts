@@ -81,7 +81,7 @@ test("the library hears every warning of the command line, in its own names", as
   }
 });
 
-test("the library goes on from a base, makes several sizes, and does nothing if nothing has changed", async () => {
+test("the library extends a base, makes several sizes, and does nothing if nothing has changed", async () => {
   const [output, extended] = [at("sizes"), at("extended")];
   const several = { ...plain, vocabSize: [262, 266], cache: at("kept"), ifChanged: true, output };
   const made = await trainTokenizer(several);

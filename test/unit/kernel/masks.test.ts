@@ -197,7 +197,7 @@ test("a wrong byte anywhere is left to the automaton", () => {
   }
 });
 
-test("what stands behind the document counts for nothing", () => {
+test("text after the document has no effect", () => {
   let turn = 0;
   for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
     const tables = compiledTables(sources, lineWise);

@@ -79,7 +79,7 @@ test("the script for Workers takes its WebAssembly from files, compiled, and com
   }
 });
 
-test("a tokenizer.json is loaded in a browser as it is elsewhere, or refused with the same reason", async () => {
+test("a tokenizer.json is loaded in a browser as elsewhere, or refused with the same reason", async () => {
   const browser = await library();
   const seed = 20261124;
   const random = randomNumbers(seed);
@@ -198,7 +198,7 @@ test("a training in a browser on texts that take long leaves turns to timers, an
   }
 });
 
-test("what a page gives is taken as it is: a list of files, none, and texts of any length in parts", async () => {
+test("a page's value is accepted directly: a list of files, none, and texts of any length in parts", async () => {
   const { trainTokenizer } = await library();
   const file = new File([corpus], "corpus.txt");
   const made = async (files: unknown) =>

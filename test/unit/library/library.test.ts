@@ -87,7 +87,7 @@ test("encodeFile writes what encode gives", async () => {
   expect([...new Uint32Array(written.buffer, written.byteOffset, idCount)]).toEqual([...ids, ...ids]);
 });
 
-test("encodeFile leaves an output alone that another run writes, and no lock behind", async () => {
+test("encodeFile leaves an output alone that another run writes, and leaves no lock", async () => {
   const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 300 });
   const folder = join(home, "locked");
   mkdirSync(folder);

@@ -63,7 +63,7 @@ test("with a limit no more of a text is read than that takes, and nothing of it 
   expect(tokenizer.count("🦊".repeat(100), { limit: 1000 })).toBe(tokenizer.encode("🦊".repeat(100)).length);
 });
 
-test("a text is read as far as four bytes for each id, and then by quarters of what was read", () => {
+test("a text is read up to four bytes for each id, and then by quarters of the part read", () => {
   const encoding = new TextEncoding(tokenizer.parts);
   expect(encoding.pushUntil("a!".repeat(1000), 63, false)).toBe(256);
   // Two tokens of 26 bytes are certain in 64 bytes.
@@ -97,7 +97,7 @@ test("a batch has the ids of each text, end to end, and where they begin", () =>
   expect([...tokenizer.encode("a")]).toEqual([..."a"].map((letter) => base.model.vocab[letter]!));
 });
 
-test("mistakes are told with their value", () => {
+test("mistakes are reported with their value", () => {
   const wrong = (call: () => unknown, message: string) => expect(call).toThrow(message);
   wrong(
     () => tokenizer.count("a", { limit: -1 }),
@@ -188,7 +188,7 @@ test("what a tokenizer gives is the caller's own: to write to it or to transfer 
   expect(answers()).toEqual(before);
 });
 
-test("bytes of a caller are not changed, and what is cut from them does not change with them", () => {
+test("bytes of a caller are not changed, and their parts do not change with them", () => {
   const bytes = Buffer.from("low lower lowest");
   const whole = tokenizer.truncate(bytes, 100);
   const cut = tokenizer.truncate(bytes, 2);

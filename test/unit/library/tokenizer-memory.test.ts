@@ -53,7 +53,7 @@ test("hundreds of tokenizers are used, though an engine has only some hundred me
   }
 }, 60_000);
 
-test("a tokenizer that was disposed refuses work, and its streams and others go on", () => {
+test("a tokenizer that was disposed refuses work, and its streams and others keep working", () => {
   const [special] = specialTokens;
   const [first, second] = [TextTokenizer.from(base), TextTokenizer.from(base)];
   const ids = [...first.encode(`low${special}`)];

@@ -547,7 +547,7 @@ describe("bytes", () => {
     }
   });
 
-  test("an id that stands for nothing is an error with its position", async () => {
+  test("an id without a token is an error with its position", async () => {
     const tokenizer = await Tokenizer.load(writeTokenizer("gpt2"));
     const last = tokenizer.idLimit - 1;
     expect(tokenizer.decode([last]).length).toBeGreaterThan(0);

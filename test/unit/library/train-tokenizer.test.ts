@@ -42,7 +42,7 @@ const trained = bpe(["train", corpus, "-n", "600", "-s", special, "-o", output, 
 if (trained.code !== 0) throw new Error(trained.stderr);
 const expected = tokenizerFiles(output);
 
-test("texts give what the executable makes of the same documents, however they come and whoever counts", async () => {
+test("texts give the executable's results for the same documents, from any source and on any threads", async () => {
   for (const [turn, workers] of [1, 2, 7].entries()) {
     for (const make of turns(
       [() => documents, () => oneByOne(documents), () => new Set(documents).values()],
@@ -133,7 +133,7 @@ test("a trained tokenizer is saved as a whole, over an earlier one, in the forma
   await expect(tokenizer.save(home)).rejects.toThrow("is not replaced");
 });
 
-test("a corpus without text, and what is no corpus, are errors that say so", async () => {
+test("a corpus without text, and values other than a corpus, are errors that say so", async () => {
   const errorOf = async (corpus: object) => {
     const options = { vocabSize: 300, ...corpus } as TrainTokenizerOptions;
     const error = await trainTokenizer(options).then(
@@ -195,7 +195,7 @@ async function* neverEnding(stop: AbortController, hasEnded: () => void) {
   }
 }
 
-test("a signal ends training in every stage with its reason, and leaves nothing behind", async () => {
+test("a signal ends training in every stage with its reason, and leaves no files", async () => {
   const stages = ["counting", "merging"] as const;
   for (const workers of [1, 3]) {
     for (const stage of stages) {
@@ -258,7 +258,7 @@ test("what onProgress throws ends the training, also while only workers count", 
 const at = (name: string) => join(home, name);
 const files = [1, 2, 3].map((seed) => put(home, `text-${seed}.txt`, madeText(seed, 400)));
 
-test("a cache keeps to its limit, and says what is wrong with it", async () => {
+test("a cache keeps to its limit, and reports mistakes", async () => {
   const warnings: string[] = [];
   const train = (cacheLimitBytes: number) =>
     trainTokenizer({
@@ -279,7 +279,7 @@ test("a cache keeps to its limit, and says what is wrong with it", async () => {
   expect(warnings).toEqual([expect.stringContaining(entry!), expect.stringContaining("larger than")]);
 });
 
-test("files of a directory that are not read are told", async () => {
+test("skipped files of a directory are reported", async () => {
   const directory = join(home, "mixed");
   mkdirSync(directory);
   writeFileSync(join(directory, "a.txt"), "some words, some more words");
@@ -289,7 +289,7 @@ test("files of a directory that are not read are told", async () => {
   expect(warnings).toEqual([expect.stringMatching(/^".*b\.png" is not read: ./)]);
 });
 
-test("a limit without a cache, and a corpus that holds what is written, are mistakes", async () => {
+test("a limit without a cache, and a corpus that contains an output, are mistakes", async () => {
   const options = { files, vocabSize: 300 };
   await expect(trainTokenizer({ ...options, cacheLimitBytes: 1 })).rejects.toThrow("cacheLimitBytes");
   await expect(trainTokenizer({ ...options, cache: "" })).rejects.toThrow('cache is ""');
@@ -315,7 +315,7 @@ test("a limit without a cache, and a corpus that holds what is written, are mist
   );
 });
 
-test("ifChanged does nothing for files that are as they were, and trains again on what is in memory", async () => {
+test("ifChanged does nothing for unchanged files, and trains again on data in memory", async () => {
   const built = globalThis as { BPE_COMMIT?: string };
   // As in a build: sources that are run directly have no name for their code, so nothing counts as unchanged.
   built.BPE_COMMIT = "abcdef012345";
@@ -365,7 +365,7 @@ test("a text that is none is an error with its place, wherever it is", async () 
   }
 });
 
-test("lists of options have no holes, and what is done to them later changes nothing", async () => {
+test("lists of options have no holes, and later changes to them have no effect", async () => {
   const tokens = [special, "<|pad|>"];
   const training = trainTokenizer({ texts: documents, vocabSize: 300, specialTokens: tokens });
   tokens.push("<|later|>");

@@ -62,7 +62,7 @@ test("a helper does help", async () => {
   }
 });
 
-test("a helper that cannot go on does not leave the others waiting", () => {
+test("a helper that cannot continue does not leave the others waiting", () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
   const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;

@@ -99,7 +99,7 @@ test.each([
   }
 });
 
-test("each language counts what was replaced in it, and the merges have the sum", () => {
+test("each language counts its replacements, and the merges have the sum", () => {
   const [a, b] = [new Map([["aaab", 3]]), new Map([["aab", 5]])];
   const merges = train([a, b], { mergeCount: 1, compat: "cs336" });
   // The text of b is longer; "a a" and "a b" are there 5 times each, and the greater one wins.

@@ -33,7 +33,7 @@ const merged = (seeds: readonly string[]) => {
   );
 };
 
-test("seeds are built from the left, by what is there already, characters first", () => {
+test("seeds are built from the left, from existing tokens, characters first", () => {
   const lines = (...seeds: string[]) => merged(seeds).map((pair) => pair.join(" "));
   expect(lines("aaaa", "aaaaa")).toEqual(["a a", "aa aa", "aaaa a"]);
   expect(lines("abab", "ab", "abc", "cab")).toEqual(["a b", "ab ab", "ab c", "c ab"]);

@@ -262,7 +262,7 @@ describe("words in several memories", () => {
     expect(sumOf(train(pairs, options, tuning))).toBe("3000 25475870e2d69af5");
   });
 
-  test("where it shows only later that one memory is too small, two begin anew: too many occurrences", () => {
+  test("if one memory turns out too small only later, two start over: too many occurrences", () => {
     // "ababababababababab" and a number in two bytes: after the first merge the arena must hold it, and what it may bring.
     const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
     const words = someWords(10_000, (pos) => {

@@ -17,7 +17,7 @@ const { exports } = createKernel();
 const stateOf = (bytes: string) =>
   bytesOf(bytes).reduce((state, byte) => exports.stateBehindByte(state, byte), exports.stateBeforeBytes());
 
-test("the state behind any bytes is whole, begun, a tail byte or stray, as Unicode's table has it", () => {
+test("the state after any bytes is whole, begun, a tail byte or stray, by Unicode's table", () => {
   const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const edges = ["", "a", "\x7f", "\x80", "\x8f", "\x90", "\x9f", "\xa0", "\xbf"];
   const leads = all.filter((byte) => byte >= "\x80");
@@ -112,7 +112,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
   });
 }
 
-test("start tokens of several bytes keep the rule, whatever stands in them", () => {
+test("start tokens of several bytes keep the rule, whatever their content", () => {
   const pieces = [
     "a",
     "é",

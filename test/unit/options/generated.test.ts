@@ -9,7 +9,7 @@ const root = join(import.meta.dir, "../../..");
 /** The linter breaks the lines of TypeScript in its own way, and puts bars and commas where it breaks them. */
 const withoutLayout = (text: string) => text.replaceAll(/[\s|,;()*/]+/g, "");
 
-describe("what is made of the tables of options is as they are (npm run suite options writes it):", () => {
+describe("files generated from the tables of options are up to date (npm run suite options writes them):", () => {
   for (const [path, make] of Object.entries(generated)) {
     test(path, () => {
       const [found, made] = [readFileSync(join(root, path), "utf8"), make()];

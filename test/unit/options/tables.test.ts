@@ -159,7 +159,7 @@ describe("in the library, by its names,", () => {
     expect(inLibrary.length).toBeGreaterThan(20);
   });
 
-  test("a message names options in its words, whoever wrote it; what is in quotes stays", async () => {
+  test("every message names options in the library's words; quoted text stays", async () => {
     const refused = (call: object) =>
       refusalOf(runCall(async () => settle(readCall({ vocabSize: 1000, ...call }), {})));
     const twice = await refused({ specialTokens: ["--pad-to", "--pad-to"] });

@@ -47,7 +47,7 @@ test.each(ordinary)("a match may wait for any distance: %s", (source, text, want
   expect(pieces(source, text)).toEqual([...wanted]);
 });
 
-test("an atomic group tries its first way only, whatever stands behind it", () => {
+test("an atomic group tries its first way only, whatever follows it", () => {
   expect(pieces("(?>(?:a|aa)b*)c|.", "aabcabc")).toEqual(["a", "abc", "abc"]);
   expect(pieces("(?>a+b|a)c|.", "aabcaac")).toEqual(["aabc", "a", "ac"]);
   expect(pieces("x(?:a|ab)++|.", "xaabab")).toEqual(["xaa", "b", "a", "b"]);
@@ -55,7 +55,7 @@ test("an atomic group tries its first way only, whatever stands behind it", () =
   expect(pieces("(?:a|ab){2}+c|.", "aabc")).toEqual(["a", "a", "b", "c"]);
 });
 
-test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, also in lines and behind safe cuts", () => {
+test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, also in lines and after safe cuts", () => {
   const random = randomNumbers(seed);
   let cutCount = 0;
   for (const [source] of ordinary) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nearest } from "../../../src/runtime/hints.ts";
 
-test("what is two edits away is near, and of longer words a third of the letters", () => {
+test("a word two edits away is near, for longer words a third of the letters", () => {
   expect(nearest("abc", ["abcxy"])).toBe("abcxy");
   expect(nearest("abc", ["abcxyz"])).toBeUndefined();
   expect(nearest("abcdefghi", ["abcdefghixyz"])).toBe("abcdefghixyz");

@@ -14,7 +14,7 @@ type Host = Omit<typeof bun, "openLibc" | "errnoOf">;
 const texts = ["", "a", "ä€🦊", "x".repeat(100_000)];
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-test("what stands in the place of a module offers the same names", () => {
+test("replacements of a module export the same names", () => {
   expect(Object.keys(node).sort()).toEqual(Object.keys(bun).sort());
 });
 
@@ -43,7 +43,7 @@ test("base64 is the same there and back, also of a part of a buffer", () => {
   }
 });
 
-test("memory that is released is gone, and sleeping takes its time", () => {
+test("released memory is zero, and sleeping takes its time", () => {
   for (const host of [bun, node]) {
     const buffer = new ArrayBuffer(1 << 16);
     host.releaseMemory(buffer);

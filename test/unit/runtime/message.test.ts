@@ -34,7 +34,7 @@ test("Python's values are those of the parameter", () => {
   expect(spelled("ids-format", "part")).toBe('ids_format="part"');
 });
 
-test("the library leaves options that it does not know as they are typed", () => {
+test("the library leaves options that it does not know as typed", () => {
   expect(spell(asOption("shard-size", "100M"), spellInLibrary)).toBe("--shard-size 100M");
 });
 

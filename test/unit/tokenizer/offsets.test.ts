@@ -64,7 +64,7 @@ test("in bytes tokens follow each other, in characters they share them", () => {
   expect(find("", "characters")).toEqual([]);
 });
 
-test("an added token has the white space that it takes along, up to that of the next one", () => {
+test("an added token includes whitespace that it strips, up to that of the next one", () => {
   const find = finderOf({ "<l>": { lstrip: true }, "<r>": { rstrip: true, normalized: true } });
   expect(find("b <l>", "bytes")).toEqual([
     [0, 1],

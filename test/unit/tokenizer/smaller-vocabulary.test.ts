@@ -5,7 +5,7 @@ import { mergesOf } from "./made-merges.ts";
 // "a b", "ab c", "d e", "abc de"; under `huggingface` two of them spell special tokens and add nothing.
 const merges = mergesOf([97, 256, 100, 257], [98, 99, 101, 258]);
 
-test("a smaller vocabulary has the first merges, so many that it is full", () => {
+test("a smaller vocabulary has the first merges, up to its size", () => {
   const vocabulary = buildVocabulary({ merges, specialTokens: ["<|end|>"], compat: "cs336", padTo: 8 });
   expect(vocabulary.size).toBe(264);
   const counts = [256, 257, 258, 259, 260, 261, 262, 300].map(

@@ -177,7 +177,7 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
   }
 });
 
-test("half the size is found where merges add no token, too, and is none below what is given", () => {
+test("half the size is found if merges add no token, too, and is absent below the given tokens", () => {
   const words = new Map(Array.from({ length: 900 }, (_, i) => [`${i * 7919}ab`, 1 + (i % 50)] as const));
   const table = tableOf(words);
   const merges = runToEnd(

@@ -32,7 +32,7 @@ test("whitespace tokens and separator tokens are counted, and are none of the lo
   expect(found).toMatchObject({ longestIds: [2], whitespaceCount: 2, separatorCount: 2 });
 });
 
-test("a large vocabulary is gone through in slices", () => {
+test("a large vocabulary is processed in slices", () => {
   const tokens = buildTokenTable(Array.from({ length: 100_000 }, (_, id) => [id, bytes("x")] as const));
   const work = vocabularyStatistics(tokens, [], 2);
   let sliceCount = 0;

@@ -134,7 +134,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       expect((await theirs.encode(text, null)).getIds()).toEqual([...after.encode(text)]);
   });
 
-  test("with a corpus, seeds come first, then what is learned, then special tokens, then reserved ones", async () => {
+  test("with a corpus, seeds come first, then learned tokens, then special tokens, then reserved ones", async () => {
     const { path } = await makeBase("learning");
     const options = { texts: [madeText(8, 200)], seedTokens: [" zebra"], specialTokens: ["<|tool|>"] };
     const after = await extend(path, { ...options, vocabSize: "+12", padTo: 16 });

@@ -351,7 +351,7 @@ describe("tokens of the base", () => {
     expect([...(await Tokenizer.load(written)).encode(text)]).toEqual(ids);
   });
 
-  test("a token whose key stands for no bytes, as Command R+ has them, is not one that merges could make", async () => {
+  test("a token whose key represents no bytes, as in Command R+, is not one that merges could make", async () => {
     const vocab = new Map([...byteToCharacter.map((c, id) => [c, id] as const), ["🙂", 256] as const]);
     const base = { vocab, merges: [], ignoresMerges: false };
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(base)));

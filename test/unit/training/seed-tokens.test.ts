@@ -89,7 +89,7 @@ describe("seed tokens", () => {
     expect(seeded.merges).toEqual((await train({})).merges);
   });
 
-  test("line ends of a corpus that HF's trainer is fed by lines, and pieces that only stand in longer ones", async () => {
+  test("line ends of a corpus that HF's trainer is fed by lines, and pieces that only occur in longer ones", async () => {
     const tokenizer = await train({ seedTokens: ["\n\n", "\n "], compat: "huggingface", pattern: "cl100k" });
     expect(tokenizer.encode("a\n\nb")).toHaveLength(3);
   });

@@ -280,7 +280,7 @@ function readHead(file: Uint8Array, pieceBytes = 1 << 30) {
 
 const headMessageOf = (text: string) => errorOf(() => readHead(bytesOf(text))).message;
 
-test("what is stated is readHead, in pieces of any size, and the words behind it are left", () => {
+test("the head is read, in pieces of any size, and the following words are left", () => {
   const long = { ...options, specialTokens: Array.from({ length: 2000 }, (_, i) => `<|${i}|>`) };
   for (const stated of [options, long]) {
     const head = tsvHead(stated);

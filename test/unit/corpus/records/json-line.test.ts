@@ -118,7 +118,7 @@ describe("a line of JSON", () => {
     expect(read('{"\\/":"slash"}', "/")).toEqual({ text: "slash" });
   });
 
-  test("may be nested as deep as it is long", () => {
+  test("may be nested as deeply as its length allows", () => {
     const depth = 300_000;
     const deep = `{"a":${"[".repeat(depth)}${"]".repeat(depth)},"b":${'{"c":'.repeat(depth)}1${"}".repeat(depth)},"text":"x"}`;
     expect(read(deep)).toEqual({ text: "x" });

@@ -149,7 +149,7 @@ describe("kept fields", () => {
     }
   });
 
-  test("are as they are written, exactly", async () => {
+  test("are exactly as written", async () => {
     const lines = [
       '{"text": "low", "id": 9007199254740993, "\\u0075rl": "\\u00e9\\n", "url": "last", "x": 1}',
       '{"id": -0, "text": "low", "url": null, "x": 1.50}',

@@ -228,7 +228,7 @@ test("a record without the field names those that it has", () => {
   expect(hintOf(JSON.stringify(many))).toEndWith(", f19, and 3 more; --input-format text reads JSON as text");
 });
 
-describe("a line that is wrong is named with its number and what is wrong", () => {
+describe("a wrong line is named with its number and the reason", () => {
   const cases: [line: string | Uint8Array, what: string][] = [
     ['{"text":"x"', "not valid JSON"],
     ["plain text", "not valid JSON"],

@@ -363,7 +363,7 @@ function expectUserErrorAtMost(read: () => unknown): void {
   }
 }
 
-test("runs and packed bits are decoded, and nothing is read behind their end", () => {
+test("runs and packed bits are decoded, and nothing is read after their end", () => {
   const out = new Int32Array(12);
   // A run of five 3s, and one group of eight values of three bits: 0 to 7.
   const bytes = Uint8Array.of(10, 3, 3, 0b10001000, 0b11000110, 0b11111010);
@@ -403,7 +403,7 @@ function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } 
 
 const bigEndian = (value: number) => [value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255];
 
-test("blocks of LZ4 are unpacked, alone and behind their sizes", () => {
+test("blocks of LZ4 are unpacked, alone and after their sizes", () => {
   for (let run = 0; run < 500; run++) {
     const blocks = Array.from({ length: 1 + draw(3) }, () => made(1 + draw(12)));
     for (const { packed, plain } of blocks) {
