@@ -295,7 +295,7 @@ static PyObject *pairs_of(const Span *spans, size_t count) {
   PyObject *pairs = PyList_New((Py_ssize_t)count);
   if (pairs != NULL) PyObject_GC_UnTrack(pairs); /* A handler of a signal must not find it half made. */
   for (size_t i = 0; pairs != NULL && i < count; i++) {
-    PyObject *pair = is_interrupted(i) ? NULL : Py_BuildValue("(II)", spans[i].start, spans[i].end);
+    PyObject *pair = is_interrupted(i) ? NULL : Py_BuildValue("(nn)", (Py_ssize_t)spans[i].start, (Py_ssize_t)spans[i].end);
     if (pair == NULL) Py_CLEAR(pairs);
     else PyList_SetItem(pairs, (Py_ssize_t)i, pair);
   }

@@ -134,7 +134,7 @@ type Noted = {
   readonly changes: readonly NormalizedStretch[];
 };
 
-function readNotes({ list }: TextNotes): Noted {
+export function readNotes({ list }: TextNotes): Noted {
   const found: FoundAdded[] = [];
   const spaces: number[] = [];
   const changes: NormalizedStretch[] = [];
@@ -160,7 +160,7 @@ function readNotes({ list }: TextNotes): Noted {
  * @param tokens the bytes of each id
  * @param notes of the text, which has `byteCount` bytes
  */
-function tokenStarts(
+export function tokenStarts(
   { starts: tokenBytes }: Pick<TokenTable, "starts">,
   ids: ArrayLike<number>,
   { found, spaces, changes }: Noted,

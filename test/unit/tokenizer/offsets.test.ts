@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import { TextEncoding, TextNotes } from "../../../src/tokenizer/text-encoding.ts";
-import { OffsetFinder } from "./naive-offsets.ts";
+import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
+import { rounds } from "../../rounds.ts";
+import { madeTrial } from "../text/made-trials.ts";
+import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
+import { OffsetFinder, readNotes, tokenStarts } from "./naive-offsets.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 23);
 
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
 
@@ -134,4 +140,37 @@ test("steps that trim in two ways are refused for characters", () => {
     [0, 1],
     [3, 3],
   ]);
+});
+
+test("the kernel places tokens where the naive rule does, inside changed stretches, too", () => {
+  const base = jsonOf(writeTokenizer("gpt2"));
+  let changedCount = 0;
+  for (let trial = 0; trial < rounds(60); trial++) {
+    const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
+    let parts: ReturnType<typeof tokenizerOfJson>;
+    try {
+      parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
+    } catch {
+      continue; // what is refused is tested elsewhere
+    }
+    const notes = new TextNotes();
+    const encoding = new TextEncoding(parts, notes);
+    const decoder = new TokenDecoder(parts.tokens);
+    for (const content of [...texts, `${texts.join("e\u0323\u0301\uac00\u11a8ﬁ\u0344")}İ`]) {
+      const text = Buffer.from(content);
+      notes.clear();
+      encoding.pushText(text, 0, text.length);
+      const ids = Uint32Array.from(encoding.out.flush());
+      const noted = readNotes(notes);
+      const starts = tokenStarts(parts.tokens, ids, noted, text.length);
+      const found = decoder.spans(text, ids, notes, false);
+      const about = { seed, trial, content };
+      expect({ ...about, starts: found && [...found.starts] }).toEqual({
+        ...about,
+        starts: starts && [...starts.subarray(0, -1)],
+      });
+      if (starts !== null) changedCount += noted.changes.length;
+    }
+  }
+  expect(changedCount).toBeGreaterThan(rounds(40));
 });
