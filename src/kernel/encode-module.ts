@@ -12,7 +12,7 @@ export {
   workAddress as idsAddress,
 } from "./regions";
 export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
-export { shadowBytes } from "./scan/shadow-writer";
+export { shadowBytes } from "./scan/annotate";
 export { findSafeCut, useSafeCuts } from "./text/safe-cuts";
 export {
   idCount,

@@ -1,8 +1,8 @@
-// The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
-// call; the build writes its types, as JavaScript sees them, into `KernelExports` of src/runtime/kernel-exports.ts.
+// The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. JavaScript may call the functions exported
+// here; the build writes their types for JavaScript into `KernelExports` of src/runtime/kernel-exports.ts.
 //
-// src/merge/merge-engine.ts drives the merge engine. What may take long there is cut into calls of bounded work: a function
-// with `Some` in its name does `work` at most, and says whether there is more to do.
+// src/merge/merge-engine.ts drives the merge engine. Long work there is cut into calls of bounded work: a function with `Some`
+// in its name does at most `work`, and returns whether there is more to do.
 
 export { beginModel, buildTables, useModel } from "./encode/build-model";
 export {
@@ -139,7 +139,7 @@ export {
   useAutomaton,
   useFourByteTables,
 } from "./scan/scanner";
-export { shadowBytes } from "./scan/shadow-writer";
+export { shadowBytes } from "./scan/annotate";
 export {
   documents,
   idCount,

@@ -17,12 +17,12 @@ import {
   finishDocument,
   hasNextAutomaton,
   pos,
-  readsShadows,
+  readsAnnotations,
   scanTo,
   shiftText,
   startDocument,
 } from "./scan/scanner";
-import { readsOn } from "./scan/shadow-writer";
+import { readsOn } from "./scan/annotate";
 import { contentsOf, recordsOf, tokenCountOf } from "./text/description";
 import {
   areTokensSpecial,
@@ -38,47 +38,47 @@ import {
 import { countPretokens } from "./words/word-tables";
 
 /**
- * The one way of a text through the kernel: find tokens in the text as it is, cut what stands between them into pretokens by the
- * pattern's automata, and hand these to the taker. A token ends a document.
+ * The processing of a text in the kernel: finds tokens in the text, cuts the text between them into pretokens by the pattern's
+ * automata, and passes these to the taker. A token ends a document.
  */
 
-/** Who takes the pretokens of this instance: chosen once, when it is set up. */
+/** The takers of pretokens, of which one is chosen when an instance is set up. */
 const countsWords: u32 = 0;
 const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
 let taker: u32 = countsWords;
 
-/** The tokens that are looked for while a text is cut. */
+/** The tokens that are searched while a text is cut. */
 let addedTokens: TokenSearch = changetype<TokenSearch>(0);
 let findsTokens: bool = false;
-/** Special tokens stay text, and take their places all the same. */
+/** Whether special tokens stay text; other tokens still do not overlap them. */
 let keepsSpecial: bool = false;
 let areAllSpecial: bool = false;
-/** Length of the token that was found last. */
+/** The length of the token that was found last. */
 export let foundLength: i32 = 0;
 
-/** The most that one call takes: during a call no signal is served. */
+/** The maximum bytes of one call, because no signal is handled during a call. */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
-/** Where the search for tokens goes on. It may be behind `pos`, and ahead of it where a token is to stay text. */
+/** The position where the search for tokens continues. It may be after `pos`, also because a token stays text. */
 let searchPos: i32 = 0;
 
-/** The call ends where the scan has come so far. */
+/** The call ends when the scan has reached this position. */
 let pausePos: i32 = 0;
 
-/** Tokens are searched so far ahead of a block: masks look there, and must not take a token for text. */
+/** Tokens are searched this far ahead of a block: masks read text there, and must not read a token as text. */
 const searchedBehindBlock: i32 = 2 * masksLookAhead;
 
-/** Where long looks may look at most, before tokens are searched on: so far ahead at a time. */
+/** The bytes ahead in which tokens are searched at a time for long looks. */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
-/** So far tokens have been searched for long looks, which end at a token. */
+/** The position up to which tokens have been searched for long looks, which end at a token. */
 let aheadPos: i32 = 0;
-/** The call ends where tokens have been searched so far. */
+/** The call ends when tokens have been searched up to this position. */
 let aheadPausePos: i32 = 0;
 
-/** This instance encodes, and emits the ids of added tokens. */
+/** Sets the instance up for encoding, which also emits the ids of added tokens. */
 export function takeToEncode(): void {
   taker = encodesWords;
 }
@@ -112,7 +112,7 @@ export function useLiftedPieces(modelHead: usize): bool {
   return beginPieces(modelHead);
 }
 
-/** A text begins at `at`; with `isInside` that is inside a document which began in another range. */
+/** Begins a text at `at`; with `isInside` that is inside a document that began in another range. */
 export function openText(at: i32, isInside: bool): void {
   startDocument(at);
   searchPos = at;
@@ -120,7 +120,7 @@ export function openText(at: i32, isInside: bool): void {
   isInsideDocument = isInside;
 }
 
-/** The text has moved: every position is smaller by `delta`. */
+/** Adjusts all positions after the text has moved by `delta` to the front. */
 export function moveText(delta: i32): void {
   shiftText(delta);
   searchPos -= delta;
@@ -130,10 +130,10 @@ export function moveText(delta: i32): void {
 /**
  * Takes the text from the position where the last call stopped.
  *
- * @param end tokens must end by it
+ * @param end tokens must not end after it
  * @param sureEnd tokens that begin before it are certain: more text cannot make them longer
- * @param lastStop end of the text to take behind the last token
- * @param lastLimit bytes before it may be looked at: more than lastStop + 3, or the text's end
+ * @param lastStop end of the text to process after the last token
+ * @param lastLimit bytes before it may be read: more than lastStop + 3, or the text's end
  * @param endsText whether the text ends at `lastStop`
  * @returns 1: all is done; 0: call again, the slice was full; -1: there was no room
  */
@@ -152,7 +152,7 @@ export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   return takeEnds() ? 1 : -1;
 }
 
-/** How many documents began and have at least one byte. */
+/** The number of documents that began and have at least one byte. */
 export function documents(): f64 {
   return <f64>documentCount;
 }
@@ -162,7 +162,7 @@ export function isInside(): bool {
   return isInsideDocument;
 }
 
-/** How many ids the last call made, at `idsAddress`. */
+/** The number of ids that the last call made, at `idsAddress`. */
 export function idCount(): i32 {
   return <i32>((idsEnd - workAddress()) / idBytes());
 }
@@ -171,7 +171,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   do {
     // A block at a time: it stays in the first caches from the search for tokens until it is taken.
     const blockEnd = min(pos + blockBytes, sureEnd);
-    const searched = readsShadows()
+    const searched = readsAnnotations()
       ? searchAhead(blockEnd, sureEnd)
       : min(blockEnd + searchedBehindBlock, sureEnd);
     const token = nextToken(searched, end);

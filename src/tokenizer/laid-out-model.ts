@@ -88,7 +88,7 @@ function areasOf(
  * those of a text.
  */
 export const isOwnVariable = (name: string): boolean =>
-  /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|shadow-writer\/readsOn)\b/.test(name);
+  /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|annotate\/readsOn)\b/.test(name);
 
 /** FNV-1a. */
 export function variableKey(name: string): number {

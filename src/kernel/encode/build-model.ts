@@ -12,18 +12,18 @@ import { useCache, useLookUp } from "./word-cache";
 
 let modelHead: usize = 0;
 
-/** Lays the memory out and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
+/** Lays out the memory and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
 export function beginModel(byteCount: u32): usize {
   modelHead = layOutEncoding() ? reserveTable(byteCount) : 0;
   return modelHead;
 }
 
-/** Builds all tables of the model that JavaScript has written; false without room. The cache is 2^shrinkBits times smaller. */
+/** Builds all tables of the model that JavaScript has written; false if there is no room. Shrinks the cache by 2^shrinkBits. */
 export function useModel(shrinkBits: u32): bool {
   return buildTables() && useWordCache(shrinkBits);
 }
 
-/** The same without the cache. */
+/** Builds the tables without the cache. */
 export function buildTables(): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model) || !useMerging(model)) return false;
@@ -38,23 +38,23 @@ function useWordCache(shrinkBits: u32): bool {
 
 /**
  * An image has the memory and the variables of an instance after `buildTables` and the tables of a pattern
- * (src/tokenizer/laid-out-model.ts). Another instance takes them over between the two calls here. Its regions and its cache are its
- * own: they do not depend on what an image says.
+ * (src/tokenizer/laid-out-model.ts). Another instance restores them between the two calls here. Its regions and its cache are its
+ * own, and do not depend on the image.
  *
- * Returns the address from which on the memory is the image's; 0 without room.
+ * Returns the address at which the memory of the image begins; 0 if there is no room.
  */
 export function beginLaidOut(): usize {
   return layOutEncoding() ? fixedEnd : 0;
 }
 
-/** The memory is as large as the image says. False without room. */
+/** Call it after the memory was restored with the image's size. Returns false if there is no room. */
 export function endLaidOut(): bool {
   useWholeMemory();
   return useWordCache(0);
 }
 
 /**
- * Arrays that are needed while the model is built. They use memory that later tables will have, so they are zeroed at the end:
+ * Arrays that are used while the model is built. They occupy the memory of later tables, so they are zeroed at the end:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; of several the last
@@ -62,7 +62,7 @@ export function endLaidOut(): bool {
  */
 const scratchCount: u32 = 2;
 
-/** Adds to the model what follows from the merges; false if there is no room. */
+/** Adds the fields of the model that are derived from the merges; returns false if there is no room. */
 function buildModel(model: EncodingModel): bool {
   model.byteRanks = reserveTable(4 * 65536);
   model.adjacency = reserveTable(65536);
@@ -82,7 +82,7 @@ function buildModel(model: EncodingModel): bool {
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
   if (!tellsBytesApart) model.lateRank = model.mergeCount;
   fillByteRanks(model, byteOf);
-  // If bytes are left out, or share an id, the bytes of a text do not tell which ids are neighbours: nothing may be cut.
+  // If bytes are dropped, or share an id, the bytes of a text do not determine which ids are adjacent: nothing may be cut.
   if (!tellsBytesApart || model.cutPlaces === 0) model.joins = 0;
   memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);
   return true;
@@ -105,7 +105,7 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
   }
 }
 
-/** Whether late merges may be made behind the others: ranks rise, and an id tells how it was made. */
+/** Whether late merges may be made after the others: ranks rise, and an id determines how it was made. */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {

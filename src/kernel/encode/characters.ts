@@ -3,21 +3,21 @@ import { EncodingModel } from "./model-layout";
 import { findPair, mergedBy, noRank } from "./pair-ranks";
 
 /**
- * Merging may begin with a whole character of two or three bytes where nothing outside has a say in how its bytes merge. A merge
- * across one of its edges takes all of it, or a *fragment*: one of the tokens that stand at the edge until the character is whole.
- * A fragment is gone once it merges inside of the character, so a merge across counts only if its rank is lower than that. The
- * byte on the other side of the edge tells which merges these may be. If ranks only rise, every merge that takes the character
- * has a higher rank than those that make it, so it does not matter that it is whole from the beginning.
+ * Merging may begin with a whole character of two or three bytes if nothing outside affects how its bytes merge. A merge across
+ * one of its edges consumes all of it, or a *fragment*: one of the tokens at the edge before the character is whole. A fragment
+ * disappears once it merges inside the character, so a merge across matters only if its rank is lower than that. The byte on the
+ * other side of the edge limits which merges these may be. If ranks only rise, every merge that consumes the character has a
+ * higher rank than those that make it, so it does not matter that it is whole from the beginning.
  *
  *   ARRAY        TYPE      LENGTH           MEANING
- *   rowOf        u16       fragmentCount    the row of a fragment, by its number below; 0: no merge takes it and goes across
- *   rows         u32[64]   fragmentCount    the lowest rank of merges that take the fragment, by the last six bits of the byte on
- *                                           the other side of the edge. Bytes that share them leave more characters to be
- *                                           merged from their bytes, and change no id
+ *   rowOf        u16       fragmentCount    the row of a fragment, by its number below; 0: no merge across the edge consumes it
+ *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, by the last six bits of the byte
+ *                                           on the other side of the edge. Collisions make more characters be merged from their
+ *                                           bytes, and change no id
  *   characters   24 B      characterCount   by the 16 bits of a character of three bytes, or 2^16 and the 11 bits of one of two
- *   spaced       24 B      characterCount   the same of a character with the space before it, which begin a word: often the space
- *                                           takes the first byte first
- *   symbols      u32,u32   4                while a character is merged: ids, and how many bytes they are
+ *   spaced       24 B      characterCount   likewise for a character with the space before it at the start of a word: often the
+ *                                           space merges with the first byte first
+ *   symbols      u32,u32   4                while a character is merged: ids, and their numbers of bytes
  *
  *   FRAGMENT               NUMBER
  *   a first byte           the byte
@@ -29,8 +29,8 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  *
  *   OFFSET   TYPE   MEANING
  *   0        u64    a bit for the last six bits of the byte before: the first bytes may merge with it
- *   8        u64    the same of the last bytes and the byte behind
- *   16       u32    the id + 1 of what its bytes merge to, `manyIds` if these are several ids; 0: not known yet
+ *   8        u64    likewise for the last bytes and the byte after
+ *   16       u32    the id + 1 that its bytes merge to, `manyIds` if these are several ids; 0: not known yet
  */
 let rowOf: usize = 0;
 let rows: usize = 0;
@@ -50,7 +50,7 @@ const characterCount: u32 = (1 << 16) + (1 << 11);
 const characterBytes: u32 = 24;
 const manyIds: u32 = u32.MAX_VALUE;
 
-/** Makes room for what is known of fragments; false without it. */
+/** Makes room for the rows of fragments; returns false if there is none. */
 export function reserveFragments(): bool {
   rowOf = reserveTable(2 * fragmentCount);
   rows = reserveTable(rowBytes * (fragmentCount + 1));
@@ -66,7 +66,7 @@ export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   if (ending < fragmentCount) lower(ending, firsts >> (8 * ((firsts >> 24) - 1)), rank);
 }
 
-/** The number of the fragment that a right half is, or `fragmentCount`. */
+/** The number of the fragment that equals a right half, or `fragmentCount`. */
 function beginningOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xff) >= 0xc0 ? edge & 0xff : fragmentCount;
@@ -75,7 +75,7 @@ function beginningOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** The number of the fragment that a left half is, or `fragmentCount`. */
+/** The number of the fragment that equals a left half, or `fragmentCount`. */
 function endingOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xc0) === 0x80 ? oneLast + (edge & 63) : fragmentCount;
@@ -84,7 +84,7 @@ function endingOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** A merge of this rank takes the fragment beside this byte. */
+/** Records that a merge of this rank consumes the fragment next to this byte. */
 function lower(fragment: u32, byte: u32, rank: u32): void {
   let row = <u32>load<u16>(rowOf + (fragment << 1));
   if (row === 0) {
@@ -96,7 +96,7 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
   store<u32>(at, min(load<u32>(at), rank));
 }
 
-/** Whether merging begins with characters: where cuts tell them apart, and ranks only rise. False without room. */
+/** Whether merging begins with characters: if cuts distinguish them, and ranks only rise. False if there is no room. */
 export function useCharacters(given: EncodingModel): bool {
   model = given;
   const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0;
@@ -112,15 +112,15 @@ export function hasCharacters(): bool {
 }
 
 /**
- * The id of a character of two or three bytes, or -1 if its bytes are to be merged. `around` has the byte before it lowest, then
- * its own, and what follows; the byte before is of the same word if `isInside`, and `left` bytes of the word are left from the
- * character on.
+ * The id of a character of two or three bytes, or -1 if its bytes must be merged. `around` has the byte before it lowest, then its
+ * own, and the following ones; the byte before is in the same word if `isInside`, and the word has `left` bytes from the character
+ * on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
 }
 
-/** The same of a character with the space before it, where the word begins with that. */
+/** Likewise for a character with the space before it, at the start of a word. */
 export function spacedCharacterIn(around: u64, left: u32): i32 {
   return idIn(spaced, around, false, left);
 }
@@ -143,7 +143,7 @@ function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
   return (isTakenBefore | isTakenBehind) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
 }
 
-/** Merges the bytes of a character, and finds out which bytes at its sides may take some of them before. */
+/** Merges the bytes of a character, and finds the neighbouring bytes that may merge with some of them first. */
 function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): void {
   const byteCount: u32 = isThree ? 3 : 2;
   let count = byteCount + u32(isSpaced);
@@ -174,7 +174,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // The space merges with the whole character: no row tells which merges take that before.
+      // The space merges with the whole character: no row has the merges that consume it before.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       behind |= takers(
@@ -191,7 +191,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
   store<u32>(character, load<u32>(symbols) + 1, 16);
 }
 
-/** Bits for the bytes at whose side a merge of a lower rank may take the fragment. */
+/** Bits for the neighbouring bytes with which a merge of a lower rank may consume the fragment. */
 function takers(fragment: u32, rank: i32): u64 {
   const row = <u32>load<u16>(rowOf + (fragment << 1));
   let bits: u64 = 0;

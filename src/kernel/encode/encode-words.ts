@@ -39,10 +39,10 @@ import {
 } from "./word-cache";
 
 /**
- * Pretokens to ids, a batch at a time: looks up all words, then writes the results in order; a missing word is merged and
- * kept on the way. JavaScript calls, in this order:
+ * Encodes pretokens in batches: looks up all words, then writes the results in order; a missing word is merged and cached on the
+ * way. JavaScript calls, in this order:
  *
- *   beginModel     build-model.ts: lays the memory out; returns where the model goes
+ *   beginModel     build-model.ts: lays out the memory; returns the address for the model
  *   useModel       builds the tables, once JavaScript has written the model there
  *   …              more tables are set up: of a pattern, of tokens
  *   setTextBytes   makes room for the text; again when it needs more
@@ -56,7 +56,7 @@ export function useWords(model: EncodingModel): void {
 
 /**
  * Encodes pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 2; returns the number of ids at `idsAddress`, or -1
- * without room for them. `endCount` is two or more.
+ * if there is no room for them. `endCount` is two or more.
  */
 export function encodeWords(endCount: u32): i32 {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
@@ -67,19 +67,19 @@ export function encodeWords(endCount: u32): i32 {
   return <i32>((idsEnd - workAddress()) / idBytes());
 }
 
-/** Bytes of an id. */
+/** The size of an id in bytes. */
 export function idBytes(): u32 {
   return isNarrow ? 2 : 4;
 }
 
-/** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. False without room. */
+/** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. Returns false if there is no room. */
 export function encodePretokens(endCount: u32, room: usize): bool {
   const firstId = idsEnd;
   if (!encodeCut(endCount, room)) return false;
   return !hasLateMerges() || mergeLate(firstId, endCount, room, isNarrow);
 }
 
-/** The same by all merges that are not late. */
+/** Appends the ids by all merges that are not late. */
 function encodeCut(endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
   beginCuts(endCount);
@@ -89,7 +89,7 @@ function encodeCut(endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 without room. */
+/** Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 if there is no room. */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
   if (count === noRoom) return -1;
@@ -144,8 +144,8 @@ function emit(word: u32, wordCount: u32): u32 {
 let unkeptCount: u32 = 0;
 
 /**
- * The result of a missing word: finds it, if it was kept since the batch was looked up, or merges and keeps it. `missing` if it
- * cannot be kept.
+ * The result of a missing word: finds it, if it was cached since the batch was looked up, or merges and caches it. `missing` if it
+ * cannot be cached.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {
@@ -192,26 +192,26 @@ function merge(start: usize, length: u32, room: usize): u64 {
 }
 
 /**
- * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `takeText` stand end to
- * end at `idsAddress`, and where each pretoken ends is listed beside them.
+ * Lists pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `takeText` are contiguous at
+ * `idsAddress`, and the end of each pretoken is listed.
  *
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
  *   lengths     u32    idLimit            model-layout.ts
- *   idCounts    f64    idLimit            how often each id was listed so far
+ *   idCounts    f64    idLimit            the occurrences of each id so far
  */
 let pieceEnds: usize = 0;
 let lengths: usize = 0;
 let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
-/** One call lifts the pretokens of a slice of this size, and what is left of its last block. */
+/** One call lifts the pretokens of a slice of this size, and the rest of its last block. */
 export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
 /** Every pretoken has a byte or more. */
 const pieceEndsMax: u32 = 2 * liftedSliceBytes;
 if (liftedSliceBytes < 2 * blockBytes) ERROR("there is room for the pretokens of a slice and of a block");
 
-/** Sets up the lists for the model; false without room. The ranks of the model only rise. */
+/** Sets up the lists for the model, whose ranks must only rise; returns false if there is no room. */
 export function beginPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
@@ -220,14 +220,14 @@ export function beginPieces(modelHead: usize): bool {
   return pieceEnds !== 0 && lengths !== 0 && idCounts !== 0;
 }
 
-/** Forgets the pieces of the last call. */
+/** Discards the pieces of the last call. */
 export function startPieces(): void {
   beginIds(workAddress());
   pieceCount = 0;
   store<u32>(pieceEnds, 0);
 }
 
-/** Lists the `endCount - 1` pretokens of `ends`; false without room. */
+/** Lists the `endCount - 1` pretokens of `ends`; returns false if there is no room. */
 export function listPieces(endCount: u32): bool {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
   const room = <u64>idsEnd + <u64>textBytes * idBytes() + 64;
@@ -261,12 +261,12 @@ function findEnds<T>(firstId: usize, endCount: u32): void {
   pieceCount += endCount - 1;
 }
 
-/** Address of the ends, and how many pieces there are. */
+/** The address of the ends, and the number of pieces. */
 export function pieceEndsAddress(): usize {
   return pieceEnds;
 }
 
-/** Address of the counts of ids. */
+/** The address of the counts of ids. */
 export function idCountsAddress(): usize {
   return idCounts;
 }

@@ -5,20 +5,20 @@ import { findPair, limitRanks, noRank } from "./pair-ranks";
 import { beginIds, idsEnd } from "./word-cache";
 
 /**
- * Late merges: superwords are made of words, and learned behind them. From the first rank on at which a merge goes over the end
- * of a word into a space, all merges are *late*: pretokens, which are lines here, are cut into words and encoded by the other
- * merges, words from the cache; then the late merges are made in what that gave.
+ * Late merges: superwords consist of words, and are learned after them. From the first rank on at which a merge crosses the end of a
+ * word into a space, all merges are *late*: pretokens, which are lines here, are cut into words and encoded by the other merges,
+ * with words from the cache; then the late merges are made in the result.
  *
  * Why that is exact: ranks only rise (`isMonotone`), so a late merge makes no pair that is not late. Merging the lowest rank
  * first therefore makes all other merges before the first late one.
  *
  * Most neighbours never become one token. The parts that a token has when the late merges begin, its *leaves*, follow from
- * the merges. A late merge goes over a place only if the leaves at both sides of it are the last leaf of its left half and
- * the first leaf of its right half: a *seam*. So a text is cut wherever two leaves are no seam.
+ * the merges. A late merge crosses a position only if the leaves on both sides of it are the last leaf of its left half and the
+ * first leaf of its right half: a *seam*. So a text is cut wherever two leaves are no seam.
  *
  *   ARRAY      TYPE   LENGTH         MEANING
- *   seams      u32    2^seamBits/32  a bit for the hash of each seam. Bits that are shared cut less, and change nothing
- *   firstLeaf  u32    idLimit        while seams are looked for
+ *   seams      u32    2^seamBits/32  a bit for the hash of each seam. Collisions cause fewer cuts, and change no id
+ *   firstLeaf  u32    idLimit        used while seams are found
  *   lastLeaf   u32    idLimit
  */
 let seams: usize = 0;
@@ -26,7 +26,7 @@ let seamBits: u32 = 0;
 let lengths: usize = 0;
 let lateRank: i32 = 0;
 let mergedIds: usize = 0;
-/** Segments of so many ids or fewer are merged by the ranks that stand at `ranks` when their end is found. */
+/** Segments of at most this many ids are merged by the ranks that are at `ranks` when their end is found. */
 const rankedMax: u32 = isSmallScale ? 3 : 32;
 let ranks: usize = 0;
 let ranksEnd: usize = 0;
@@ -37,7 +37,7 @@ export function hasLateMerges(): bool {
   return seams !== 0;
 }
 
-/** Sets up the seams; false without room. */
+/** Sets up the seams; returns false if there is no room. */
 export function useLateMerges(model: EncodingModel): bool {
   if (model.lateRank === model.mergeCount) return true;
   lateRank = <i32>model.lateRank;
@@ -80,7 +80,7 @@ function isSeam(left: u32, right: u32): bool {
 
 /**
  * Makes the late merges in the ids from `firstId` on: those of the pretokens of `ends`, by all other merges. The memory from
- * `room` on is free. False without room.
+ * `room` on is free. Returns false if there is no room.
  */
 export function mergeLate(firstId: usize, endCount: u32, room: usize, isNarrow: bool): bool {
   return isNarrow ? mergeIds<u16>(firstId, endCount, room) : mergeIds<u32>(firstId, endCount, room);
@@ -106,7 +106,7 @@ function mergeIds<T>(firstId: usize, endCount: u32, room: usize): bool {
     while (textPos < textEnd) {
       const right = <u32>load<T>(id);
       if (!isSeam(left, right)) break;
-      // The ranks of as many as `mergeRanked` takes; what is behind them does not matter then.
+      // Only the ranks that `mergeRanked` uses are stored; those after them do not matter.
       if (rank < ranksEnd) {
         const found = findPair(left, right);
         store<i32>(rank, found);
@@ -136,8 +136,8 @@ function mergeIds<T>(firstId: usize, endCount: u32, room: usize): bool {
 }
 
 /**
- * Merges the ids of a segment, two or more, and writes them to `out`, which is not behind it. Their number, or `noRoom`. `best`
- * is the lowest of the ranks at `ranks`.
+ * Merges the ids of a segment, two or more, and writes them to `out`, which is not after it. Returns their number, or `noRoom`.
+ * `best` is the lowest of the ranks at `ranks`.
  */
 function mergeSegment<T>(start: usize, end: usize, out: usize, best: i32, room: usize): u32 {
   const count = <u32>((end - start) / sizeof<T>());

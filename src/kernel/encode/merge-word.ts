@@ -10,17 +10,17 @@ import { findWholeToken, wholeTokenCount } from "./whole-tokens";
  * of words give the same ids.
  */
 
-/** Words of so many bytes or fewer are merged in memory that is reserved for them. */
+/** Words of at most this many bytes are merged in reserved memory. */
 const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
-/** Up to so many symbols all ranks are compared for each merge; from about here on a heap is faster. */
+/** With at most this many symbols, all ranks are compared for each merge; with more, a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
-/** Another limit, for tests, at most 64. */
+/** Sets another limit, for tests, at most 64. */
 export function limitMerging(scannedMax: u32): void {
   scannedSymbolsMax = scannedMax;
 }
 
-/** `mergeWord` returns it if the memory has no room for merging the word. */
+/** Returned by `mergeWord` if the memory has no room for merging the word. */
 export const noRoom: u32 = u32.MAX_VALUE;
 
 let model: EncodingModel = changetype<EncodingModel>(0);
@@ -62,14 +62,14 @@ export function mergeWord(start: usize, length: u32, room: usize): u32 {
   return mergeSymbols(wordIds, symbolCount);
 }
 
-/** Where so many ids of 32 bits may stand while they are merged; 0 without room. The memory from `room` on is free. */
+/** The address for merging `count` ids of 32 bits; 0 if there is no room. The memory from `room` on is free. */
 export function reserveSymbols(count: u32, room: usize): usize {
   if (count <= scannedBytesMax) return scannedIds;
   const symbols = (room + 7) & ~7;
   return reserveTo(<u64>symbols + 4 * <u64>count + 8) ? symbols : 0;
 }
 
-/** Merges the ids at `ids` in place, where `reserveSymbols` has room for them; returns how many are left, or `noRoom`. */
+/** Merges the ids at `ids`, which `reserveSymbols` reserved, in place; returns the number of ids left, or `noRoom`. */
 export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   if (symbolCount <= scannedSymbolsMax) {
     guessPairs(ids, symbolCount, scannedRanks);
@@ -83,7 +83,7 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
 const space: u64 = 0x20;
 
 /**
- * Writes the ids of the bytes, or of whole characters; leaves out bytes that the vocabulary lacks. Returns the number of ids.
+ * Writes the ids of the bytes, or of whole characters; drops bytes that the vocabulary lacks. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
@@ -100,7 +100,7 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
     }
   }
   for (; at < end; at++) {
-    // The byte before, and seven from here on.
+    // The previous byte, and seven from here on.
     const around = load<u64>(at - 1);
     const byte = <u32>(around >> 8) & 0xff;
     if (byte >= 0xc0 && hasCharacters()) {
@@ -119,7 +119,7 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   return <u32>((symbol - ids) >> 2);
 }
 
-/** Writes the ids of the bytes and leaves out those that the vocabulary lacks. Returns the number of ids. */
+/** Writes the ids of the bytes, and drops those that the vocabulary lacks. Returns the number of ids. */
 export function fillBytes(ids: usize, start: usize, length: u32): u32 {
   let symbol = ids;
   for (let i: usize = 0; i < length; i++) {
@@ -181,16 +181,16 @@ const covered: i32 = -1;
  * Merges a word in place by a heap of the pairs that can merge; n log n.
  *
  *   ARRAY    TYPE   LENGTH            MEANING
- *   ids      i32    symbolCount       id of the token that begins at a symbol, `covered` where a token goes on
+ *   ids      i32    symbolCount       id of the token that begins at a symbol, `covered` where a token continues
  *   spans    u32    symbolCount       q - p at p and again at q - 1, for a token of the symbols [p, q): its left neighbour
  *                                     begins at p - spans[p - 1], the right one at p + spans[p]
  *   heap     u64    3 * symbolCount   rank << 32 | position, the lowest first: the leftmost of the lowest rank
  *
- * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale when its pair is gone, which
- * is noticed when it is popped. There are at most three entries for each symbol: one at the start and two for each merge.
+ * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale if its pair no longer exists,
+ * which is detected when it is popped. There are at most three entries for each symbol: one at the start and two for each merge.
  */
 
-/** Bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
+/** The bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
 export function heapedRoomBytes(symbolCount: u32): u64 {
   return 32 * <u64>symbolCount;
 }

@@ -2,18 +2,18 @@ import { reserveTable } from "../regions";
 import { hashLong } from "../words/word-slots";
 
 /**
- * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. JavaScript writes the first nine fields and their
- * arrays (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
+ * EncodingModel: everything for turning the bytes of a pretoken into ids. JavaScript writes the first nine fields and their arrays
+ * (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
- *   0        byteIds          i32[256]: id of each byte, or `droppedByte` where the vocabulary lacks it
+ *   0        byteIds          i32[256]: id of each byte, or `droppedByte` if the vocabulary lacks it
  *   4        lefts            i32[mergeCount]: left id of the merge of each rank
  *   8        rights           i32[mergeCount]: right id
- *   12       mergedIds        i32[mergeCount]: id of what it makes
+ *   12       mergedIds        i32[mergeCount]: id of the merged token
  *   16       mergeCount
- *   20       idLimit          all of these ids are below
+ *   20       idLimit          greater than all of these ids
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
- *   28       cutPlaces        0: no pretoken is cut, for tests. 1: beside bytes that are not ASCII; 2: everywhere
+ *   28       cutPlaces        0: no pretoken is cut, for tests. 1: next to bytes that are not ASCII; 2: everywhere
  *                             (never-merged.ts)
  *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
  *
@@ -48,7 +48,7 @@ export class EncodingModel {
   lateRank: u32;
 }
 
-/** JavaScript leaves so much room for the fields of a model, and of a token table. */
+/** The room that JavaScript must leave for the fields of a model, and of a token table. */
 export function modelHeadBytes(): u32 {
   return offsetof<EncodingModel>();
 }
@@ -57,7 +57,7 @@ export function tokenTableHeadBytes(): u32 {
   return offsetof<TokenTable>();
 }
 
-/** In `byteIds`, for a byte that the vocabulary lacks: it is left out. */
+/** In `byteIds`, for a byte that the vocabulary lacks, and that is dropped. */
 export const droppedByte: i32 = -1;
 
 /**
@@ -66,7 +66,7 @@ export const droppedByte: i32 = -1;
  *
  *   OFFSET   FIELD      ARRAY OR NUMBER
  *   0        count      tokens
- *   4        bytes      u8[]: the tokens end to end, and 8 bytes more
+ *   4        bytes      u8[]: the concatenated tokens, and 8 more bytes
  *   8        starts     u32[count + 1]: token t is bytes[starts[t] .. starts[t + 1])
  *   12       ids        i32[count]
  *   16       slotBits
@@ -82,7 +82,7 @@ export class TokenTable {
   slots: usize;
 }
 
-/** Indexes the tokens; false without room. */
+/** Indexes the tokens; returns false if there is no room. */
 export function indexTokens(table: TokenTable): bool {
   if (table.count === 0) return true;
   table.slotBits = 34 - clz(table.count);
@@ -107,7 +107,7 @@ export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   return -1;
 }
 
-/** The slot after `pos`. Only a damaged image has no free one: then it traps where the search began. */
+/** The slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no free slot. */
 export function nextSlot(pos: u32, last: u32, home: u32): u32 {
   const next = (pos + 1) & last;
   if (next === home) unreachable();
@@ -140,7 +140,7 @@ export function tokenIn(slots: usize, pos: u32): i32 {
   return load<i32>(slots + (pos << 2)) - 1;
 }
 
-/** Whether the `length` bytes at two addresses are equal. Up to 7 bytes behind them are read. */
+/** Whether the `length` bytes at two addresses are equal. Reads up to 7 bytes after them. */
 export function equalBytes(a: usize, b: usize, length: u32): bool {
   const wholeEnd = a + (length & ~7);
   for (; a < wholeEnd; a += 8, b += 8) if (load<u64>(a) !== load<u64>(b)) return false;
@@ -149,12 +149,12 @@ export function equalBytes(a: usize, b: usize, length: u32): bool {
 }
 
 /**
- * How many bytes of text each id stands for: a table of a u32 for each id below `idLimit`, 0 for ids that merging does not make.
- * Ranks only rise.
+ * The number of bytes of text for each id: a table of a u32 for each id below `idLimit`, 0 for ids that merging does not make. Ranks
+ * only rise.
  */
 let lengths: usize = 0;
 
-/** The table of a model, made once; 0 without room. */
+/** The table of a model, computed once; 0 if there is no room. */
 export function tokenLengths(model: EncodingModel): usize {
   if (lengths !== 0) return lengths;
   lengths = reserveTable(4 * <usize>model.idLimit);

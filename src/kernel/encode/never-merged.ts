@@ -5,29 +5,28 @@ import { droppedByte, EncodingModel, tokenLength, tokenStart } from "./model-lay
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Never-merged cuts. A pretoken may be cut at a place that no token can cross. Its parts give the same ids, and are found in the
- * cache far more often than the whole. Such places are
- *   - between two bytes that are neighbours in no token (`adjacency` of the model), and
+ * Never-merged cuts. A pretoken may be cut at a position that no token can cross. Its parts give the same ids, and are found in the
+ * cache far more often than the whole. Such positions are
+ *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
  *   - between two characters whose bytes fit no join (never-merged.ts).
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Only long pretokens are cut: short and middle ones occur again as they are, so looking for cuts would cost more than it saves.
- * Chinese has few spaces, so its pretokens are long and hardly ever occur twice. In pretokens that are words only places beside
- * bytes that are not ASCII are looked at: elsewhere hardly any place qualifies. Where pretokens are lines (`cutPlaces` of the
- * model is `everywhere`, or there are late merges), every place is looked at: most spaces between words qualify, for merges that
- * are not late.
+ * Only long pretokens are cut: short and middle ones occur repeatedly, so looking for cuts would cost more than it saves. Chinese
+ * has few spaces, so its pretokens are long and hardly ever occur twice. In pretokens that are words, only positions next to bytes
+ * that are not ASCII are checked: elsewhere hardly any position qualifies. If pretokens are lines (`cutPlaces` of the model is
+ * `everywhere`, or there are late merges), every position is checked: most spaces between words qualify, for merges that are not
+ * late.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
- *   places       u8        65536              at right << 8 | left, between two bytes: 0 not known yet, or whether there is a
- *                                             cut: `never`, `always` or `byContext`
+ *   places       u8        65536              at right << 8 | left, for two bytes: 0 if unknown, or whether there is a cut:
+ *                                             `never`, `always` or `byContext`
  *   isWholeEdge  u8        512                whether a whole token begins with a byte; from 256 on: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   for two characters of three bytes: the low 15 bits of the hash << 1 | may be
- *                                             cut. 0, where there is no answer yet, is a right one too: what is not cut is
- *                                             merged
- *   answers      u32,u32   2^answerBits       for others: the three bytes before; the three behind << 1 | may be cut. All
+ *                                             cut. 0 means no answer, but is also correct as one: text that is not cut is merged
+ *   answers      u32,u32   2^answerBits       for others: the three bytes before; the three after << 1 | may be cut. All
  *                                             bits set is no answer
- *   finer        u32       finerEndsMax       the ends and the cuts, as many at a time as there is room for
+ *   finer        u32       finerEndsMax       the ends and the cuts, as many at a time as fit
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;
@@ -41,26 +40,26 @@ const always: u32 = 2;
 /** More than two bytes decide. */
 const byContext: u32 = 3;
 
-/** A slot has this many bits of the hash, and which slot it is says the others: together the pair itself. */
+/** A slot has this many bits of the hash, and its index is the other bits: together they identify the pair. */
 const pairTagBits: u32 = 15;
 /** Chinese text has many pairs of characters. */
 const pairAnswerBits: u32 = 32 - pairTagBits;
 const answerBits: u32 = isSmallScale ? 2 : 16;
 const finerEndsMax: u32 = isSmallScale ? 24 : 1 << 13;
 
-/** In `cutPlaces` of the model: cuts are looked for between ASCII characters, too. */
+/** In `cutPlaces` of the model: also finds cuts between ASCII characters. */
 const everywhere: u32 = 2;
 let cutsAscii: bool = false;
 
 /** Shorter pretokens are not cut. */
 let cutBytesMin: u32 = isSmallScale ? 1 : middleBytesMax + 1;
 
-/** Another limit, for tests. */
+/** Sets another limit, for tests. */
 export function limitCuts(bytesMin: u32): void {
   cutBytesMin = bytesMin;
 }
 
-/** Lays out the tables; false without room. */
+/** Lays out the tables; returns false if there is no room. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joins === 0) return true;
   cutsAscii = model.cutPlaces === everywhere || model.lateRank < model.mergeCount;
@@ -79,12 +78,12 @@ export function useCuts(model: EncodingModel): bool {
   return true;
 }
 
-/** Whether pretokens are cut at all. */
+/** Whether pretokens are cut. */
 export function cutsPretokens(): bool {
   return finer !== 0;
 }
 
-/** What two bytes decide about a cut between them. */
+/** The answer that two bytes give about a cut between them. */
 function placeOf(left: u32, right: u32): u32 {
   const place = <u32>load<u8>(places + ((right << 8) | left));
   return place !== 0 ? place : findPlace(left, right);
@@ -96,7 +95,7 @@ function findPlace(left: u32, right: u32): u32 {
     const isJoined = load<u8>(adjacency + ((left << 8) | right)) !== 0;
     const isEdge = load<u8>(isWholeEdge + right) !== 0 || load<u8>(isWholeEdge + 256 + left) !== 0;
     if (!isJoined) place = isEdge ? byContext : always;
-    // Between two characters, the byte behind is a lead byte, c0 or more.
+    // Between two characters, the next byte is a lead byte, c0 or more.
     else if (left >= 0x80 && right >= 0xc0) place = byContext;
   }
   store<u8>(places + ((right << 8) | left), place);
@@ -109,7 +108,7 @@ let next: u32 = 0;
 let nextCut: u32 = 0;
 let endCount: u32 = 0;
 let pos: u32 = 0;
-/** Address of the ends that `nextCuts` found. */
+/** The address of the ends that `nextCuts` found. */
 let cutEnds: usize = 0;
 
 /** Begins to cut the pretokens of the first `count` ends, two or more. */
@@ -124,7 +123,7 @@ export function beginCuts(count: u32): void {
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
   if (nextCut === endCount && pos === endAt(next - 1)) {
-    // No more cuts: the ends as they are.
+    // No more cuts: returns the remaining ends unchanged.
     cutEnds = endsStart + ((next - 1) << 2);
     const count = endCount - next + 1;
     next = endCount;
@@ -153,7 +152,7 @@ export function nextCuts(): u32 {
   return count;
 }
 
-/** Index of the end of the next pretoken that is to be cut, from that of `index` on; `endCount` if there is none. */
+/** The index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */
 function findPretokenToCut(index: u32): u32 {
   const stop = endsStart + (endCount << 2);
   const bytesMin = cutBytesMin;
@@ -175,7 +174,7 @@ function endAt(index: u32): u32 {
   return load<u32>(endsStart + (index << 2));
 }
 
-/** Position of the first byte of [from, stop) that is not ASCII, or `stop`. Up to 15 bytes behind `stop` are read. */
+/** The position of the first byte of [from, stop) that is not ASCII, or `stop`. Reads up to 15 bytes after `stop`. */
 function findNonAscii(from: u32, stop: u32): u32 {
   for (let at = from; at < stop; at += 16) {
     const first = load<u64>(textStart + at) & highBits;
@@ -197,11 +196,11 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
   const cutsEnd = finer + 4 * finerEndsMax;
-  // A cut stands beside a byte that is not ASCII.
+  // A cut is next to a byte that is not ASCII.
   let at = cutsAscii ? pos + 1 : max(pos + 1, findNonAscii(pos, end));
   let cut = finer + (count << 2);
   while (at < end && cut < cutsEnd) {
-    // Each byte is a cut at most.
+    // Each byte gives at most one cut.
     const stop = min(end, at + <u32>((cutsEnd - cut) >> 2));
     for (; at < stop; at++) {
       // Both bytes in one load, the left one lowest.
@@ -212,7 +211,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       else if (isCut(start, at, end)) cut += 4;
     }
   }
-  // Subtle: if the room is used up, the next call goes on behind the last cut.
+  // Subtle: if the room is used up, the next call continues after the last cut.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
@@ -222,8 +221,8 @@ function isCut(start: u32, at: u32, end: u32): bool {
   const left = <u32>load<u8>(textStart + at - 1);
   const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
-  // Between two characters that are not ASCII: they decide as wholes. No cut beside ASCII where a whole token may begin or
-  // end: `byContext` without two such characters.
+  // Between two characters that are not ASCII, the whole characters decide. No cut next to ASCII if a whole token may begin or end
+  // there: `byContext` without two such characters.
   if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
   return place === always;
 }
@@ -257,8 +256,8 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * 0 if some join fits around `here`; else `byContext` if a whole token may begin or end there, else 1. May look at bytes beyond
- * the pretoken: a join that fits only with these prevents a cut, which changes no id.
+ * 0 if some join fits around `here`; else `byContext` if a whole token may begin or end there, else 1. May read bytes beyond the
+ * pretoken: a join that fits only with these prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -276,7 +275,7 @@ function answerFor(here: usize, at: u32): u32 {
   return answer;
 }
 
-/** What three bytes on each side decide: 0, 1 or `byContext`. */
+/** The answer that three bytes on each side give: 0, 1 or `byContext`. */
 function findAnswer(left: u32, right: u32): u32 {
   if (fitsJoin(left, right)) return 0;
   return mayTouchWhole(left, right) ? byContext : 1;
@@ -287,21 +286,21 @@ function threeBytes(at: usize): u32 {
 }
 
 /**
- * Joins: where the two halves of a merge meet. A merge can cross a place in a text only if the bytes on both sides of the
- * place equal the bytes on both sides of some join. So where no join fits, no token crosses.
+ * Joins: the positions where the two halves of a merge meet. A merge can cross a position in a text only if the bytes on both sides
+ * of it equal the bytes on both sides of some join. So where no join fits, no token crosses.
  *
- * A join has up to three bytes on each side, fewer if a half is shorter. A merge adds one join, where its halves meet: its
- * halves are tokens, whose merges have added the joins inside them. A whole token, which merging does not make, adds every
- * place inside it.
+ * A join has up to three bytes on each side, fewer if a half is shorter. A merge adds one join, where its halves meet: its halves
+ * are tokens, whose merges have added the joins inside them. A whole token, which merging does not make, adds every position
+ * inside it.
  *
  *   ARRAY   TYPE   LENGTH       MEANING
- *   joins   u32    2^joinBits   two bits for each join, in the word that the top bits of its hash name: at most two joins a
- *                               word on average. One place in a hundred or fewer is taken for a join that is none, and then
- *                               is not cut, which changes no id
+ *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word that the top bits of its hash select; at most
+ *                               two joins per word on average. At most one position in a hundred is a false positive, which
+ *                               prevents a cut and changes no id
  *
  * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to three
  * bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 << 24 | c3a9
- * and 2 << 24 | c3a9. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
+ * and 2 << 24 | c3a9. Only joins between two characters that are not ASCII are stored, because only these are looked up.
  */
 let joins: usize = 0;
 let joinBits: u32 = 0;
@@ -312,7 +311,7 @@ const multiplier1: u32 = 0x85ebca77;
 const contextBytes: u32 = 3;
 const bytesMask: u32 = 0xffffff;
 
-/** Makes room for the joins of all merges and whole tokens; false without room. */
+/** Makes room for the joins of all merges and whole tokens; returns false if there is none. */
 export function reserveJoins(model: EncodingModel): bool {
   const whole = model.wholeTokens;
   const wholeBytes = whole.count === 0 ? 0 : load<u32>(whole.starts + (whole.count << 2));
@@ -325,8 +324,8 @@ export function reserveJoins(model: EncodingModel): bool {
 }
 
 /**
- * Adds the joins of all merges, and marks the pairs of bytes at them in `adjacency`. With `mayBeLate` it looks for late merges
- * first, and leaves their joins out. False if two bytes share an id, or one has none.
+ * Adds the joins of all merges, and marks their pairs of bytes in `adjacency`. With `mayBeLate` it first finds late merges, and
+ * omits their joins. Returns false if two bytes share an id, or one has none.
  * `firsts` and `lasts` are scratch for the edges of each id.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
@@ -355,12 +354,12 @@ export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayB
 const space: u32 = 0x20;
 const del: u32 = 0x7f;
 
-/** The first rank at which a merge goes over the end of a word into a space. */
+/** Finds the first rank at which a merge crosses the end of a word into a space. */
 function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // Words that end in ASCII: Unicode's spaces stand before spaces in ordinary tokenizers, too.
+    // Only words that end in ASCII: in ordinary tokenizers, Unicode's spaces also precede spaces.
     if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;
@@ -378,7 +377,7 @@ function edgeOf(start: usize, length: u32): u32 {
   return edge | (length << 24);
 }
 
-/** Finds the edges of every token that merging can make, 0 for other ids; false if two bytes share an id, or one has none. */
+/** Finds the edges of every token that merging can make, 0 for other ids. Returns false if two bytes share an id, or one has none. */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
   memory.fill(lasts, 0, <usize>4 * model.idLimit);
@@ -388,7 +387,7 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
     store<u32>(firsts + (id << 2), (1 << 24) | byte);
     store<u32>(lasts + (id << 2), (1 << 24) | byte);
   }
-  // A merge may come before those that make its halves: repeat until nothing is open, or nothing is new.
+  // A merge may precede those that make its halves: repeats until nothing is open, or nothing is new.
   for (let isOpen = true, isNew = true; isOpen && isNew; ) {
     isOpen = false;
     isNew = false;
@@ -433,7 +432,7 @@ function addJoin(adjacency: usize, left: u32, right: u32): void {
   const at = adjacency + ((last << 8) | first);
   const sizes: u32 = (1 << ((left >> 24) - 1)) | (1 << (2 + (right >> 24)));
   store<u8>(at, load<u8>(at) | <u8>sizes);
-  // Only between two characters that are not ASCII: there the byte behind is a lead byte.
+  // Only between two characters that are not ASCII: there the next byte is a lead byte.
   if (last < 0x80 || first < 0xc0) return;
   const hash = hashOf(left, right);
   store<u32>(wordOf(hash), load<u32>(wordOf(hash)) | bitsOf(hash));
@@ -453,7 +452,7 @@ function bitsOf(hash: u32): u32 {
 
 /**
  * Whether some join fits between the three bytes `left`, the last one lowest, and the three bytes `right`, the first one
- * highest. Each side is looked for with three, two and one of its bytes.
+ * highest. Looks up each side with three, two and one of its bytes.
  */
 function fitsJoin(left: u32, right: u32): bool {
   const sizes = <u32>load<u8>(adjacency + (((left & 255) << 8) | (right >> 16)));

@@ -12,7 +12,7 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Byte pairs: the pairs of the first index, in dense tables. Each part of the text has one of its own.
+ * Byte pairs: the pairs of the first index, in dense tables. Each part of the text has its own table.
  *
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
@@ -23,7 +23,7 @@ export function bytePairAt(part: u32, key: u32): BytePair {
   return changetype<BytePair>(bytePairs + <usize>(part * bytePairCount + key) * offsetof<BytePair>());
 }
 
-/** Counts the pairs whose right byte is among the next `work` cells of a part. True while cells are left. */
+/** Counts the pairs whose right byte is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
   const table = bytePairAt(index, 0);
   const from = part.next;
@@ -53,7 +53,7 @@ export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
   return until < part.end;
 }
 
-/** Writes the occurrences of the pairs whose right byte is among the next `work` cells. True while cells are left. */
+/** Writes the occurrences of pairs whose right byte is in the next `work` cells. Returns true while cells are left. */
 export function writeBytePairs<T>(part: Part, index: u32, work: u32): bool {
   const table = bytePairAt(index, 0);
   const from = part.next;

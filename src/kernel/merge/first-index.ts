@@ -7,15 +7,14 @@ import { pushPair, threshold } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * The first index where there are at most 256 start tokens, such as the bytes: their pairs are counted in dense tables
- * (byte-pairs.ts), then their lists are written. Each thread walks a part of the text. (Pairs of more start tokens are
- * indexed as rebuild-index.ts does it.)
+ * The first index, for at most 256 start tokens, such as the bytes: their pairs are counted in dense tables (byte-pairs.ts),
+ * then their lists are written. Each thread walks a part of the text. (rebuild-index.ts indexes pairs of more start tokens.)
  */
 
-/** From here on a Float64 no longer counts one by one. */
+/** From here on a Float64 cannot count in steps of one. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text. It may be cut into parts anywhere. */
+/** Begins a walk over the text, which may be cut into parts anywhere. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }
@@ -34,7 +33,7 @@ export function writeBytePairsSome(work: u32): bool {
   return workTogether(Work.writeBytePairs, partCount, work);
 }
 
-/** How `addBytePairs` ended. */
+/** The result of `addBytePairs`. */
 export enum Added {
   all,
   /** A pair occurs more often than can be counted exactly. */
@@ -44,9 +43,9 @@ export enum Added {
 }
 
 /**
- * Makes a record for each pair that has the threshold or more, and gives each part its place in the list. The arena may
- * use `slack` times what the lists take. There are 65,536 pairs at most, and always records for those. 0: all is well; 1: a
- * pair occurs too often to be counted exactly; 2: the memory is too small.
+ * Makes a record for each pair that reaches the threshold, and gives each part its section of the list. The arena may use
+ * `slack` times the size of the lists. There are at most 65,536 pairs, for which there are always records. Returns 0 for
+ * success; 1 if a pair occurs too often to be counted exactly; 2 if the memory is too small.
  */
 export function addBytePairs(slack: f64): i32 {
   let entryCount: f64 = 0;

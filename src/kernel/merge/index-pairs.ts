@@ -20,20 +20,20 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * What each thread does while the text is indexed anew (rebuild-index.ts): three walks over its part of the text. The first adds
- * up a sketch, the second counts the pairs that may be frequent, the third writes the lists of those that are kept. The last
- * two collect a batch of places first, without a branch that depends on the text. Then they read the slots of all of them, so
- * that the cache misses overlap.
+ * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text. The first builds
+ * a sketch, the second counts the pairs that may be frequent, the third writes the lists of those that are kept. The last two
+ * first collect a batch of positions, without a branch that depends on the text, and then read the slots of all of them, so that
+ * the cache misses overlap.
  *
  *   REGION       ELEMENT   ELEMENTS            MEANING
- *   entries      u32       2^sketchBits        sketch of a part: the weight of all pairs of a cell, 2^32 - 1 for more
- *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are looked at
+ *   entries      u32       2^sketchBits        sketch of a part: the weight of all pairs of a cell, saturated at 2^32 - 1
+ *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are counted
  *   queue, …     see below a stretch a part    pairs that a part counts, up to the end of `entries`
- *   queue        see below                     where a part writes the next occurrence of each pair that is kept
+ *   queue        see below                     the position of the next occurrence that a part writes, for each kept pair
  *   pairBatches  u32       4 x batchCells      positions, the slot of each, and its key of 64 bits; for every part
  *
- * Both tables are hash tables with linear probing. The home slots rise with the hashes, `slotsBehind` more are behind the last of
- * them, and the very last one stays free, so that every look-up ends. Slots, in cells of two or of four bytes:
+ * Both tables are hash tables with linear probing. The home slots ascend with the hashes, `slotsBehind` more follow the last of
+ * them, and the very last one is always free, so that every lookup ends. Slots, in cells of two or of four bytes:
  *
  *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 the same, weighted
  *   cursors  key: left and right, a cell each   u32 the next entry; 0: the slot is free
@@ -53,12 +53,12 @@ function hashOf(left: u32, right: u32): u32 {
 
 const cellMax: u64 = 0xffffffff;
 
-/** Address of the sketch of a part. */
+/** The address of the sketch of a part. */
 export function sketchOf(index: u32, sketchBits: u32): usize {
   return entries + ((<usize>index) << (sketchBits + 2));
 }
 
-/** Adds up the pairs that begin in the next `work` cells of a part. True while cells are left. */
+/** Adds the pairs that begin in the next `work` cells of a part to its sketch. Returns true while cells are left. */
 export function sketchPairs<T>(part: Part, index: u32, work: u32): bool {
   const job = theJob();
   const until = part.next + min(part.end - part.next, work);
@@ -72,7 +72,7 @@ export function sketchPairs<T>(part: Part, index: u32, work: u32): bool {
   let pos = part.next;
   let left = tokenAt<T>(pos);
   while (pos < until) {
-    // Subtle: this branch is always the same, so the processor does not wait for the length.
+    // Subtle: this branch is predictable, so the processor does not wait for the length.
     const next = areSingle || left === wordEnd ? pos + 1 : pos + lengthOf(left);
     const right = tokenAt<T>(next);
     if (left !== wordEnd && right !== wordEnd) {
@@ -105,7 +105,7 @@ export function joinSketches(partCount: u32, sketchBits: u32): void {
   }
 }
 
-/** From now on the pairs of the cell of this pair are looked at. */
+/** Marks the cell of this pair, so that its pairs are counted. */
 export function lookAtPair(left: u32, right: u32): void {
   const cell = hashOf(left, right) >> (32 - theJob().sketchBits);
   const bits = stagedLefts + ((<usize>(cell >> 4)) << 1);
@@ -117,8 +117,8 @@ function batchOf(index: u32): usize {
 }
 
 /**
- * Collects a batch: those of the next `batchCells` cells of a part, and before `until`, in which a pair begins that is looked at.
- * Returns where the batch ends.
+ * Collects a batch: those of the next `batchCells` cells of a part, before `until`, in which a pair with a marked cell begins.
+ * Returns the end of the batch.
  */
 function collect<T>(part: Part, index: u32, until: u32): usize {
   const job = theJob();
@@ -159,12 +159,12 @@ function storeKey<T>(slot: usize, key: u64): void {
   else store<u64>(slot, key);
 }
 
-/** The home slot of a key. Whatever the number of home slots is, it rises with the hash. */
+/** The home slot of a key. For any number of home slots, it ascends with the hash. */
 function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize {
   return table + <usize>((((key * 0x9e3779b97f4a7c15) >> 32) * slotCount) >> 32) * slotBytes;
 }
 
-/** Writes the home slot of each pair of a batch from `entry` on beside its position, and reads it. */
+/** Writes the home slot of each pair of a batch from `entry` on next to its position, and prefetches it. */
 function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
   let touched: u32 = 0;
   for (; entry < end; entry += batchEntryBytes) {
@@ -179,7 +179,7 @@ const slotsBehind: u32 = isSmallScale ? 2 : 64;
 
 // Counts.
 
-/** From here on counts are not exact: in JavaScript they are Float64. */
+/** The end of exact counts: in JavaScript they are Float64. */
 export const countEnd: u64 = 1 << 53;
 const firstSlotCount: u32 = isSmallScale ? 4 : 1 << 13;
 
@@ -201,13 +201,13 @@ function storeCount<T>(slot: usize, key: u64, count: u32, weight: u64): void {
   store<u64>(slot + 2 * sizeof<T>(), weight, 4);
 }
 
-/** Bytes that each part has for its table. */
+/** The size of each part's table region. */
 function stretchBytes(): usize {
   const end = entries + ((<usize>entryCapacityMax) << 2);
   return ((end - queue) / theJob().walkCount) & ~7;
 }
 
-/** Address of the counts of a part. */
+/** The address of the counts of a part. */
 function countsOf(index: u32): usize {
   return queue + stretchBytes() * index;
 }
@@ -216,7 +216,7 @@ function tableBytes<T>(slotCount: u32): usize {
   return <usize>(slotCount + slotsBehind) * countBytes<T>();
 }
 
-/** Address behind them. */
+/** The address after the counts of a part. */
 function countsEnd<T>(part: Part, index: u32): usize {
   return countsOf(index) + tableBytes<T>(part.countSlots);
 }
@@ -229,7 +229,7 @@ export function startCounts<T>(part: Part, index: u32): void {
   memory.fill(countsOf(index), 0, tableBytes<T>(firstSlotCount));
 }
 
-/** Counts the pairs that begin in the next `work` cells of a part. True while cells are left, and the table has room. */
+/** Counts the pairs that begin in the next `work` cells of a part. Returns true while cells are left and the table has room. */
 export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
   const batch = batchOf(index);
@@ -260,7 +260,7 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   return part.next < part.end;
 }
 
-/** Adds to the counts of a pair, whose home slot is known. False if the stretch has no room for the table. */
+/** Adds to the counts of a pair, whose home slot is given. Returns false if the stretch has no room for the table. */
 function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, weight: u64): bool {
   let slot = home;
   while (occurrencesOf<T>(slot) !== 0 && loadKey<T>(slot) !== key) slot += countBytes<T>();
@@ -286,7 +286,7 @@ function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, 
   return true;
 }
 
-/** Makes room for so many more pairs: at most three quarters of the home slots are used. False if the stretch is too small. */
+/** Makes room for `pairCount` more pairs in at most three quarters of the home slots. False if the stretch is too small. */
 function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
   while (<u64>(part.countedPairs + pairCount) * 4 > <u64>part.countSlots * 3) {
     if (!growCounts<T>(part, index)) return false;
@@ -295,9 +295,9 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 }
 
 /**
- * Doubles the home slots, in place; false, and `part.isFull`, if the stretch is too small. The old slots go to the end of the
- * table and are read from front to back: the new home of a pair is at or before the slot that is read, which is free by then,
- * so the pair finds a free slot no later than there.
+ * Doubles the home slots in place; returns false, and sets `part.isFull`, if the stretch is too small. The old slots are moved to
+ * the end of the table and read from front to back: the new home of a pair is at or before the slot that is read, which is free
+ * by then, so the pair finds a free slot at or before that one.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {
@@ -326,12 +326,12 @@ function growCounts<T>(part: Part, index: u32): bool {
 
 // The main thread reads the tables when the walks have ended.
 
-/** Slots of a table, those behind the last home slot included. */
+/** The number of slots of a table, including those after the last home slot. */
 export function countSlotsOf(part: Part): u32 {
   return part.countSlots + slotsBehind;
 }
 
-/** Address of a slot of a part. */
+/** The address of a slot of a part. */
 export function countAt<T>(index: u32, slot: u32): usize {
   return countsOf(index) + <usize>slot * countBytes<T>();
 }
@@ -344,7 +344,7 @@ export function rightOfKey<T>(slot: usize): u32 {
   return <u32>load<T>(slot + sizeof<T>());
 }
 
-/** Adds `slotCount` slots of another part, from `first` on, to the counts of the first part. False if its stretch has no room. */
+/** Adds `slotCount` slots of another part, from `first` on, to the first part's counts. False if its stretch has no room. */
 export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
   const end = countAt<T>(index, first + slotCount);
   for (let slot = countAt<T>(index, first); slot < end; slot += countBytes<T>()) {
@@ -369,8 +369,8 @@ function cursorsOf<T>(index: u32): usize {
 }
 
 /**
- * Begins empty tables of cursors for so many pairs, one for each part. Where they have no room, as the counts of the other parts
- * are still needed, the first part has to walk over all of the text. False then.
+ * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if there is no room for them, because
+ * the counts of the other parts are still needed; then the first part must walk over all of the text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();
@@ -385,7 +385,7 @@ export function startCursors<T>(pairCount: u32): bool {
   return fits;
 }
 
-/** Says where a part writes the next occurrence of a pair. */
+/** Sets the position where a part writes the next occurrence of a pair. */
 export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): void {
   const table = cursorsOf<T>(index);
   const slotCount = theJob().cursorSlots;
@@ -400,7 +400,7 @@ export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): vo
   store<u32>(slot + 2 * sizeof<T>(), cursor);
 }
 
-/** Writes the pairs that begin in the next `work` cells of a part to their lists, if they are kept. True while cells are left. */
+/** Writes kept pairs that begin in the next `work` cells of a part to their lists. Returns true while cells are left. */
 export function writePairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
   const batch = batchOf(index);

@@ -31,9 +31,9 @@ import {
 } from "./word-layout";
 
 /**
- * The layout of the words (word-layout.ts). A first walk over them adds up how many cells the words of each count take, so every
- * word of that count then has its place, in whatever order the words come. Most words are rare: the walk cuts them into parts of
- * about equal size, and tallies each part by itself, so that each thread lays out a part. Frequent words are listed.
+ * The layout of the words (word-layout.ts). A first walk over them adds up the cells of the words of each count, which gives the
+ * positions of all words of that count, in any order. Most words are rare: the walk cuts them into parts of about equal size, and
+ * tallies each part separately, so that each thread lays out a part. Frequent words are listed.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;
@@ -42,7 +42,7 @@ let partSize: u32 = 0;
 let talliedParts: u32 = 0;
 let frequentCount: u32 = 0;
 
-/** Begins a layout; the words are in their regions, or stand as records. */
+/** Begins a layout; the words are in their regions, or are records. */
 export function startLayout(): void {
   setStepCount(0);
   nextWord = areRecords ? <u32>(<u64>firstRecord(long) >> 3) : 0;
@@ -55,7 +55,7 @@ export function startLayout(): void {
   else store<u16>(cells, <u16>boundary);
 }
 
-/** First walk over the next `work` words; false after the last. */
+/** Tallies the next `work` words; returns false after the last. */
 export function tallyWordsSome(work: u32): bool {
   for (; work > 0 && nextWord < wordEnd; work--) {
     const length = lengthOfWord(nextWord);
@@ -88,12 +88,12 @@ function endPart(): void {
   talliedParts++;
 }
 
-/** How many words are frequent. JavaScript sorts their counts. */
+/** The number of frequent words. JavaScript sorts their counts. */
 export function frequentWordCount(): u32 {
   return frequentCount;
 }
 
-/** Gives the words of each count their place, and the weight steps that they are. */
+/** Computes the positions of the words of each count, and their weight steps. */
 export function placeWords(): void {
   const stepsOfFrequent = tallyFrequentWords();
   let pos: u32 = 1;
@@ -108,11 +108,11 @@ export function placeWords(): void {
   }
   setCellCount(pos);
   if (stepCount === 0) beginStep(0, pos);
-  // Their part is behind those of the threads.
+  // The part of the frequent words follows those of the threads.
   startPart(partCount, 0, frequentCount);
 }
 
-/** Adds up how many cells the frequent words of each count take; returns how many counts there are. */
+/** Adds up the cells of the frequent words of each count; returns the number of distinct counts. */
 function tallyFrequentWords(): u32 {
   let distinctCount: u32 = 0;
   for (let k: u32 = 0; k < frequentCount; k++) {
@@ -130,14 +130,14 @@ function tallyFrequentWords(): u32 {
   return distinctCount;
 }
 
-/** From how many cells there are to where they begin; returns where they end. */
+/** Replaces a number of cells by their start; returns their end. */
 function takePlace(tally: usize, pos: u32): u32 {
   const cellsOfCount = load<u32>(tally);
   store<u32>(tally, pos);
   return pos + cellsOfCount;
 }
 
-/** Lays out words until about `work` cells are written, in each part; false when all are. */
+/** Lays out words until about `work` cells are written in each part; returns false when all are. */
 export function layOutSome(work: u32): bool {
   const frequent = partAt(partCount);
   if (frequent.next < frequent.end) {

@@ -6,16 +6,15 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
 import { keepGivenPair } from "./rebuild-index";
 
 /**
- * Exchange: how words that do not fit into one memory are merged. They lie in several, a slice of the words in each,
- * and each memory has an engine. Every engine has all tokens, and the cells and the lists of its own words. The first
- * one leads: it alone has the counts of all pairs and the queue. It says which pair is merged; all of them walk over
- * their lists of it, and are then told what the neighbours weigh in all memories. So they know which pairs are created, and
- * the first one knows what the others lost.
+ * Exchange: merges words that do not fit into one memory. Several memories have a slice of the words each, and an engine. Every
+ * engine has all tokens, and the cells and lists of its own words. The first one leads: only it has the counts of all pairs and
+ * the queue, and it chooses the pair to merge. All engines walk over their lists of it, and then get the weights of the
+ * neighbours in all memories. So each knows which pairs are created, and the first one knows how much the others lose.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
- *   exchange  ExchangeCell  tokenCount  what JavaScript carries from one memory to another (src/merge/merge-engine.ts)
+ *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)
  *
- * `give...` writes what this memory has; `take...` reads what all have together.
+ * `give...` writes the values of this memory; `take...` reads the sums of all.
  */
 function exchangeAt(index: u32): ExchangeCell {
   return changetype<ExchangeCell>(exchange + <usize>index * offsetof<ExchangeCell>());
@@ -28,7 +27,7 @@ function tell(index: u32, token: u32, right: u32, weight: u64): void {
   cell.right = right;
 }
 
-/** After a walk: writes the neighbours on one side (neighbours.ts) and their weights. How many they are. */
+/** After a walk: writes the neighbours on one side (neighbours.ts) and their weights. Returns their number. */
 export function giveNeighbours(side: u32): u32 {
   const count = seenCountOf(0, side);
   for (let k: u32 = 0; k < count; k++) {
@@ -38,7 +37,7 @@ export function giveNeighbours(side: u32): u32 {
   return count;
 }
 
-/** Reads neighbours on one side with their weights in all memories: its own, and in the first memory those of all. */
+/** Reads neighbours on one side with their weights in all memories. The first memory gets all, any other only its own. */
 export function takeNeighbours(side: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -46,7 +45,7 @@ export function takeNeighbours(side: u32, count: u32): void {
   }
 }
 
-/** Weight of the right neighbours that a merge took away (merge-regions.ts). */
+/** The weight of right neighbours that a merge replaced (merge-regions.ts). */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }
@@ -56,8 +55,8 @@ export function takeVoidWeight(weight: f64): void {
 }
 
 /**
- * While the text is indexed anew (rebuild-index.ts): the pairs from record `from` on, `most` at most, with their counts in
- * this memory. How many they are.
+ * While the index is rebuilt (rebuild-index.ts): writes at most `most` pairs from record `from` on, with their counts in this
+ * memory. Returns their number.
  */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);
@@ -68,7 +67,7 @@ export function givePairs(from: u32, most: u32): u32 {
   return count;
 }
 
-/** Adds the counts that another memory has; a pair that has no record gets one. False: there is no room for it. */
+/** Adds the counts of another memory; a pair without a record gets one. Returns false if there is no room for it. */
 export function addPairs(count: u32): bool {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -80,7 +79,7 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** The first memory keeps these pairs, with these counts. */
+/** Keeps the pairs that the first memory keeps, with its counts. */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -88,7 +87,7 @@ export function keepGivenPairs(count: u32): void {
   }
 }
 
-/** In the first memory: says the counts of pairs that another one gave; 0 of those that are gone. */
+/** In the first memory: writes the counts of pairs that another one gave; 0 for those that no longer occur. */
 export function answerCounts(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -97,7 +96,7 @@ export function answerCounts(count: u32): void {
   }
 }
 
-/** In another memory: takes the answer for the pairs from record `from` on. */
+/** In another memory: reads the counts of the pairs from record `from` on. */
 export function takeCounts(from: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>exchangeAt(k).weight;
 }

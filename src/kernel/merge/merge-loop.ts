@@ -28,45 +28,45 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPai
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
- * The main loop: settles the top of the queue, makes its token, merges. It runs as long as merges are small; the caller
+ * The main loop: brings the top of the queue up to date, makes its token, and merges. It runs while merges are small; the caller
  * does a large one in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
- *   mergeCounts     f64      tokenCapacity  occurrences of the pair that became token id, when it did; of a start token,
- *                                           its own before any merge (word-layout.ts)
- *   replacedCounts  f64      tokenCapacity  those that were replaced by the token: of the two in "aaa" it is one
+ *   mergeCounts     f64      tokenCapacity  occurrences of the pair of each token when it was merged; for a start token, its
+ *                                           own before any merge (word-layout.ts)
+ *   replacedCounts  f64      tokenCapacity  the occurrences that were replaced: of the two in "aaa", one
  */
 
-/** Why the loop pauses. */
+/** The reasons for a pause of the loop. */
 export enum Pause {
   finished,
   sliceUsedUp,
   /** The pair on top has more entries than a slice, or the arena must make room. */
   largePairOnTop,
   topBelowThreshold,
-  /** There is no room for the pairs that would be created: the engine cannot go on. */
+  /** There is no room for the pairs that would be created, so the engine cannot continue. */
   noRoom,
 }
 
-/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
+/** The fixed work of a merge, in entries: the queue, the hash table, the token. */
 const mergeWork: i32 = 64;
 
-/** Merges wanted; under the rule of `huggingface` new entries of the vocabulary. */
+/** The maximum number of merges; under the rule of `huggingface`, of new entries of the vocabulary. */
 let mergeCountMax: u32 = 0;
-/** Merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
+/** The merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
 let entryCount: u32 = 0;
 let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
-/** What is left of the slice. */
+/** The work that is left in the slice. */
 let workLeft: i32 = 0;
 /** The pair that is merged in slices. */
 let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Begins: tokens, pairs and queue hold nothing but the start tokens. `mergesWanted` are merges, under the rule of
- * `huggingface` new entries of the vocabulary; a merge with more entries than `workOfSlice` is large; lists whose pair
- * lost more than `shareToClean` of its count are cleaned where room is short. `doSmallerWin` is of ties (tie-rules.ts).
+ * Starts the engine with only the start tokens. `mergesWanted` is the number of merges; under the rule of `huggingface`, of new
+ * entries of the vocabulary. A merge with more entries than `workOfSlice` is large. Lists whose pair lost more than
+ * `shareToClean` of its count are cleaned when room is short. `doSmallerWin` decides ties (tie-rules.ts).
  */
 export function startEngine(
   mergesWanted: u32,
@@ -85,24 +85,24 @@ export function startEngine(
   startQueue();
 }
 
-/** Merges that made an entry of the vocabulary, so far. */
+/** The number of merges so far that made an entry of the vocabulary. */
 export function mergedEntryCount(): u32 {
   return entryCount;
 }
 
-/** What the last call of `mergeUntilPause`, `lookAtTop` or `bestCount` left of the work that it was given. */
+/** The unused work of the last call of `mergeUntilPause`, `lookAtTop` or `bestCount`. */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
 
-/** Merges until there is a reason to pause; `work` is how much may be done. */
+/** Merges until there is a reason to pause; `work` limits the work. */
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
     if (!settleTop()) return withoutTop();
     const p = topPair();
     const listLength = pairAt(p).listLength;
-    // A merge creates at most two entries for each that it takes.
+    // A merge creates at most two entries for each one that it consumes.
     if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Pause.largePairOnTop;
     startMerge(p, takeTop());
     mergeSome(listLength);
@@ -118,7 +118,7 @@ export function mergeUntilPause(work: i32): i32 {
 }
 
 /**
- * Merges a pair with a list that a slice has time for. False if there is no room for the pairs that would be created.
+ * Merges a pair whose list fits into a slice. Returns false if there is no room for the pairs that would be created.
  * `mergeUntilPause` has these steps in its loop: a call for each merge costs some 3 %.
  */
 function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
@@ -132,7 +132,7 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   return true;
 }
 
-/** `mergeUntilPause` where every merge is large: for words in several memories. */
+/** Like `mergeUntilPause`, but treats every merge as large: for words in several memories. */
 export function lookAtTop(work: i32): i32 {
   workLeft = work;
   if (entryCount === mergeCountMax) return Pause.finished;
@@ -140,13 +140,13 @@ export function lookAtTop(work: i32): i32 {
   return Pause.largePairOnTop;
 }
 
-/** Why the loop pauses when `settleTop` found no pair. */
+/** The reason for a pause after `settleTop` found no pair. */
 function withoutTop(): Pause {
   if (workLeft <= 0) return Pause.sliceUsedUp;
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
 }
 
-/** Brings the top of the queue to its true count. False if no pair at or above the threshold is left, or no time. */
+/** Brings the top of the queue to its true count. Returns false if no pair reaches the threshold, or the slice is used up. */
 function settleTop(): bool {
   while (findTop()) {
     const count = pairAt(topPair()).count;
@@ -157,7 +157,7 @@ function settleTop(): bool {
   return false;
 }
 
-/** False if the queue is empty, or the slice used up: a great many pairs may have the highest count. */
+/** Fills the heap. Returns false if the queue is empty, or the slice is used up: many pairs may have the highest count. */
 function findTop(): bool {
   while (!hasTop()) {
     if (workLeft <= 0) return false;
@@ -168,7 +168,7 @@ function findTop(): bool {
   return true;
 }
 
-/** Takes the best pair off the queue, writes the merge down and makes its token, whose id is returned. */
+/** Removes the best pair from the queue, records the merge and makes its token; returns the token's id. */
 function takeTop(): u32 {
   const pair = pairAt(topPair());
   const count = topCount();
@@ -180,7 +180,7 @@ function takeTop(): u32 {
   return id;
 }
 
-/** The same of a pair that somebody names. Apart from `takeTop`, which is inlined where the loop is: together they cost 5 %. */
+/** Does the same for a chosen pair. Separate from `takeTop`, which is inlined in the loop: sharing code costs 5 %. */
 function writeMerge(left: u32, right: u32, count: u64): u32 {
   const id = addToken(left, right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
@@ -188,20 +188,20 @@ function writeMerge(left: u32, right: u32, count: u64): u32 {
   return id;
 }
 
-/** Settles what stands around the merge in work, and writes down how much it replaced. */
+/** Settles the neighbours of the current merge, and records how much it replaced. */
 function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
 
-/** Begins to merge the pair on top, which is large. What follows walks its list, makes room, and writes, in slices. */
+/** Begins to merge the large pair on top. The caller then walks its list, makes room, and writes, in slices. */
 export function startLargeMerge(): void {
   largePair = topPair();
   startMerge(largePair, takeTop());
 }
 
 /**
- * Begins to merge a pair that somebody names, whatever is on top. The threshold is 1, so a pair without a record has no
- * occurrence. False if there is no room for a record.
+ * Begins to merge a chosen pair, whatever is on top. The threshold is 1, so a pair without a record has no occurrence. Returns
+ * false if there is no room for a record.
  */
 export function startNamedMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
@@ -209,7 +209,7 @@ export function startNamedMerge(left: u32, right: u32): bool {
   return true;
 }
 
-/** Finds the record of a pair, or makes one with an empty list. False if there is no room for it. */
+/** Finds the record of a pair, or makes one with an empty list. Returns false if there is no room for it. */
 function takeNamedPair(left: u32, right: u32): bool {
   largePair = findPair(left, right);
   if (largePair === noPair) {
@@ -219,7 +219,7 @@ function takeNamedPair(left: u32, right: u32): bool {
   return true;
 }
 
-/** Its halves. */
+/** The halves of the large pair. */
 export function largeLeft(): u32 {
   return pairAt(largePair).left;
 }
@@ -228,7 +228,7 @@ export function largeRight(): u32 {
   return pairAt(largePair).right;
 }
 
-/** In another memory than the first: begins to merge the same pair. False if there is no room for a record. */
+/** In another memory than the first: begins to merge the same pair. Returns false if there is no room for a record. */
 export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));
@@ -236,19 +236,19 @@ export function followMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Engines of several languages over one vocabulary (src/merge/parity-merges.ts). Each has a record of every pair in its words,
- * so its threshold stays 1. One of them says its best pair, then all merge that.
+ * Engines of several languages over one vocabulary (src/merge/parity-merges.ts). Each has a record of every pair in its words, so
+ * its threshold is always 1. One of them chooses its best pair, then all merge it.
  */
 
-/** The most records. When they are used up, the text is indexed anew, which drops those of pairs that are gone. */
+/** The maximum number of records. When they are used up, rebuilding the index drops those of pairs that no longer occur. */
 let recordsMax: u32 = 0;
 
-/** After the text was indexed. */
+/** Sets the limit of records after indexing. */
 export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
-/** The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0: there is none; -1: `work` was used up before. */
+/** The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work` was used up. */
 export function bestCount(work: i32): f64 {
   workLeft = work;
   if (!settleTop()) return workLeft <= 0 ? -1 : 0;
@@ -256,18 +256,18 @@ export function bestCount(work: i32): f64 {
   return <f64>topCount();
 }
 
-/** How `mergeChosen` ended. */
+/** The results of `mergeChosen`. */
 export enum Chosen {
   /** The pair does not occur here, so neither does its token. */
   absent,
   merged,
-  /** Nothing is done yet: the merge has to be made in slices. */
+  /** Nothing was done: the merge must be made in slices. */
   large,
-  /** Nothing is done yet: there may be too many records. */
+  /** Nothing was done: there may be too many records. */
   tooManyRecords,
 }
 
-/** Merges a pair that an engine has chosen; takes what that costs off `work`. */
+/** Merges a pair that an engine has chosen; `work` limits the work. */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   const p = findPair(left, right);
   workLeft = work - mergeWork;
@@ -281,12 +281,12 @@ export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   return Chosen.merged;
 }
 
-/** Entries of its list. */
+/** The number of entries of the large pair's list. */
 export function largeListLength(): u32 {
   return pairAt(largePair).listLength;
 }
 
-/** After the walk has ended: whether room must be made for what will be created. */
+/** After the walk: whether room must be made for the entries that will be created. */
 export function needsRoom(): bool {
   neededEntries = countBornEntries(threshold);
   return !hasRoomForEntries(neededEntries);
@@ -296,7 +296,7 @@ export function startMakingRoom(): void {
   startCompaction(neededEntries, largePair, threshold, cleanShare);
 }
 
-/** Ends a compaction. False if the arena is at its end: then all lists can be cleaned, once. */
+/** Ends a compaction. Returns false if the arena has its maximum size; then all lists can be cleaned, once. */
 export function endMakingRoom(): bool {
   return endCompaction(neededEntries);
 }
@@ -307,14 +307,14 @@ export function startCleaningAll(): void {
   startCompaction(neededEntries, largePair, threshold, all);
 }
 
-/** Before what was merged is written: false if there is no room for the pairs that are created. */
+/** Settles a large merge before its lists are written. Returns false if there is no room for the pairs that are created. */
 export function settleLargeMerge(): bool {
   if (!hasRoomForNewPairs()) return false;
   settleMerge();
   return true;
 }
 
-/** Merges so far. */
+/** The number of merges so far. */
 export function mergeCount(): u32 {
   return madeCount - startCount;
 }

@@ -7,12 +7,12 @@ import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
 
 /**
- * One merge, in steps: the list of occurrences is walked once (neighbours.ts), the distinct neighbours once (which
- * pairs lose, which are created), and the lists of those created are written. Walking and writing may be done a bit at a
- * time, and by several threads; the merge in work stands in the region `merge`.
+ * One merge, in steps: walks the list of occurrences once (neighbours.ts), then the distinct neighbours once (existing pairs lose
+ * counts, new ones are created), then writes the lists of the created pairs. Walking and writing may be done in slices and by
+ * several threads; the region `merge` has the current merge.
  */
 let pairInWork: u32 = noPair;
-/** Parts that its list is cut into. */
+/** The number of parts of its list. */
 let partsInWork: u32 = 1;
 
 let sharedListLength: u32 = 0;
@@ -43,12 +43,12 @@ export function startMerge(p: u32, id: u32): void {
   cutList(pair.listStart, pair.listLength, merge.leftLength + merge.rightLength);
 }
 
-/** A cut is looked for among so many entries. */
+/** The number of entries among which a cut is searched. */
 const cutTries: u32 = isSmallScale ? 2 : 64;
 
 /**
- * Cuts a long list into parts. Between two of them there is a cell that neither writes: two entries so far apart that
- * a token stands between them have nothing to do with each other.
+ * Cuts a long list into parts. Between two parts there is a cell that neither writes: two entries with a token between them are
+ * independent.
  */
 function cutList(listStart: u32, listLength: u32, length: u32): void {
   partsInWork = 1;
@@ -72,22 +72,22 @@ function gapBefore(entry: u32): u32 {
   return load<u32>(entryAddress(entry)) - load<u32>(entryAddress(entry - 1));
 }
 
-/** Merges at the next `share` entries of each part; true while some are left. */
+/** Merges the next `share` entries of each part; returns true while some are left. */
 export function mergeSome(share: u32): bool {
   return workTogether(Work.mergeOccurrences, partsInWork, share);
 }
 
-/** Ends the walk over the list. The pair's list is now only scratch memory, as long as what is staged in it. */
+/** Ends the walk over the list. The pair's list is now scratch memory that contains the staged positions. */
 export function endWalk(): void {
   const last = partAt(partsInWork - 1);
   pairAt(pairInWork).listLength = last.start + last.stagedCount;
   joinSums();
 }
 
-/** A slot that says: this neighbour is in the list of part 0 already, although part 0 has no occurrence of it. */
+/** A slot value: this neighbour is already listed in part 0, although part 0 has no occurrence of it. */
 const isListed: u32 = 0xffffffff;
 
-/** Gives part 0 the weights of all parts, and all distinct neighbours. */
+/** Adds the weights and distinct neighbours of all parts to part 0. */
 function joinSums(): void {
   for (let k: u32 = 1; k < partsInWork; k++) {
     joinSide(k, Side.left);
@@ -104,7 +104,7 @@ function joinSide(part: u32, side: u32): void {
   }
 }
 
-/** The sum of part 0 for a neighbour of any part or memory. Its count stays that of part 0 alone: from the counts come the slots. */
+/** The sum of part 0 for a neighbour of any part or memory. Its count is that of part 0 only, because counts give the slots. */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);
   if (sum.count === 0 && sum.slot !== isListed) {
@@ -116,7 +116,7 @@ export function listNeighbour(side: u32, id: u32): Sum {
   return sum;
 }
 
-/** How many distinct neighbours a part has on a side. */
+/** The number of distinct neighbours of a part on a side. */
 export function seenCountOf(part: u32, side: u32): u32 {
   return load<u32>(seenCountAddress(part, side));
 }
@@ -125,12 +125,12 @@ function seenCountAddress(part: u32, side: u32): usize {
   return changetype<usize>(partAt(part)) + offsetof<Part>("leftSeenCount") + ((<usize>side) << 2);
 }
 
-/** One of these. */
+/** A distinct neighbour of a part, by its index. */
 export function seenAt(part: u32, side: u32, index: u32): u32 {
   return load<u32>(seenOf(part, side) + ((<usize>index) << 2));
 }
 
-/** Entries of the lists that `settleNeighbours` will make, or a few more. */
+/** An upper bound of the entries of the lists that `settleNeighbours` will create, at most a few too high. */
 export function countBornEntries(threshold: u64): u32 {
   return countBornAt(Side.left, threshold) + countBornAt(Side.right, threshold);
 }
@@ -145,7 +145,7 @@ function countBornAt(side: u32, threshold: u64): u32 {
   return count;
 }
 
-/** Occurrences of a neighbour in all parts. */
+/** The occurrences of a neighbour in all parts. */
 function countInAllParts(side: u32, id: u32): u32 {
   let count: u32 = 0;
   for (let k: u32 = 0; k < partsInWork; k++) count += sumAt(sumsOf(k, side), id).count;
@@ -158,8 +158,8 @@ export function hasRoomForNewPairs(): bool {
 }
 
 /**
- * Goes through the distinct neighbours: pairs of before lose what the merge took, pairs with the new token are created if
- * they have `threshold` or more, and the sums are 0 again. How much weight was replaced. The arena has room.
+ * Processes the distinct neighbours: lowers the counts of their old pairs, creates pairs with the new token if they reach
+ * `threshold`, and resets the sums to 0. Returns the weight that was replaced. The arena must have room.
  */
 export function settleNeighbours(threshold: u64): f64 {
   const merge = currentMerge();
@@ -172,7 +172,7 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.left, k);
     const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
-    // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
+    // A left neighbour `id` is itself a new token; the pair (y, x) between the two was counted as its right neighbour.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
@@ -182,7 +182,7 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.right, k);
     let weight = sumAt(sumsOf(0, Side.right), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
-    // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is created there.
+    // In "xyxy" the first merge noted x as its right neighbour and the second one replaced it: no pair is created there.
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const listStart = isBorn ? createPair(id, t, weight, countInAllParts(Side.right, t)) : noSlot;
@@ -192,24 +192,24 @@ export function settleNeighbours(threshold: u64): f64 {
   return replaced;
 }
 
-/** Only the first memory has the counts of all pairs (memory-exchange.ts). */
+/** Lowers the count of a pair. Only the first memory has the counts of all pairs (memory-exchange.ts). */
 function loseCount(left: u32, right: u32, weight: u64): void {
   if (!isFirst) return;
   const p = findPair(left, right);
   if (p === noPair) return;
   const pair = pairAt(p);
-  // Of a pair whose list was dropped, below the threshold, the count is 0 already.
+  // A pair below the threshold whose list was dropped already has the count 0.
   pair.count -= min(weight, pair.count);
 }
 
-/** Makes a record for a pair that is created, and puts it into the queue; where its list begins is returned. */
+/** Makes a record for a new pair, and adds it to the queue; returns the start of its list. */
 function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   const listStart = takeEntries(entryCount);
   pushPair(count, addPair(left, right, count, listStart, entryCount));
   return listStart;
 }
 
-/** Gives each part its slots in the new list, one behind the other, if the list is written. Sets the sums to 0. */
+/** Gives each part its consecutive slots in the new list, if one is written. Sets the sums to 0. */
 function giveSlots(side: u32, id: u32, listStart: u32): void {
   let slot = listStart;
   for (let k: u32 = 0; k < partsInWork; k++) {
@@ -222,13 +222,13 @@ function giveSlots(side: u32, id: u32, listStart: u32): void {
   }
 }
 
-/** Writes the next `share` of the positions that each part staged to the lists of the new pairs; true while some are left. */
+/** Writes the next `share` staged positions of each part to the lists of the new pairs; returns true while some are left. */
 export function writeSome(share: u32): bool {
   currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
   return workTogether(Work.writeStaged, partsInWork, share);
 }
 
-/** The merge is done; its list is no longer needed. */
+/** Ends the merge, whose list is no longer needed. */
 export function endMerge(): void {
   pairAt(pairInWork).listLength = 0;
 }

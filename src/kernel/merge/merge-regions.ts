@@ -1,8 +1,8 @@
 /**
- * Regions: where everything of a merge engine stands in its memory. The main thread plans them once; a thread that
- * helps plans the same from the same numbers. A region never moves: one that grows has address space for the most it
- * may need, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that. Where the words
- * stand as records, it is the region of text in the memory that they were counted in (words/word-records.ts).
+ * Regions: the memory layout of a merge engine. The main thread plans them once; a helper thread plans the same from the same
+ * numbers. A region never moves: one that grows has address space for its maximum size, which costs nothing until it is written.
+ * The memory is new and all zeros, on which the engine relies. If the words are records, the regions are in the text region of
+ * the memory that counted them (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -22,8 +22,8 @@
  *   tieKeys         u64          tokenCapacity             tie-rules.ts
  *   startRanks      u32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
- *   wordFacts       u8           tokenCapacity             merge-tokens.ts; where words in tokens are limited
- *   characterStates u8           tokenCapacity             whole-characters.ts; where characters stay whole
+ *   wordFacts       u8           tokenCapacity             merge-tokens.ts; if words in tokens are limited
+ *   characterStates u8           tokenCapacity             whole-characters.ts; if characters stay whole
  *   specialBytes    u8           2 x specialByteCount      tie-rules.ts
  *   specialSlots    u32          specialSlotCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
@@ -36,24 +36,23 @@
  *   seen            u32          2 x tokenCount, a part    neighbours.ts
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
- *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; where there are at most 256 start tokens
+ *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; if there are at most 256 start tokens
  *   pairBatches     u32          512 a part                index-pairs.ts
- *   exchange        ExchangeCell tokenCount                memory-exchange.ts; where there are several memories
+ *   exchange        ExchangeCell tokenCount                memory-exchange.ts; if there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts
  *   queue           QueueEntry   pairCapacity              pair-queue.ts
  *   nextInBucket    u32          pairCapacity              pair-queue.ts
  *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
  *
- * The words that are laid out stand where `entries` will be: they are read for the last time before the first entry is
- * written.
+ * The words that are laid out use the region of `entries`: they are read for the last time before the first entry is written.
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
  *   wordStarts      u32          wordCount + 1             offset into the table's tokens
  *   order           u32          wordCount                 word-layout.ts
  *   frequentCounts  f64          wordCount                 word-layout.ts
  *   frequentCells   u32          wordCount                 word-layout.ts
- *   wordTokens      see right    positionCount             words end to end; u8, u16 or u32, as `positionBytes` says
+ *   wordTokens      see right    positionCount             concatenated words; u8, u16 or u32, by `positionBytes`
  */
 export let job: usize = 0;
 export let merge: usize = 0;
@@ -105,50 +104,50 @@ export let frequentCells: usize = 0;
 export let wordTokens: usize = 0;
 
 export let wordCount: u32 = 0;
-/** Tokens of the words that are laid out, and the bytes that each takes in `wordTokens`: 1, 2 or 4. */
+/** The number of tokens of the words that are laid out, and the size of each in `wordTokens`: 1, 2 or 4 bytes. */
 let positionCount: u32 = 0;
 export let positionBytes: u32 = 1;
 export let cellCount: u32 = 0;
-/** In how many memories the words lie, an engine in each; and the cells of all of them. */
+/** The number of memories with words, each of which has an engine. */
 export let memoryCount: u32 = 1;
 /** Whether this is the first memory, which leads (memory-exchange.ts). */
 export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
-/** How many start tokens there are, and the bytes that they are spelled with; 0: they have none. */
+/** The number of start tokens, and of all their bytes; 0: they have no bytes. */
 export let startCount: u32 = 0;
 export let startByteCount: u32 = 0;
 /** Whether pairs of start tokens have dense tables (byte-pairs.ts). */
 let hasBytePairs: bool = false;
-/** Whether some have more bytes than one. */
+/** Whether some start token has several bytes. */
 let hasSizes: bool = false;
 /** Whether the words in a token are limited. */
 export let hasWordFacts: bool = false;
-/** Whether no token joins whole characters with parts of others. */
+/** Whether tokens must not join whole characters with parts of others. */
 export let hasCharacterStates: bool = false;
-/** How many tokens there may be. */
+/** The maximum number of tokens. */
 export let tokenCapacity: u32 = 0;
-/** What stands between two words: the id behind the last token's. */
+/** The cell between two words: the id after that of the last token. */
 export let boundary: u32 = 0;
-/** The ids and the boundary. */
+/** The number of ids, including the boundary. */
 export let tokenCount: u32 = 0;
 /** Whether cells are u32. */
 export let isWide: bool = false;
-/** Bytes of each token that are kept at hand for comparing; 0 where the rule for ties asks for no bytes. */
+/** The length of the stored prefix of each token; 0 if the rule for ties does not compare bytes. */
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
 /** A power of two. */
 export let specialSlotCount: u32 = 1;
-/** Into how many parts a long list is cut, one for each thread. */
+/** The number of parts of a long list, one for each thread. */
 export let partCount: u32 = 0;
 /** A power of two. */
 export let pairCapacity: u32 = 0;
 export let entryCapacityMax: u32 = 0;
 
-/** Where the first word of this memory starts in the tokens of the table. */
+/** The start of this memory's first word in the tokens of the table. */
 export let firstWordStart: u32 = 0;
 
-/** The words to be laid out in this memory, and the cells that they take at most (word-layout.ts). */
+/** Describes the words to lay out in this memory, and the maximum number of their cells (word-layout.ts). */
 export function describeWords(
   count: u32,
   firstStart: u32,
@@ -163,14 +162,14 @@ export function describeWords(
   cellCount = cells;
 }
 
-/** Whether the words stand as records in the same memory. Then the regions stand behind an address. */
+/** Whether the words are records in the same memory. Then the regions begin at `firstByte`. */
 export let areRecords: bool = false;
 let firstByte: usize = 0;
-/** Whether the ids in the words are not those in the cells, and how many there may be. */
+/** Whether the ids in the words are mapped to those in the cells; and the number of these ids. */
 export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
-/** Where the regions begin if the words stand as records in the same memory, or 0; how many ids have numbers. */
+/** Sets the start of the regions if the words are records in the same memory, or 0; and the number of mapped ids. */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
   firstByte = first;
@@ -178,13 +177,13 @@ export function describeIds(first: usize, idLimit: u32): void {
   numberCount = idLimit;
 }
 
-/** The cells that they do take. */
+/** Sets the actual number of cells. */
 export function setCellCount(count: u32): void {
   assert(count <= cellCount, "the words take no more cells than was said");
   cellCount = count;
 }
 
-/** How many memories there are, which of them this is, and the cells of all: the first has the pairs of all. */
+/** Sets the number of memories, the index of this one, and the cells of all: the first has the pairs of all. */
 export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
   isFirst = index === 0;
@@ -192,8 +191,8 @@ export function describeMemories(count: u32, index: u32, cells: f64): void {
 }
 
 /**
- * The start tokens: how many they are, and how many bytes they have together; whether some have more than one, and whether
- * their pairs are counted in dense tables.
+ * Describes the start tokens: their number, and that of all their bytes; whether some have several bytes, and whether their pairs
+ * are counted in dense tables.
  */
 export function describeStartTokens(
   count: u32,
@@ -207,7 +206,7 @@ export function describeStartTokens(
   hasBytePairs = countsDensely;
 }
 
-/** How many tokens there may be, how wide their ids are in the cells, and what is kept of their bytes. */
+/** Sets the maximum number of tokens, the width of their ids in the cells, and the length of their stored prefixes. */
 export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32): void {
   tokenCapacity = capacity;
   boundary = capacity;
@@ -216,7 +215,7 @@ export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32):
   prefixLengthMax = prefixLength;
 }
 
-/** The special tokens that a merge may spell (tie-rules.ts), and how many bytes they have in all. */
+/** Sets the number of special tokens that a merge may spell (tie-rules.ts), and of all their bytes. */
 export function describeSpecials(count: u32, byteCount: u32): void {
   specialCount = count;
   specialByteCount = byteCount;
@@ -224,7 +223,7 @@ export function describeSpecials(count: u32, byteCount: u32): void {
   while (specialSlotCount < 2 * count) specialSlotCount *= 2;
 }
 
-/** Whether the words in a token are limited (merge-tokens.ts), and whether characters stay whole (whole-characters.ts). */
+/** Sets whether the words in a token are limited (merge-tokens.ts), and whether characters stay whole (whole-characters.ts). */
 export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): void {
   hasWordFacts = areWordsLimited;
   hasCharacterStates = areCharactersWhole;
@@ -237,32 +236,32 @@ const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
 /** The first index adds a record for each pair of bytes, and relies on the room for them (first-index.ts). */
 const pairCapacityMin: u64 = 2 * bytePairCount;
-/** Words that occur more rarely have a place for each count, in each part of the words (word-layout.ts). */
+/** The end of rare counts. Each has its own positions, in each part of the words (word-layout.ts). */
 export const rareCountEnd: u32 = isSmallScale ? 3 : 2048;
 /** Cells whose pairs are looked up together, and the bytes of each (index-pairs.ts). */
 export const batchCells: u32 = isSmallScale ? 3 : 128;
 export const batchEntryBytes: usize = 16;
 export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
-/** With fewer records than one for so many cells the engine does not begin: English took one for 360. */
+/** The engine does not begin with fewer than one record for this many cells. English took one for 360. */
 const cellsPerPairMax: u64 = 128;
-/** Of a cell. With fewer the engine does not begin. */
+/** Entries per cell. The engine does not begin with fewer. */
 const entriesMin: f64 = 1.25;
-/** Of a cell. More are never needed: a cleaned arena has one at most, and the pairs that are created two at most. */
+/** Entries per cell. More are never needed: a cleaned arena has at most one, and created pairs have at most two. */
 const entriesMax: u64 = 3;
 
-/** The first address that has no region yet. */
+/** The end of the regions so far. */
 let end: u64 = 0;
 
 /**
- * Gives every region its place in a memory of at most `capacityBytes`; `threadCount` threads will walk long lists.
- * The result is the bytes that the memory must have, or 0 if the engine does not fit.
+ * Lays out all regions in a memory of at most `capacityBytes`; `threadCount` threads will walk long lists. Returns the size that
+ * the memory must have, or 0 if the engine does not fit.
  */
 export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   partCount = threadCount;
   const capacity = <u64>capacityBytes;
   placeFixedRegions();
   const leastBytes = max(<u64>(entriesMin * <f64>cellCount) * sizeof<u32>(), wordRegionBytes()) + alignment;
-  // A merge takes one cell away for each occurrence, and two pairs at most are created of it.
+  // A merge removes one cell for each occurrence, which creates at most two pairs.
   let leastPairCount = pairCapacityMin;
   while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
   let pairCount = leastPairCount;
@@ -287,7 +286,7 @@ function pairRegionBytes(pairCount: u64): u64 {
   return pairCount * (offsetof<Pair>() + 3 * sizeof<u32>() + queueEntryBytes);
 }
 
-/** The regions whose size is certain. Where they do not fit their addresses are meaningless, and `end` tells. */
+/** Lays out the regions of known size. If they do not fit, their addresses are meaningless, and `end` is too large. */
 function placeFixedRegions(): void {
   const cellBytes: u64 = isWide ? sizeof<u32>() : sizeof<u16>();
   const idBytes = <u64>tokenCapacity * sizeof<u32>();
@@ -356,18 +355,18 @@ function place(byteCount: u64): usize {
 }
 
 /**
- * Records: the elements of the regions that have several fields (merge-regions.ts). A record is read and written in its
- * place in the memory; none is ever made or freed. Who uses it, and how, is said in the file that the region names.
+ * Records: elements of regions with several fields. A record is read and written in place; none is allocated or freed. The file
+ * of the region explains its use.
  */
 
 /** A pair of bytes while the first index is made (byte-pairs.ts). */
 @unmanaged
 export class BytePair {
-  /** Weight of all its occurrences in the part; a Float64, which does not wrap where it is no longer exact. */
+  /** The weight of all its occurrences in the part; a Float64, which becomes inexact instead of wrapping. */
   weight: f64;
-  /** How many occurrences that are. */
+  /** The number of these occurrences. */
   count: u32;
-  /** Where the next of them goes in the arena, or `noStart`. */
+  /** The position of the next one in the arena, or `noStart`. */
   start: u32;
 }
 
@@ -377,11 +376,11 @@ export class Pair {
   /** Token ids of the halves. */
   left: u32;
   right: u32;
-  /** Occurrences now, weighted; 0: merged, gone or forgotten. */
+  /** The current weight of its occurrences; 0 if it was merged, no longer occurs, or was dropped. */
   count: u64;
-  /** `count` when the list was written: their ratio says how stale it is. */
+  /** `count` when the list was written: their ratio shows how stale the list is. */
   listCount: u64;
-  /** Where its list stands in the arena (occurrences.ts), and how many entries that has, stale ones included. */
+  /** The start of its list in the arena (occurrences.ts), and the number of entries, including stale ones. */
   listStart: u32;
   listLength: u32;
 }
@@ -392,26 +391,26 @@ export const bucketCount: u32 = 59 * 64;
 /** An element of the heap (pair-queue.ts). */
 @unmanaged
 export class QueueEntry {
-  /** Count of the pair when the entry was written. */
+  /** The pair's count when the entry was written. */
   count: u64;
   /** The pair's record. */
   pair: u32;
 }
 
-/** Bytes of an entry, with what aligns the next one. */
+/** The size of an entry, with the padding that aligns the next one. */
 export const queueEntryBytes: usize = 16;
 
-/** What stands on one side of the token in work, summed up by token id (neighbours.ts). */
+/** The sum for a neighbour on one side of the merged token (neighbours.ts). */
 @unmanaged
 export class Sum {
   weight: u64;
   /** Occurrences. */
   count: u32;
-  /** Where the next occurrence of the pair created goes in the arena, or `noSlot`. */
+  /** The position of the created pair's next occurrence in the arena, or `noSlot`. */
   slot: u32;
 }
 
-/** A merge in work: tokens `left` and `right` become `id` wherever they stand together. */
+/** The current merge: tokens `left` and `right` become `id` wherever they are adjacent. */
 @unmanaged
 export class Merge {
   left: u32;
@@ -419,31 +418,31 @@ export class Merge {
   id: u32;
   leftLength: u32;
   rightLength: u32;
-  /** Where the list of occurrences begins in the arena. */
+  /** The start of the list of occurrences in the arena. */
   listStart: u32;
-  /** Occurrences looked at together. */
+  /** The number of occurrences that are processed together. */
   blockSize: u32;
 }
 
 /**
- * Part: a piece of the work that is done at once, and how far it is. A list of occurrences, or the text, is one part or
- * is cut into several, one for each thread. Whoever works at a part is the only one that writes it.
+ * Part: a piece of parallel work, and its progress. A list of occurrences, or the text, is one part or is cut into several, one
+ * for each thread. Only the thread that works on a part writes it.
  *
  *   FIELD            UNIT       MEANING
- *   state            see below  atomic: who may work at it (merge-threads.ts)
- *   start, end       entries    of the list, counted from its first one; or cells of the text
- *   next             the same   what is next
- *   step             steps      the weight step that the walk has come to (word-layout.ts)
- *   stagedCount      entries    occurrences merged (neighbours.ts)
- *   writtenCount     entries    of those, how many have been written into the lists of the pairs that were created
+ *   state            see below  atomic: which thread may work on it (merge-threads.ts)
+ *   start, end       entries    indices in the list; or cells of the text
+ *   next             likewise   the next entry or cell
+ *   step             steps      the current weight step of the walk (word-layout.ts)
+ *   stagedCount      entries    merged occurrences (neighbours.ts)
+ *   writtenCount     entries    those of them that were written into the lists of the created pairs
  *   leftSeenCount    tokens     distinct left neighbours
  *   rightSeenCount   tokens     distinct right neighbours
- *   hasMore          bool       whether something is left of the work in hand
- *   touched          none       keeps the loads ahead of their use from being optimised away
+ *   hasMore          bool       whether current work is left
+ *   touched          none       keeps prefetching loads from being optimized away
  *   countSlots       slots      home slots of its table of pairs (index-pairs.ts)
  *   countedPairs     pairs      in that table
  *   isFull           bool       1 if there is no room for that table
- *   voidWeight       weight     of the right neighbours that were themselves merged a moment later: "xyxy"
+ *   voidWeight       weight     right neighbours that the next merge replaced: "xyxy"
  */
 @unmanaged
 export class Part {
@@ -464,19 +463,19 @@ export class Part {
   voidWeight: u64;
 }
 
-/** Bytes from one part to the next: two cache lines, since neighbours are written by different threads. */
+/** The distance between parts in bytes: two cache lines, because different threads write adjacent parts. */
 export const partStride: usize = 128;
 
 /**
- * The work that threads do together (merge-threads.ts).
+ * The shared work of threads (merge-threads.ts).
  *
  *   FIELD      MEANING
- *   turn       atomic: counts up with each work; a helper waits for it to change
- *   sleepers   atomic: helpers that have to be woken
- *   isOver     atomic: 1 when helpers shall end
- *   kind       which work (Work)
- *   share      how much of each part: entries or cells
- *   partCount  parts in work
+ *   turn       atomic: incremented for each piece of work; a helper waits for it to change
+ *   sleepers   atomic: helpers that must be woken
+ *   isOver     atomic: 1 when helpers must end
+ *   kind       the kind of work (Work)
+ *   share      the amount for each part: entries or cells
+ *   partCount  the number of parts
  *   stepCount  weight steps (word-layout.ts)
  *   sketchBits   log2 of the cells of the sketch (index-pairs.ts)
  *   areSingle    1 if every token covers one cell
@@ -502,7 +501,7 @@ export class Job {
   hasFailed: u32;
 }
 
-/** A token that exists already and that a merge may spell (tie-rules.ts): a special token, or one of a base. */
+/** An existing token that a merge may spell (tie-rules.ts): a special token, or one of a base. */
 @unmanaged
 export class Special {
   /** Its bytes are specialBytes[start .. start + length). */
@@ -512,7 +511,7 @@ export class Special {
   key: u64;
 }
 
-/** What one memory tells another (memory-exchange.ts). */
+/** A value that memories exchange (memory-exchange.ts). */
 @unmanaged
 export class ExchangeCell {
   /** A weight or a count, a whole number below 2^53. */

@@ -5,26 +5,26 @@ import { mergeOccurrences, writeStaged } from "./neighbours";
 import { layOutWords, setStepCount, stepCount } from "./word-layout";
 
 /**
- * Work that several threads do together: the parts of a list, or of the text. The main thread says what is to be done
- * and how much of each part, marks all parts but the first as open, and takes the first. A helper takes an open part.
- * The main thread then takes what is still open, so it never waits for a helper that has not begun.
+ * Distributes work over threads: the parts of a list, or of the text. The main thread sets the kind of work and the amount for
+ * each part, marks all parts but the first as open, and does the first. A helper takes an open part. The main thread then takes
+ * the parts that are still open, so it never waits for a helper that has not begun.
  *
- * A part's state goes from `open` to `taken` by an atomic exchange, perhaps to `awaited`, and to `done`. Whoever takes a
- * part sees what was written before it was opened; whoever finds it done sees what the helper wrote.
+ * A part's state changes from `open` to `taken` by an atomic exchange, maybe to `awaited`, and to `done`. A thread that takes a
+ * part sees everything written before it was opened; a thread that finds it done sees everything that the helper wrote.
  */
 
-/** How often a thread looks before it sleeps. Spinning for ever would keep a core from the compiler and from others. */
+/** The number of checks before a thread sleeps. Spinning forever would take a core from the compiler and other programs. */
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
-/** A helper that slept so long goes back to its event loop, where it can be ended. */
+/** A helper that slept this long returns to its event loop, where it can be terminated. */
 const sleepNs: i64 = 20_000_000;
-/** It also goes back after this many entries, some tens of milliseconds. */
+/** It also returns after this many entries, some tens of milliseconds. */
 const shareMax: u64 = isSmallScale ? 16 : 1 << 20;
 
 export function partAt(index: u32): Part {
   return changetype<Part>(parts + <usize>index * partStride);
 }
 
-/** A part that has not begun. */
+/** Sets up a part, [start, end) of the work. */
 export function startPart(index: u32, start: u32, end: u32): void {
   const part = partAt(index);
   part.start = start;
@@ -81,7 +81,7 @@ function stateAddress(part: Part): usize {
   return changetype<usize>(part) + offsetof<Part>("state");
 }
 
-/** Does the next `share` of each of the first `partCount` parts; true while something is left of any. */
+/** Does the next `share` of each of the first `partCount` parts; returns true while work is left in any. */
 export function workTogether(kind: u32, partCount: u32, share: u32): bool {
   const job = theJob();
   job.kind = kind;
@@ -95,7 +95,7 @@ export function workTogether(kind: u32, partCount: u32, share: u32): bool {
     waitForPart(stateAddress(part));
     hasMore |= part.hasMore;
   }
-  // Nobody can mend a part that a helper left in the middle.
+  // A part that a helper left unfinished cannot be repaired.
   if (job.hasFailed !== 0) unreachable();
   return hasMore !== 0;
 }
@@ -154,8 +154,8 @@ function doWork<T>(part: Part, index: u32): bool {
 }
 
 /**
- * A helper's turn: works until there has been nothing to do for a while, or much. False when all is over; else it is to
- * be called again, from the event loop.
+ * A helper's turn: works until there has been no work for a while, or it has done much. Returns false when merging is over;
+ * otherwise call it again from the event loop.
  */
 export function helpMerging(): bool {
   const job = theJob();
@@ -163,7 +163,7 @@ export function helpMerging(): bool {
     if (atomic.load<u32>(isOverAddress()) !== 0) return false;
     const turn = atomic.load<i32>(turnAddress());
     let hasWorked = false;
-    // The number of parts may change meanwhile. Only a part that was taken is certain.
+    // The number of parts may change meanwhile, so only a part that was taken is valid.
     for (let k: u32 = 1; k < job.partCount; k++) {
       if (!takePart(k)) continue;
       setStepCount(job.stepCount);
@@ -177,7 +177,7 @@ export function helpMerging(): bool {
   return true;
 }
 
-/** Waits until the turn is another; false if that took too long. */
+/** Waits until the turn changes; returns false if that takes too long. */
 function waitForTurn(turn: i32): bool {
   for (let spin: u32 = 0; spin < spinCount; spin++) if (atomic.load<i32>(turnAddress()) !== turn) return true;
   atomic.add<u32>(sleepersAddress(), 1);
@@ -186,12 +186,12 @@ function waitForTurn(turn: i32): bool {
   return result !== AtomicWaitResult.TIMED_OUT;
 }
 
-/** How many parts helpers have done so far. */
+/** The number of parts that helpers have done so far. */
 export function helpedCount(): u32 {
   return atomic.load<u32>(helpedAddress());
 }
 
-/** A helper cannot go on: the main thread is to stop waiting for it, and fails. */
+/** Reports that a helper failed, so that the main thread fails instead of waiting for it. */
 export function failHelp(): void {
   const job = theJob();
   job.hasFailed = 1;

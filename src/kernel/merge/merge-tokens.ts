@@ -18,8 +18,8 @@ import {
 import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
 
 /**
- * Tokens: what each token id is made of. The first `startCount` are the start tokens, which words are made of before the
- * first merge: the 256 bytes, or any others. Merge k makes `startCount` + k.
+ * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, of which words consist before
+ * the first merge: the 256 bytes, or any others. Merge k makes `startCount` + k.
  *
  *   REGION        ELEMENT  ELEMENTS                MEANING
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
@@ -27,14 +27,14 @@ import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
  *   lengths       u32      tokenCapacity           cells that the token covers: start tokens in it
  *   sizes         u32      tokenCapacity           bytes in it; the same region as `lengths` where each start token is one
  *                                                  byte. Start tokens without bytes have the size 1
- *   startBytes    u8       startByteCount          bytes of the start tokens, end to end: as the rule for ties orders them
+ *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, in the order of the rule for ties
  *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])
- *   prefixBytes   u8       prefixLengthMax a token the first bytes of each token, so many at most, end to end
- *   prefixStarts  u32      tokenCapacity           where they begin
+ *   prefixBytes   u8       prefixLengthMax a token at most `prefixLengthMax` first bytes of each token, concatenated
+ *   prefixStarts  u32      tokenCapacity           the start of each prefix
  *   stack         u32      2 x tokenCapacity       two stacks, for walks over derivations
  *
- * Keeping only a prefix bounds the memory: a vocabulary of one repetitive word of 10 MB holds tokens of megabytes.
- * There are no prefixes where no rule asks for bytes.
+ * Storing only a prefix bounds the memory: a vocabulary of one repetitive word of 10 MB has tokens of megabytes. There are no
+ * prefixes if the rule for ties does not compare bytes.
  */
 export let madeCount: u32 = 0;
 let prefixByteCount: u32 = 0;
@@ -58,12 +58,12 @@ function startOffset(id: u32): u32 {
   return load<u32>(startOffsets + ((<usize>id) << 2));
 }
 
-/** Address of the bytes of a start token. */
+/** The address of a start token's bytes. */
 export function startBytesOf(id: u32): usize {
   return startBytes + startOffset(id);
 }
 
-/** Whether a token is one that words begin with: it has no halves. */
+/** Whether a token is a start token, which has no halves. */
 export function isStart(id: u32): bool {
   return id < startCount;
 }
@@ -76,17 +76,17 @@ function rightOf(id: u32): u32 {
   return load<u32>(rights + ((<usize>id) << 2));
 }
 
-/** Cells that it covers. */
+/** The number of cells that a token covers. */
 export function lengthOf(id: u32): u32 {
   return load<u32>(lengths + ((<usize>id) << 2));
 }
 
-/** Bytes in it. */
+/** The number of bytes of a token. */
 export function sizeOf(id: u32): u32 {
   return load<u32>(sizes + ((<usize>id) << 2));
 }
 
-/** The token `left right`, the next id. Its tie key is the rule's to give. */
+/** Adds the token `left right` with the next id. Its tie key is set separately (tie-rules.ts). */
 export function addToken(left: u32, right: u32): u32 {
   assert(madeCount < tokenCapacity, "there is room for one token more");
   const id = madeCount++;
@@ -105,7 +105,7 @@ export function prefixLengthOf(id: u32): u32 {
   return min(sizeOf(id), prefixLengthMax);
 }
 
-/** Address of the first of its bytes that are at hand. */
+/** The address of a token's stored prefix. */
 export function prefixOf(id: u32): usize {
   return prefixBytes + load<u32>(prefixStarts + ((<usize>id) << 2));
 }
@@ -116,12 +116,12 @@ function writePrefix(id: u32, left: u32, right: u32): void {
   store<u32>(prefixStarts + ((<usize>id) << 2), prefixByteCount);
   const prefix = prefixBytes + prefixByteCount;
   memory.copy(prefix, prefixOf(left), leftLength);
-  // What the left half leaves room for; the right half has as much at hand, or is shorter.
+  // The rest of the prefix. The stored prefix of the right half is long enough, or the right half is shorter.
   memory.copy(prefix + leftLength, prefixOf(right), length - leftLength);
   prefixByteCount += length;
 }
 
-/** Compares what is at hand of two tokens: the first `prefixLengthMax` bytes, then which ends first. */
+/** Compares the stored prefixes of two tokens, then their lengths. */
 export function comparePrefixes(a: u32, b: u32): i32 {
   const lengthA = prefixLengthOf(a);
   const lengthB = prefixLengthOf(b);
@@ -135,7 +135,7 @@ export function comparePrefixes(a: u32, b: u32): i32 {
   return <i32>lengthA - <i32>lengthB;
 }
 
-/** Writes the bytes of a token, however long it is, to an address that has room for them. */
+/** Writes all bytes of a token to an address that has room for them. */
 export function copyBytes(id: u32, address: usize): void {
   let top = stack;
   store<u32>(top, id);
@@ -158,15 +158,15 @@ export function pushHalves(top: usize, token: u32): usize {
 }
 
 /**
- * What is known of the words in a token, where tokens go over spaces: words are what stands between spaces (0x20). It decides
- * which tokens are too much of a sentence. A fact of the joined token follows from those of its halves.
+ * Facts about the words in a token, if tokens may span spaces: words are the parts between spaces (0x20). They decide which
+ * tokens contain too much of a sentence. The facts of a joined token follow from those of its halves.
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
- *   wordFacts   u8        tokenCapacity   of each token the bits below; JavaScript writes those of the start tokens
+ *   wordFacts   u8        tokenCapacity   the bits below for each token; JavaScript writes those of the start tokens
  *                                         (src/merge/merge-memories.ts)
  *
  *   BITS   MEANING
- *   0-2    how many words it has, 5 for more
+ *   0-2    the number of words, 5 for more
  *   3, 4   it begins, ends with a space
  *   5      it ends with a colon
  *   6      it has a colon before a space
@@ -177,7 +177,7 @@ const endsWithSpace: u32 = 1 << 4;
 const endsWithColon: u32 = 1 << 5;
 const hasColonAndSpace: u32 = 1 << 6;
 
-/** A token may have so many words. */
+/** The maximum number of words in a token. */
 const wordsMax: u32 = 4;
 
 function factsOf(id: u32): u32 {
@@ -199,26 +199,26 @@ function joinedFacts(left: u32, right: u32): u32 {
   );
 }
 
-/** Whether the token of two others has not too many words, and no colon before a space. */
+/** Whether the joined token does not have too many words, and no colon before a space. */
 function mayJoinWords(left: u32, right: u32): bool {
   if (!hasWordFacts) return true;
   const joined = joinedFacts(left, right);
   return (joined & countBits) <= wordsMax && (joined & hasColonAndSpace) === 0;
 }
 
-/** Gives the token `left right` its facts. */
+/** Stores the facts of the token `left right`. */
 function giveWordFacts(id: u32, left: u32, right: u32): void {
   if (hasWordFacts) store<u8>(wordFacts + id, <u8>joinedFacts(left, right));
 }
 
 /**
- * Which pairs may be merged at all. A pair that may not gets no record when it is created, or when it is indexed: nothing is
- * ever done for it.
+ * Decides which pairs may be merged. A pair that may not gets no record when it is created or indexed, so it costs nothing
+ * later.
  */
 
-/** A merge may make no token of more bytes, */
+/** The maximum size of a token that a merge makes. */
 let sizeMax: u32 = 0;
-/** but of two bytes always, if this is so. */
+/** Whether two bytes may be merged regardless of `sizeMax`. */
 let bytePairsAlways: bool = false;
 
 export function startLimits(tokenSizeMax: u32, mergesBytesAlways: bool): void {

@@ -16,12 +16,12 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Neighbours: what stands to the left and to the right of the token in work, summed up by token id. Each part of the
- * list (merge-regions.ts) has sums of its own; between two merges all weights and counts are 0.
+ * Neighbours: the tokens on the left and on the right of the merged token, summed up by id. Each part of the list
+ * (merge-regions.ts) has its own sums; between two merges all weights and counts are 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
- *   sums          Sum         2 x tokenCount a part  by token id: those at the left, then those at the right
- *   seen          u32         2 x tokenCount a part  the ids with a sum, in the order they came: left, then right
+ *   sums          Sum         2 x tokenCount a part  by token id: on the left, then on the right
+ *   seen          u32         2 x tokenCount a part  the ids with a sum, in order of appearance: left, then right
  *   stagedLefts   u16 or u32  cellCount              left neighbour of each occurrence merged, from the part's start on
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
@@ -30,13 +30,13 @@ import { stepCount, stepOf } from "./word-layout";
  */
 export const noSlot: u32 = 0;
 
-/** The sides of the token in work. */
+/** The sides of the merged token. */
 export enum Side {
   left,
   right,
 }
 
-/** Address of the sums that a part has of the neighbours on one side. */
+/** The address of a part's sums of the neighbours on one side. */
 export function sumsOf(part: u32, side: u32): usize {
   return sums + <usize>(2 * part + side) * tokenCount * offsetof<Sum>();
 }
@@ -50,9 +50,9 @@ export function sumAt(someSums: usize, id: u32): Sum {
 }
 
 /**
- * Merges at every living occurrence of the next `work` entries of a part: writes the tags, sums up the neighbours, and
- * stages position, left and right of each. The positions are staged in the list itself, from the beginning of the part
- * on: it is read for the last time, and what is staged never outruns what is read. True while entries are left.
+ * Merges every living occurrence in the next `work` entries of a part: writes the cells, sums up the neighbours, and stages the
+ * position, left and right neighbour of each. Positions are staged in the list itself, from the beginning of the part: it is
+ * read for the last time, and writing never overtakes reading. Returns true while entries are left.
  */
 export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const x = merge.left;
@@ -96,7 +96,7 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
       const behind = middle + rightBytes;
       const left = <u32>load<T>(cell - sizeof<T>());
       const right = <u32>load<T>(behind);
-      // Subtle: in "xyxy" the merge just to the left noted x as its right neighbour, which is now gone.
+      // Subtle: in "xyxy" the previous merge noted x as its right neighbour, which this merge replaces.
       if (left === id) voidWeight += weight;
       leftSeenCount = addNeighbour(leftSums, leftSeen, leftSeenCount, left, weight);
       rightSeenCount = addNeighbour(rightSums, rightSeen, rightSeenCount, right, weight);
@@ -118,7 +118,7 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
   return until < part.end;
 }
 
-/** Adds an occurrence to the sum of a neighbour. How many distinct ones have been seen. */
+/** Adds an occurrence to the sum of a neighbour. Returns the number of distinct neighbours seen. */
 function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32, weight: u64): u32 {
   const sum = sumAt(someSums, id);
   const isNew = sum.count === 0;
@@ -128,7 +128,7 @@ function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32,
   return seenCount + u32(isNew);
 }
 
-/** Loads what the walk over the entries will need: independent loads, so that their cache misses overlap. */
+/** Prefetches data for the walk over the entries by independent loads, so that their cache misses overlap. */
 function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
   let sum: u32 = 0;
   for (let entry = block; entry < blockEnd; entry += 4) {
@@ -139,8 +139,8 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
 }
 
 /**
- * Writes the next `work` staged occurrences of a part into the lists of the pairs that were created; the slots are as
- * `settleNeighbours` left them. True while some are left.
+ * Writes the next `work` staged occurrences of a part into the lists of the created pairs, whose slots `settleNeighbours` has
+ * set. Returns true while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const leftSums = sumsOf(index, Side.left);

@@ -3,25 +3,25 @@ import { lengthOf } from "./merge-tokens";
 import { pairAt, pairCount } from "./pair-table";
 
 /**
- * Occurrences: where each pair stands. One arena; a pair's list is a run of ascending positions in it, written once
- * when the pair is created.
+ * Occurrences: the positions of each pair, in one arena. A pair's list is a run of ascending positions in it, written once when
+ * the pair is created.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
  *                                       and `used` stays at or below `entryCapacity`
  *
  * Entry i of (x, y) is alive if cells[i] === x and cells[i + length of x] === y. Nothing is ever cleared: a merge that
- * takes a token away overwrites its first cell, and the entry is dead by that.
+ * replaces a token overwrites its first cell, which makes the entry dead.
  *
- * `entryCapacity` keeps the memory that is written small: before more is used, lists are dropped and cleaned. It may
- * rise to `entryCapacityMax`.
+ * `entryCapacity` limits the memory that is written: before more is used, lists are dropped and cleaned. It may rise to
+ * `entryCapacityMax`.
  */
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
 
 /** After a growth there is room for this multiple of the entries in use. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
-/** With less than this share free after a compaction the next one would come too soon. */
+/** If a smaller share is free after a compaction, the arena grows, because the next compaction would come too soon. */
 const freeShareMin: f64 = 0.1;
 
 export function entryAddress(index: u32): usize {
@@ -29,8 +29,8 @@ export function entryAddress(index: u32): usize {
 }
 
 /**
- * Empties the arena, for `entryCount` entries. It may use `slack` times as much memory, if there is so much, and does
- * not give back what it had. False if there is no room for them.
+ * Empties the arena, for `entryCount` entries. It may use `slack` times as much memory, if available, and never shrinks. Returns
+ * false if there is no room for the entries.
  */
 export function startArena(entryCount: f64, slack: f64): bool {
   if (entryCount + 1 > <f64>entryCapacityMax) return false;
@@ -39,7 +39,7 @@ export function startArena(entryCount: f64, slack: f64): bool {
   return true;
 }
 
-/** The place of a list of `length` entries, behind all others. */
+/** Allocates a list of `length` entries after all others. */
 export function takeEntries(length: u32): u32 {
   const start = used;
   used += length;
@@ -51,23 +51,23 @@ export function hasRoomForEntries(count: u32): bool {
   return <u64>used + count <= entryCapacity;
 }
 
-/** How a compaction stands: entry `done` of the list of pair `next` goes to `to`. */
+/** The state of a compaction: entry `done` of the list of pair `next` moves to `to`. */
 let next: u32 = 0;
 let done: u32 = 0;
 let to: u32 = 0;
 let listStart: u32 = 0;
-/** The pair in work, whose list stays as it is. */
+/** The pair that is being merged, whose list is not changed. */
 let pinned: u32 = 0;
-/** A list is cleaned if its pair has less than this share of the count that it was written with; 0: none is. */
+/** A list is cleaned if its pair has less than this share of its count when the list was written; 0: none is. */
 let cleanBelow: f64 = 0;
 
-/** Entries of the lists that will be read again. */
+/** The number of entries of lists that will be read again. */
 let livingCount: u32 = 0;
 
 /**
- * Begins to make room for `need` more entries: drops the lists of pairs that are gone or below the threshold.
- * `compactSome` then slides the others down in the order of their records, which is the order they stand in. If that
- * is not enough, it also removes the dead entries from lists whose pair lost more than `cleanShare` of its count.
+ * Begins to make room for `need` more entries: drops the lists of pairs that no longer occur or are below the threshold.
+ * `compactSome` then moves the others down in the order of their records, which is also their order in the arena. If that is
+ * not enough, it also removes the dead entries from lists whose pair lost more than `cleanShare` of its count.
  */
 export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;
@@ -78,7 +78,7 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
   to = 1;
 }
 
-/** Drops the lists that nobody will read again. */
+/** Drops the lists that will not be read again. */
 function dropLists(threshold: u64): void {
   livingCount = 0;
   for (let p: u32 = 0; p < pairCount; p++) {
@@ -91,7 +91,7 @@ function dropLists(threshold: u64): void {
   }
 }
 
-/** Goes on until about `work` entries are looked at; false when all lists stand where they shall. */
+/** Continues until about `work` entries are processed; returns false when all lists are in their final places. */
 export function compactSome(work: u32): bool {
   let workLeft = <i32>work;
   for (; next < pairCount; next++) {
@@ -116,8 +116,8 @@ export function compactSome(work: u32): bool {
 }
 
 /**
- * Ends a compaction. The arena may use more memory from now on, if there is little room left. Whether `need` entries
- * have room; if not, the arena is at its end, and only cleaning all lists may help.
+ * Ends a compaction. If little room is left, the arena may use more memory from now on. Returns whether there is room for `need`
+ * entries; if not, the arena has its maximum size, and only cleaning all lists may help.
  */
 export function endCompaction(need: u32): bool {
   used = to;

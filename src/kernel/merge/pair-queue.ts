@@ -12,26 +12,26 @@ import { pairAt } from "./pair-table";
 import { pairWins } from "./tie-rules";
 
 /**
- * The count threshold: no pair without a record has a count of `threshold` or more. A pair created with less gets no
- * record, no list and no place in the queue.
+ * The count threshold: no pair without a record has a count of `threshold` or more. A pair created with less gets no record, no
+ * list and no place in the queue.
  *
- * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of
- * the queue has `threshold` or more, every pair that could beat it or tie with it has a record, so it is the best of
- * all. When it has less, the text is indexed anew with a lower threshold (rebuild-index.ts), and the loop goes on.
+ * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of the
+ * queue has `threshold` or more, every pair that could beat or tie it has a record, so it is the best of all. When it has less,
+ * the index is rebuilt with a lower threshold (rebuild-index.ts), and the loop continues.
  *
- * The threshold after merge k of K guesses the count of merge K: `share` of the top count, times (k / K) ^ exponent. On
- * real text the guess has never been too high. Where it is, it costs one walk over the text.
+ * The threshold after merge k of K guesses the count of merge K: `share` of the top count, times (k / K) ^ exponent. On real
+ * text the guess has never been too high. If it is, the cost is one walk over the text.
  */
 export let threshold: u64 = 1;
 /** A best pair with a lower count ends the training; at least 1. */
 export let countMin: u64 = 1;
 
-/** The threshold does not rise before this many merges: the first counts say little about the last. */
+/** The threshold does not rise before this many merges, because early counts say little about the last. */
 let fromMerge: u32 = 0;
 let share: f64 = 0;
 let exponent: f64 = 0;
 
-/** Sets the first threshold, and how it rises. With a share of 0 it does not rise. */
+/** Sets the initial threshold, and how it rises. With a share of 0 it is constant. */
 export function startThreshold(
   first: f64,
   least: f64,
@@ -64,9 +64,8 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * Lowers the threshold to a power of two that about `pairsWanted` pairs reach, and to a quarter of what it was at
- * least: so it comes down in few steps, whatever the counts are. `tally` is 64 u32: how many pairs have a count of so
- * many bits.
+ * Lowers the threshold to a power of two that about `pairsWanted` pairs reach, and at least to a quarter of its value, so that
+ * it falls in few steps, whatever the counts are. `tally` is 64 u32: the number of pairs by the bit length of their counts.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;
@@ -79,17 +78,17 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
 }
 
 /**
- * Queue: the pairs by their counts and the tie rule, the best on top. Counts only fall and nothing is told to the queue when they
- * do: a pair stands by an upper bound, and the loop that takes the top puts it back with its true count if the two differ.
+ * Queue: a lazy priority queue of pairs by their counts and the tie rule. Counts only fall, and the queue is not updated when
+ * they do: a pair's key is an upper bound, and the loop that removes the top puts it back with its true count if that is lower.
  *
- * Pairs lie in buckets of about equal counts. A bucket is a list without order, so that a pair is put into it by two stores. Only
- * the pairs of the highest bucket that has any are ordered, in a binary heap: late merges have thousands of pairs with the
- * same count, and a heap of all pairs spends half of their time on ties that are never merged.
+ * Pairs are in buckets of about equal counts. A bucket is an unordered list, so that adding a pair takes two stores. Only the
+ * pairs of the highest non-empty bucket are ordered, in a binary heap: late merges have thousands of pairs with the same count,
+ * and a heap of all pairs would spend half of the time on ties that are never merged.
  *
  *   REGION        ELEMENT     ELEMENTS         MEANING
  *   queue         QueueEntry  pairCapacity     the heap: entry k has its children at 2k + 1 and 2k + 2
  *   buckets       u32         bucketCount + 1  the first pair of a bucket, plus 1; 0: it is empty
- *   nextInBucket  u32         pairCapacity     the pair behind pair p in the bucket of p, plus 1; 0: p is the last
+ *   nextInBucket  u32         pairCapacity     the pair after pair p in its bucket, plus 1; 0: p is the last
  *
  * Counts 8, 5 and 5 of pairs 0, 1 and 2 give buckets[8] = 1, buckets[5] = 3, nextInBucket = [0, 0, 2]. Once the heap is filled it
  * has pair 0, heapBucket is 8 and buckets[8] is 0.
@@ -104,10 +103,10 @@ export function startQueue(): void {
   memory.fill(buckets, 0, headOf(bucketCount + 1) - buckets);
 }
 
-/** The bits of a count, behind the highest one, that tell its bucket. Up to 127 each count has a bucket of its own. */
+/** The bits of a count after the highest one that select its bucket. Up to 127, each count has a bucket of its own. */
 const bucketBits: u64 = 6;
 
-/** Rises with the count; a count of 64 bits has bucket 3,775 at most. */
+/** The bucket of a count, ascending with it; a count of 64 bits has bucket 3,775 at most. */
 function bucketOf(count: u64): u32 {
   if (count < 2 << bucketBits) return <u32>count;
   const shift = 63 - clz(count) - bucketBits;
@@ -125,8 +124,8 @@ export function hasTop(): bool {
 }
 
 /**
- * Where there is no top: moves pairs of the highest bucket that has any into the heap, at most `pairsMax` (from 1 on). Those whose
- * count has fallen go to a lower bucket, or out of the queue. Returns how many were moved: 0 if the queue is empty.
+ * Call it while there is no top: moves at most `pairsMax` (at least 1) pairs of the highest non-empty bucket into the heap. Those
+ * whose count has fallen move to a lower bucket, or out of the queue. Returns the number of moved pairs: 0 if the queue is empty.
  */
 export function fillHeap(pairsMax: u32): u32 {
   while (load<u32>(headOf(heapBucket)) === 0) {
@@ -156,7 +155,7 @@ function setEntry(index: u32, count: u64, pair: u32): void {
   entry.pair = pair;
 }
 
-/** The pair on top, and the count that it was put there with. */
+/** The pair on top, and its count when it was added. */
 export function topPair(): u32 {
   return entryAt(0).pair;
 }
@@ -165,7 +164,7 @@ export function topCount(): u64 {
   return entryAt(0).count;
 }
 
-/** Puts a pair into the queue. Only the first memory has one (memory-exchange.ts). */
+/** Adds a pair to the queue. Only the first memory has a queue (memory-exchange.ts). */
 export function pushPair(count: u64, pair: u32): void {
   if (!isFirst) return;
   const bucket = bucketOf(count);
@@ -186,13 +185,13 @@ export function pushPair(count: u64, pair: u32): void {
   setEntry(index, count, pair);
 }
 
-/** Takes the top off. */
+/** Removes the top. */
 export function dropTop(): void {
   const last = entryAt(--heapSize);
   if (heapSize > 0) siftDown(last.count, last.pair);
 }
 
-/** Gives the top a lower count. */
+/** Lowers the count of the top, and reorders the heap. */
 export function lowerTop(count: u64): void {
   const pair = topPair();
   if (bucketOf(count) >= heapBucket) {

@@ -1,16 +1,16 @@
 import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
 
 /**
- * Pairs: the pairs that can still win, a record each, and a hash table from (left, right) to the record.
+ * Pairs: a record for each pair that can still win, and a hash table from (left, right) to the record.
  *
  *   REGION  ELEMENT  ELEMENTS          MEANING
  *   pairs   Pair     pairCapacity      the records, `pairCount` of them
  *   slots   u32      2 x pairCapacity  hash table, or 0 for an empty slot; linear probing, at most half full; its first
  *                                      `slotMask` + 1 slots, a power of two, are in use
  *
- * An entry of the hash table has record + 1 in its low bits, those of `slotMask`, and above them the bits of the hash
- * that do not say the slot.
- * Records are never removed, and their lists stand in the arena in the order of the records.
+ * An entry of the hash table has record + 1 in its low bits, those of `slotMask`, and above them a tag: the bits of the hash
+ * that do not select the slot.
+ * Records are never removed, and their lists are in the arena in the order of the records.
  */
 export let pairCount: u32 = 0;
 let slotMask: u32 = 0;
@@ -19,7 +19,7 @@ export const noPair: u32 = 0xffffffff;
 const firstSlotCountMin: u32 = isSmallScale ? 2 : 1 << 13;
 const firstSlotCountMax: u32 = isSmallScale ? 8 : 1 << 21;
 
-/** An empty table that about `expectedCount` pairs go into without growing. */
+/** Begins an empty table with room for about `expectedCount` pairs. */
 export function startPairs(expectedCount: u32): void {
   let slotCount = firstSlotCountMin;
   while (slotCount < 2 * expectedCount && slotCount < firstSlotCountMax) slotCount *= 2;
@@ -41,7 +41,7 @@ export function findPair(left: u32, right: u32): u32 {
   let slot = hash & mask;
   let entry = entryOf(slot);
   while (entry !== 0) {
-    // A record is looked at only where the tag is right: most pairs that are asked for have none.
+    // A record is read only if the tag matches: most pairs that are looked up have none.
     if (((entry ^ hash) & ~mask) === 0) {
       const p = (entry & mask) - 1;
       const pair = pairAt(p);
@@ -57,7 +57,7 @@ function entryOf(slot: u32): u32 {
   return load<u32>(slots + ((<usize>slot) << 2));
 }
 
-/** A record for a pair that has none. */
+/** Adds a record for a pair that has none. */
 export function addPair(left: u32, right: u32, count: u64, listStart: u32, listLength: u32): u32 {
   assert(pairCount < pairCapacity, "there is room for one pair more");
   const p = pairCount++;
@@ -75,7 +75,7 @@ export function addPair(left: u32, right: u32, count: u64, listStart: u32, listL
   return p;
 }
 
-/** Whether the next pair that is added makes the hash table grow, which takes long where there are many pairs. */
+/** Whether adding the next pair makes the hash table grow, which takes long with many pairs. */
 export function isFull(): bool {
   return pairCount * 2 >= slotMask + 1;
 }
@@ -89,10 +89,10 @@ function insertPair(p: u32): void {
   store<u32>(slots + ((<usize>slot) << 2), (hash & ~slotMask) | (p + 1));
 }
 
-/** The next record that a growing table takes. */
+/** The next record to insert into a growing table. */
 let nextToInsert: u32 = 0;
 
-/** Begins to make the hash table twice as large. Until `growSome` has ended no pair may be looked for. */
+/** Begins to double the hash table. No pair may be looked up until `growSome` has finished. */
 export function startGrowth(): void {
   slotMask = 2 * slotMask + 1;
   assert(slotMask < 2 * pairCapacity, "the hash table stays in its region");
@@ -100,7 +100,7 @@ export function startGrowth(): void {
   nextToInsert = 0;
 }
 
-/** Takes the next `work` records; false after the last. What has no count left is left out: it never gains one again. */
+/** Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never rise. */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);
   for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);
@@ -111,7 +111,7 @@ function emptySlots(): void {
   memory.fill(slots, 0, (<usize>slotMask + 1) << 2);
 }
 
-/** Forgets all pairs; their records stay as they are until they are written over. */
+/** Removes all pairs; their records are unchanged until they are overwritten. */
 export function clearPairs(): void {
   pairCount = 0;
   emptySlots();

@@ -46,46 +46,45 @@ import {
 } from "./pair-table";
 
 /**
- * Indexes the text as it stands: lowers the threshold by a sketch of all counts (below), counts the pairs that may have
- * it, keeps those that do, and writes their lists. It is done where the threshold proved too high (pair-queue.ts), and before the
- * first merge where there are too many start tokens for dense tables (first-index.ts). Each thread takes a part of the text
- * (index-pairs.ts). All of this is done a bit at a time.
+ * Rebuilds the index from the current text: lowers the threshold by a sketch of all counts (below), counts the pairs that may
+ * reach it, keeps those that do, and writes their lists. This is done when the threshold proved too high (pair-queue.ts), and
+ * before the first merge if there are too many start tokens for dense tables (first-index.ts). Each thread processes a part of
+ * the text (index-pairs.ts). All work is done in slices.
  *
- * Where words lie in several memories, each counts its own pairs, by the sketch of all. The first memory adds up the counts
- * of all (memory-exchange.ts) and keeps the pairs that have the threshold. The others are told which pairs these are, and keep
- * the same.
+ * If words are in several memories, each counts its own pairs, by the sketch of all. The first memory adds up the counts of all
+ * (memory-exchange.ts) and keeps the pairs that reach the threshold. The others keep the same pairs.
  */
 
 enum Stage {
-  /** The parts of the text are walked over. */
+  /** Walking over the parts of the text. */
   walk,
-  /** The counts of all parts are joined. */
+  /** Joining the counts of all parts. */
   join,
-  /** Records are made of them, or cursors. */
+  /** Making records, or cursors, of the counts. */
   take,
-  /** All is done. */
+  /** Finished. */
   end,
 }
 
-/** How far a walk over the records is, and how many there are. */
+/** The next record of a walk over the records, and their number. */
 let nextPair: u32 = 0;
 let pairEnd: u32 = 0;
 let entryCount: f64 = 0;
-/** Whether another memory says which pairs are kept. */
+/** Whether another memory decides which pairs are kept. */
 let keepsGiven: bool = false;
-/** What is done with the tables of counts. */
+/** The current stage of counting or writing. */
 let stage: Stage = Stage.walk;
-/** The part whose table is read, and the next slot of it. */
+/** The part whose table is read, and its next slot. */
 let partTaken: u32 = 0;
 let nextSlot: u32 = 0;
 /** Whether there are more pairs than records. */
 let hasNoRoom: bool = false;
-/** Whether the hash table is growing: the walk over the tables goes on when that is done. */
+/** Whether the hash table is growing: the walk over the tables continues after that. */
 let isGrowing: bool = false;
 /** Whether a pair has a count of `countEnd` or more. */
 let hasCountTooLarge: bool = false;
 
-/** How a bit of counting ended. */
+/** The results of a slice of counting. */
 enum Counted {
   all,
   some,
@@ -93,14 +92,14 @@ enum Counted {
   noRoom,
 }
 
-/** Begins a walk over the text, cut between two pairs. */
+/** Begins a walk over the text, which is cut between pairs. */
 function startWalk(): void {
   const theJob = changetype<Job>(job);
   const count = theJob.walkCount;
   let start: u32 = 1;
   for (let k: u32 = 0; k < count; k++) {
     let end = 1 + <u32>((<u64>(cellCount - 1) * (k + 1)) / count);
-    // What stands within a token is stale, but never a boundary.
+    // The cells within a token are stale, but never a boundary.
     if (theJob.areSingle === 0) while (!isBoundary(end - 1)) end++;
     startPart(k, start, end);
     start = end;
@@ -114,7 +113,7 @@ function isBoundary(pos: u32): bool {
   );
 }
 
-/** Does the next `share` of each part of a walk; true while something is left of it. */
+/** Does the next `share` of each part of a walk; returns true while something is left. */
 function walk(kind: u32, share: u32): bool {
   return workTogether(kind, changetype<Job>(job).walkCount, share);
 }
@@ -138,8 +137,8 @@ function startCounting(): void {
 }
 
 /**
- * Counts the pairs that begin in the next `work` cells, or takes so many slots of the tables, or lets the hash table grow by so
- * many records. 0: all are counted; 1: some; 2: the memory is too small.
+ * Counts the pairs that begin in the next `work` cells, or processes that many slots of the tables, or records of the growing
+ * hash table. Returns 0 when all are counted; 1 if work is left; 2 if the memory is too small.
  */
 export function countPairsSome(work: u32): i32 {
   if (stage === Stage.walk) {
@@ -155,7 +154,7 @@ export function countPairsSome(work: u32): i32 {
   if (hasNoRoom) return Counted.noRoom;
   if (!isAnyFull()) return Counted.some;
   if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
-  // One part has all the room. No record is made before all counts are joined.
+  // Retries with one part, which has all the room. No record was made, because not all counts are joined.
   changetype<Job>(job).walkCount = 1;
   startCounting();
   return Counted.some;
@@ -173,12 +172,12 @@ function startTables(next: Stage): void {
   nextSlot = 0;
 }
 
-/** The next `work` slots of the table in work; how many they are is returned. */
+/** The number of slots among the next `work` ones of the current table. */
 function takeSlots(work: u32): u32 {
   return min(work, countSlotsOf(partAt(partTaken)) - nextSlot);
 }
 
-/** Joins the next `work` slots; true when all are joined. */
+/** Joins the next `work` slots; returns true when all are joined. */
 function joinSome<T>(work: u32): bool {
   if (partTaken >= changetype<Job>(job).walkCount) return true;
   const count = takeSlots(work);
@@ -194,7 +193,7 @@ function endSlots(count: u32): void {
   nextSlot = 0;
 }
 
-/** Makes records of the next `work` slots; true when all are taken. In the only memory what has too little needs none. */
+/** Makes records of the next `work` slots; returns true when all are done. A single memory skips pairs below the threshold. */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;
   const least: u64 = memoryCount > 1 ? 0 : threshold;
@@ -221,13 +220,13 @@ export function foundCountTooLarge(): bool {
   return hasCountTooLarge;
 }
 
-/** In another memory than the first, which was told by `keepGivenPair` what to keep: begins to keep that. */
+/** In another memory than the first: begins to keep the pairs that `keepGivenPair` marked. */
 export function startKeepingGiven(): void {
   keepsGiven = true;
   startKeeping();
 }
 
-/** Begins to keep the pairs that have the threshold. The first memory has the counts of all. */
+/** Begins to keep the pairs that reach the threshold. The first memory has the counts of all. */
 export function startKeeping(): void {
   pairEnd = pairCount;
   nextPair = 0;
@@ -236,10 +235,10 @@ export function startKeeping(): void {
   memory.fill(stagedLefts, 0, bitsBytes());
 }
 
-/** `listStart` of a pair that the first memory keeps, until its list has a place. Others have 0. */
+/** Marks a pair that the first memory keeps, as its `listStart` until it has a list. Others have 0. */
 const givenStart: u32 = 1;
 
-/** Keeps a pair that the first memory keeps, with its count in all memories, if this memory has the pair. */
+/** Marks a pair that the first memory keeps, with its count in all memories, if this memory has the pair. */
 export function keepGivenPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
   if (p === noPair) return;
@@ -248,11 +247,11 @@ export function keepGivenPair(left: u32, right: u32, count: u64): void {
   pair.count = count;
 }
 
-/** Keeps the pairs that pass of the next `work` records, and places their lists; false after the last. */
+/** Keeps the pairs among the next `work` records that pass, and allocates their lists; returns false after the last. */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
   for (; nextPair < until; nextPair++) {
-    // A record is read before it is written over: as many are kept as were read at most.
+    // Writing never overtakes reading: no more records are kept than were read.
     const pair = pairAt(nextPair);
     if (!isKept(pair)) continue;
     if (pair.count >= countEnd) hasCountTooLarge = true;
@@ -272,7 +271,7 @@ function isKept(pair: Pair): bool {
     : pair.count >= threshold && mayMerge(pair.left, pair.right);
 }
 
-/** Begins to write the lists; false if the arena has no room for them. */
+/** Begins to write the lists; returns false if the arena has no room for them. */
 export function startLists(): bool {
   if (!startArena(entryCount, 1)) return false;
   takeEntries(<u32>entryCount);
@@ -285,7 +284,7 @@ export function startLists(): bool {
   return true;
 }
 
-/** Writes the occurrences that begin in the next `work` cells, or prepares that; false when all is done. */
+/** Writes the occurrences that begin in the next `work` cells, or prepares that; returns false when all is done. */
 export function writePairsSome(work: u32): bool {
   switch (stage) {
     case Stage.take:
@@ -302,8 +301,8 @@ export function writePairsSome(work: u32): bool {
 }
 
 /**
- * Places the pairs of the next `work` slots, or records: gives each part its stretch of each list. The last part comes first, and
- * takes its occurrences off `listLength`. The first part has what is left. True when all are placed.
+ * Gives each part its section of the lists of the next `work` slots or records. The last part comes first, and subtracts its
+ * occurrences from `listLength`. The first part gets the rest. Returns true when all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {
@@ -332,7 +331,7 @@ function placeSome<T>(work: u32): bool {
   return false;
 }
 
-/** Sets the lengths of the lists of the next `work` pairs: they stand end to end. False after the last. */
+/** Sets the lengths of the lists of the next `work` pairs, which are contiguous. Returns false after the last. */
 function setLengths(work: u32): bool {
   const until = nextPair + min(pairCount - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -348,7 +347,7 @@ export function startPushing(): void {
   nextPair = 0;
 }
 
-/** Puts the next `work` pairs into the queue; false after the last. */
+/** Puts the next `work` pairs into the queue; returns false after the last. */
 export function pushPairsSome(work: u32): bool {
   const until = nextPair + min(pairCount - nextPair, work);
   for (; nextPair < until; nextPair++) pushPair(pairAt(nextPair).count, nextPair);
@@ -356,15 +355,16 @@ export function pushPairsSome(work: u32): bool {
 }
 
 /**
- * Sketch: upper bounds of the counts of all pairs of a text, in little memory. Most pairs are rare, so a record for each would
- * be mostly for nothing, and each look at one a cache miss. A pair adds its weight to the cell of its hash; if a cell has less
- * than the threshold, so has every pair in it.
+ * Sketch: upper bounds of the counts of all pairs of a text, in little memory (a count-min sketch with one row). Most pairs are
+ * rare, so most records would be useless, and each access to one a cache miss. A pair adds its weight to the cell of its hash; if
+ * a cell is below the threshold, so is every pair in it.
  *
- * Where it is, and the bits that say which cells have the threshold, says index-pairs.ts. The sketch and the tables of the parts
- * are in regions that are free while the text is counted. Lists are then written there; the bits stay until the next merge.
+ * index-pairs.ts has the layout of the sketch, and of the bits for cells that reach the threshold. The sketch and the tables of
+ * the parts are in regions that are free while the text is counted. Lists are written there later; the bits are kept until the
+ * next merge.
  */
 let sketchBits: u32 = 0;
-/** 2 MB: so many cells are read from a near cache, and hold few rare pairs each where texts have millions. */
+/** 2 MB, which fits into a near cache. Each cell has few rare pairs, even if a text has millions. */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
 /** Cells of the text for each cell of the sketch. */
 const textCellsPerCell: u32 = 16;
@@ -381,7 +381,7 @@ function bitsBytes(): usize {
   return (<usize>1) << (sketchBits - 3);
 }
 
-/** Begins a sketch of 2^bits cells, at most as many as are wished for. */
+/** Begins a sketch of 2^bits cells; `bits` is at most `wantedSketchBits`. */
 export function startSketch(bits: u32): void {
   sketchBits = bits;
   const theJob = changetype<Job>(job);
@@ -392,14 +392,14 @@ export function startSketch(bits: u32): void {
   startWalk();
 }
 
-/** Adds up the pairs that begin in the next `work` cells of each part; false when the sketch has all. */
+/** Adds the pairs that begin in the next `work` cells of each part; returns false when the sketch has all. */
 export function sketchSome(work: u32): bool {
   if (walk(Work.sketchPairs, work)) return true;
   joinSketches(partCount, sketchBits);
   return false;
 }
 
-/** Address of the cells, and how many there are: JavaScript adds up those of several memories. */
+/** The address of the cells, which JavaScript adds up over several memories, and their number. */
 export function sketchAddress(): usize {
   return entries;
 }
@@ -410,7 +410,7 @@ export function sketchCellCount(): u32 {
 
 const tally = memory.data(64 * 4);
 
-/** Lowers the threshold to what about so many cells have. */
+/** Lowers the threshold to a count that about `pairsWanted` cells reach. */
 export function lowerToSketch(pairsWanted: u32): void {
   memory.fill(tally, 0, 64 * sizeof<u32>());
   for (let cell: usize = 0; cell < (<usize>1) << sketchBits; cell++) {
@@ -422,7 +422,7 @@ export function lowerToSketch(pairsWanted: u32): void {
   lowerThreshold(tally, pairsWanted);
 }
 
-/** From now on the sketch tells which pairs may have the threshold. */
+/** Marks the cells that reach the threshold, whose pairs are counted next. */
 export function endSketch(): void {
   const least = <u32>min<u64>(threshold, cellMax);
   for (let word: usize = 0; word < (<usize>1) << (sketchBits - 4); word++) {

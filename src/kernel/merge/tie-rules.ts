@@ -35,18 +35,18 @@ import { pairAt } from "./pair-table";
  *
  *   RULE           WINS                                      TIE KEY
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
- *   smaller bytes  smaller (bytes of left, bytes of right)   the same, all bits inverted
- *   smaller id     smaller (left id, right id)               2^32 minus the id, as the rule has it
+ *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
+ *   smaller id     smaller (left id, right id)               2^32 minus the id of the rule
  *
- * Bytes are compared as they are in `startBytes`. To compare in another order, fill it with other numbers.
+ * Bytes are compared as stored in `startBytes`. For another order, it is filled with other numbers.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
- *   tieKeys       u64      tokenCapacity         of two tokens the greater key wins a tie; equal: compare bytes
- *   startRanks    u32      startCount            id of each start token as the rule has it; unused where bytes are compared
- *   specials      Special  specialCount          the tokens that exist already, and that a merge may spell
- *   specialBytes  u8       2 x specialByteCount  their bytes, and behind them room for the token that is looked for
+ *   tieKeys       u64      tokenCapacity         the greater key wins a tie; for equal keys bytes are compared
+ *   startRanks    u32      startCount            the rule's id of each start token; unused if bytes are compared
+ *   specials      Special  specialCount          existing tokens that a merge may spell
+ *   specialBytes  u8       2 x specialByteCount  their bytes, followed by room for the token that is looked up
  *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special + 1,
- *                                                or 0 for an empty slot; linear probing, so the first of equal ones is found
+ *                                                or 0 for an empty slot; linear probing finds the first of equal ones
  */
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
@@ -58,14 +58,14 @@ function tieKeyOf(id: u32): u64 {
   return load<u64>(tieKeys + ((<usize>id) << 3));
 }
 
-/** Gives the start tokens their keys. */
+/** Computes the keys of the start tokens. */
 export function startTieKeys(doSmallerWin: bool): void {
   smallerWins = doSmallerWin;
   indexSpecials();
   for (let id: u32 = 0; id < startCount; id++) giveTieKey(id);
 }
 
-/** Gives a token its key, and its place among the long ones. False if it spells one that exists already. */
+/** Computes a token's key, and its place among the long tokens. Returns false if it spells an existing token. */
 export function giveTieKey(id: u32): bool {
   const key = keyAsSpecial(id);
   if (prefixLengthMax > 0) {
@@ -88,7 +88,7 @@ function prefixKey(id: u32): u64 {
   return key;
 }
 
-/** Bytes of the longest special token. */
+/** The length of the longest special token in bytes. */
 let longestSpecial: u32 = 0;
 
 function indexSpecials(): void {
@@ -129,7 +129,7 @@ function slotBehind(slot: u32): u32 {
   return (slot + 1) & (specialSlotCount - 1);
 }
 
-/** FNV-1a, its upper half folded into the lower one. */
+/** The slot for FNV-1a, with its upper half folded into the lower one. */
 function slotOf(bytes: usize, length: u32): u32 {
   let hash: u32 = 0x811c9dc5;
   for (let k: u32 = 0; k < length; k++) hash = (hash ^ load<u8>(bytes + k)) * 0x01000193;
@@ -152,15 +152,15 @@ function tokenWins(a: u32, b: u32): bool {
 }
 
 /**
- * Long tokens: those longer than the bytes kept at hand, in the order of their bytes. A new one finds its place once;
- * from then on two of them are compared by their labels, however long they are.
+ * Long tokens: those that are longer than the stored prefixes, in the order of their bytes. A new one finds its place once; from
+ * then on, two of them are compared by their labels, however long they are (order maintenance).
  *
  *   REGION  ELEMENT  ELEMENTS       MEANING
  *   sorted  u32      longCount      ids of the long tokens, ascending by bytes
- *   shared  u32      longCount      bytes that sorted[k] and sorted[k + 1] have in common at their beginning
- *   labels  u64      tokenCapacity  ascending along `sorted`, with room between them
+ *   shared  u32      longCount      length of the common prefix of sorted[k] and sorted[k + 1] in bytes
+ *   labels  u64      tokenCapacity  ascending along `sorted`, with gaps
  *
- * Kept at hand 2 bytes, learned "abc", "abd", "abcab": sorted = abc, abcab, abd; shared = [3, 2].
+ * With prefixes of 2 bytes, after learning "abc", "abd", "abcab": sorted = abc, abcab, abd; shared = [3, 2].
  */
 let longCount: u32 = 0;
 
@@ -170,12 +170,12 @@ export function startLongTokens(): void {
   longCount = 0;
 }
 
-/** Whether the bytes at hand are not all of the token. */
+/** Whether the token is longer than its stored prefix. */
 function isLong(id: u32): bool {
   return sizeOf(id) > prefixLengthMax;
 }
 
-/** Byte order of two tokens, each of them short or with a place. */
+/** Compares the bytes of two tokens, each of which is short or has a label. */
 function compareTokens(a: u32, b: u32): i32 {
   if (isLong(a) && isLong(b)) return i32(labelOf(a) > labelOf(b)) - i32(labelOf(a) < labelOf(b));
   const order = comparePrefixes(a, b);
@@ -198,12 +198,12 @@ function sharedAt(place: u32): u32 {
   return load<u32>(shared + ((<usize>place) << 2));
 }
 
-/** What a search found: a place in `sorted`, and what a token that goes there shares with the ones below and above. */
+/** The result of a search: a place in `sorted`, and the bytes that a token at this place shares with its neighbours. */
 let place: u32 = 0;
 let sharedBelow: u32 = 0;
 let sharedAbove: u32 = 0;
 
-/** Gives a new long token its place among the others. */
+/** Inserts a new long token into `sorted`. */
 function insertLongToken(id: u32): void {
   if (!isStart(id) && isLong(leftOf(id))) findPlaceBehind(id, leftOf(id));
   else findPlace(id);
@@ -220,7 +220,7 @@ function insertLongToken(id: u32): void {
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
   setLabel(id, label);
-  // No label is left between the two: give all of them new ones. Their order stays, and so does the queue's.
+  // No label is left between the two, so all get new ones. Their order, and so the queue's, is unchanged.
   if (label === below) spreadLabels();
 }
 
@@ -247,9 +247,9 @@ function findPlace(id: u32): void {
 }
 
 /**
- * Finds the place of a token that begins with the long token `left`: tokens that begin with `left` stand directly behind
- * it. The walk starts there. It looks at bytes only where the next token shares exactly as many bytes with the one below
- * it as the new token does; otherwise these numbers decide. So a token that grows bit by bit over megabytes is cheap.
+ * Finds the place of a token that begins with the long token `left`, which tokens with that prefix directly follow. The walk
+ * starts there. It reads bytes only if the next token shares exactly as many bytes with the previous one as the new token does;
+ * otherwise these numbers decide. So a token that grows step by step to megabytes is cheap.
  */
 function findPlaceBehind(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -282,13 +282,13 @@ function placeOf(id: u32): u32 {
   return low;
 }
 
-/** How many bytes the two tokens that were last compared share in all. */
+/** The length of the common prefix of the two tokens that were compared last. */
 let sharedBytes: u32 = 0;
 
 /**
- * Byte order of two tokens that agree in their first `agreed` bytes. Both derivations are walked side by side; a
- * subtree that both have at the same place is skipped, since equal bytes are one token. `doneA` and `doneB` are bytes
- * that have been seen of the tops, which are then start tokens.
+ * Compares the bytes of two tokens whose first `agreed` bytes are equal. Walks both derivations in parallel and skips a subtree
+ * that both have at the same position, since equal bytes are one token. `doneA` and `doneB` are the compared bytes of the tops
+ * of the stacks, which are start tokens if these are not 0.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);
@@ -325,7 +325,7 @@ function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   return i32(topA > stack) - i32(topB > bottomB);
 }
 
-/** Byte order of two runs of `length` bytes; adds to `sharedBytes` what they share, if they differ. */
+/** Compares two runs of `length` bytes; if they differ, adds the length of their common prefix to `sharedBytes`. */
 function compareRuns(a: usize, b: usize, length: u32): i32 {
   for (let k: u32 = 0; k < length; k++) {
     const difference = <i32>load<u8>(a + k) - <i32>load<u8>(b + k);
@@ -336,10 +336,10 @@ function compareRuns(a: usize, b: usize, length: u32): i32 {
   return 0;
 }
 
-/** Bytes of the top of the stack that `skipBytes` skipped: it is a start token then. */
+/** The number of bytes of the top of the stack that `skipBytes` skipped: it is a start token if this is not 0. */
 let doneOfTop: u32 = 0;
 
-/** Pushes what a token is made of behind its first bytes, the next piece last; returns the new top of the stack. */
+/** Pushes the parts of a token after its first bytes, the next one last; returns the new top of the stack. */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);
   let top = bottom + 4;

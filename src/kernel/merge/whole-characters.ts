@@ -1,20 +1,20 @@
 import { characterStates, hasCharacterStates } from "./merge-regions";
 
 /**
- * Whole characters: no token joins a whole character with a part of another (docs/clean-and-fair.md). What a token is made
- * of, as far as the rule asks, is the state of a reader of UTF-8 behind its last byte.
+ * Whole characters: no token joins a whole character with a part of another (docs/clean-and-fair.md). All that the rule needs
+ * of a token is the state of a reader of UTF-8 after its last byte.
  *
  *   REGION           ELEMENT  ELEMENTS       MEANING
- *   characterStates  u8       tokenCapacity  of each token its state; JavaScript writes those of the start tokens
+ *   characterStates  u8       tokenCapacity  the state of each token; JavaScript writes those of the start tokens
  *                                            (src/merge/merge-memories.ts)
  *
  *   STATE   MEANING                                            NEXT BYTE
  *   whole   one or more whole characters
- *   begun   1-7: a character has begun                         1-3: so many of 80-BF are to come; after
+ *   begun   1-7: a partial character                           1-3: this many of 80-BF must follow; after
  *                                                              E0 A0-BF, ED 80-9F, F0 90-BF, F4 80-8F
  *   tail    8-10: one byte of 80-8F, 90-9F, A0-BF
  *   stray   anything else: bytes that are not UTF-8
- *   none    no byte yet: where a reader begins
+ *   none    no byte yet: the initial state
  */
 const whole: u32 = 0;
 const afterE0: u32 = 4;
@@ -30,7 +30,7 @@ export function stateBeforeBytes(): u32 {
   return none;
 }
 
-/** The state behind one byte more. */
+/** The state after one more byte. */
 export function stateBehindByte(state: u32, byte: u32): u32 {
   const alone = stateOfByte(byte);
   if (state === none) return alone;
@@ -67,7 +67,7 @@ function stateOf(id: u32): u32 {
   return load<u8>(characterStates + id);
 }
 
-/** Whether both halves are whole characters, or the left one is a character begun and the right one its next byte. */
+/** Whether both halves are whole characters, or the left one is a partial character and the right one its next byte. */
 export function mayJoinCharacters(left: u32, right: u32): bool {
   if (!hasCharacterStates) return true;
   const a = stateOf(left);
@@ -76,7 +76,7 @@ export function mayJoinCharacters(left: u32, right: u32): bool {
   return isBegun(a) && isTail(b) && stateBehindTail(a, b) !== stray;
 }
 
-/** Gives the token `left right`, which may be, its state. */
+/** Stores the state of the token `left right`, which the rule allows. */
 export function giveCharacterState(id: u32, left: u32, right: u32): void {
   if (!hasCharacterStates) return;
   const a = stateOf(left);

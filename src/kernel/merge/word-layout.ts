@@ -23,41 +23,41 @@ import {
 } from "./merge-regions";
 
 /**
- * Layout: the words of two tokens or more, end to end by falling count, a cell a token. The merge loop rewrites `cells`
- * in place; the rest is frozen.
+ * Layout: the words of two tokens or more, concatenated by descending count, with a cell for each start token. The merge loop
+ * rewrites `cells` in place; the rest is frozen.
  *
  *   REGION          ELEMENT      ELEMENTS       MEANING
  *   cells           u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
- *   weightEnds      u32          stepCount      first cell past weight step s; the last is `noEnd`
- *   weights         u64          stepCount      count of every word in step s, falling
- *   numbers         u32          numberCount    what becomes of each id of the words; without it they stay as they are
- *   rareCells       u32          2,048 a part   during layout: cells of the words of each count, then the next one's place
+ *   weightEnds      u32          stepCount      first cell after weight step s; the last is `noEnd`
+ *   weights         u64          stepCount      count of every word in step s, descending
+ *   numbers         u32          numberCount    the start token of each id in the words; absent if they are start tokens
+ *   rareCells       u32          2,048 a part   during layout: cells of the words of each count, then the next word's position
  *   order           u32          wordCount      during layout: the words that occur 2,048 times or more
  *   frequentCounts  f64          wordCount      the count of each; then the distinct counts, ascending
- *   frequentCells   u32          wordCount      the same as `rareCells`, for each of these counts
+ *   frequentCells   u32          wordCount      like `rareCells`, for each of these counts
  *
- * A token that covers the cells s..e has its id in s and in e: the token to the right of s begins at s + its length,
- * the one to the left ends in s - 1. What stands between s and e is stale and never read as a token. (The cell behind
- * the last boundary is only looked at, ahead of its use.)
- * Since words stand by falling count, the weight of a position is a step function with few steps: no weight is
- * stored with a position, and a walk over ascending positions follows the steps with one pointer.
+ * A token that covers the cells s..e has its id in s and in e: the token to the right begins at s + its length, the one to the
+ * left ends in s - 1. The cells between s and e are stale and never read as a token. (The cell after the last boundary is only
+ * prefetched.)
+ * Since words are in descending order of their counts, the weight of a position is a step function with few steps: no weight
+ * is stored with a position, and a walk over ascending positions follows the steps with one pointer.
  *
  * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, noEnd], weights = [2, 1].
  * After merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
  *
- * This is what each thread does. What comes before is in lay-out-words.ts.
+ * This file has the work of each thread; lay-out-words.ts has the preparation.
  */
 export let stepCount: u32 = 0;
 
-/** Also in a thread that helps: it takes the step count of the main thread. */
+/** Sets the number of steps; a helper thread gets that of the main thread. */
 export function setStepCount(count: u32): void {
   stepCount = count;
 }
 
-/** Positions are below 2^31, so the last step ends behind all. */
+/** The end of the last step, after all positions, which are below 2^31. */
 const noEnd: u32 = 0xffffffff;
 
-/** From `pos` on words have another weight. */
+/** Begins a step: words from `pos` on have this weight. */
 export function beginStep(weight: u64, pos: u32): void {
   if (stepCount > 0) store<u32>(weightEnds + ((<usize>(stepCount - 1)) << 2), pos);
   store<u32>(weightEnds + ((<usize>stepCount) << 2), noEnd);
@@ -65,7 +65,7 @@ export function beginStep(weight: u64, pos: u32): void {
   stepCount++;
 }
 
-/** The first step at or after `step` that ends behind `pos`: a gallop, then a binary search. */
+/** The first step at or after `step` that ends after `pos`, by a galloping search. */
 export function stepOf(steps: u32, step: u32, pos: u32): u32 {
   let stride: u32 = 1;
   let low = step;
@@ -83,8 +83,8 @@ export function stepOf(steps: u32, step: u32, pos: u32): u32 {
 }
 
 /**
- * A word is an index into the table, or the place of a record, in units of 8 bytes, where words stand in the memory that they were
- * counted in (words/word-records.ts).
+ * The next word. A word is an index into the table, or the position of a record in units of 8 bytes, if the words are in the
+ * memory that counted them (words/word-records.ts).
  */
 export function wordBehind(word: u32): u32 {
   return areRecords ? <u32>(nextRecord(recordAt(word)) >> 3) : word + 1;
@@ -114,7 +114,7 @@ export function rareCellsOf(part: u32, count: u32): usize {
   return rareCells + ((<usize>(part * rareCountEnd + count)) << 2);
 }
 
-/** How many different counts are frequent. */
+/** The number of distinct frequent counts. */
 let frequentStepCount: u32 = 0;
 
 export function setFrequentSteps(count: u32): void {
@@ -132,12 +132,15 @@ export function frequentCellsOf(count: u64): usize {
   return frequentCells + ((<usize>low) << 2);
 }
 
-/** How often each start token is in the words that a part laid out; `seen` is not needed yet. */
+/** The occurrences of each start token in the words of a part, in the region of `seen`, which is not yet used. */
 export function startCountsOf(part: u32): usize {
   return seen + ((<usize>part * tokenCount) << 3);
 }
 
-/** Lays out rare words of a part, or frequent words in their order, until about `work` cells are written. True while words are left. */
+/**
+ * Lays out rare words of a part, or frequent words in their order, until about `work` cells are written. Returns true while words
+ * are left.
+ */
 export function layOutWords<T>(part: Part, index: u32, work: u32, areFrequent: bool): bool {
   if (positionBytes === 1) return layOut<T, u8>(part, index, work, areFrequent);
   if (positionBytes === 2) return layOut<T, u16>(part, index, work, areFrequent);
@@ -148,7 +151,7 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
   const startCounts = startCountsOf(index);
   const end = part.end;
   let next = part.next;
-  /** Tokens of the word that are written. */
+  /** The number of written tokens of the current word. */
   let offset = part.writtenCount;
   let workLeft = <i32>work;
   while (next < end && workLeft > 0) {
@@ -175,7 +178,7 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
   return next < end;
 }
 
-/** Writes `count` tokens from an address on into the cells from `pos` on, a boundary behind them, and counts them. */
+/** Copies `count` tokens to the cells from `pos` on, followed by a boundary, and counts them. */
 function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, startCounts: usize): void {
   const end = from + <usize>count * sizeof<U>();
   let cell = cells + <usize>pos * sizeof<T>();
@@ -192,7 +195,7 @@ function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, start
   store<T>(cell, <T>boundary);
 }
 
-/** Of words with `numbers` JavaScript knows how often each start token occurs. */
+/** Counts a start token. For words with `numbers`, JavaScript provides these counts. */
 function countToken(startCounts: usize, token: u32, weight: f64): void {
   if (hasNumbers) return;
   const address = startCounts + ((<usize>token) << 3);

@@ -1,4 +1,4 @@
-/** Columns of characters beyond ASCII, as the automaton at work has them (scanner.ts). */
+/** The columns of characters beyond ASCII in the current automaton (scanner.ts). */
 let columnBlocksStart: usize = 0;
 let columnsStart: usize = 0;
 
@@ -11,13 +11,13 @@ export function useColumns(columnBlocks: usize, columns: usize): void {
   columnsStart = columns;
 }
 
-/** Column of a character of three bytes, which stand in the lower part of `word`. */
+/** The column of a character of three bytes, which are the lower part of `word`. */
 export function columnOfThree(word: u32): u32 {
   const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
   return columnIn(block, (word >> 16) & 63);
 }
 
-/** The same for two bytes. */
+/** Likewise for two bytes. */
 export function columnOfTwo(word: u32): u32 {
   return columnIn(word & 31, (word >> 8) & 63);
 }
@@ -32,9 +32,9 @@ function columnIn(block: u32, last: u32): u32 {
 }
 
 /**
- * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8. A
- * byte that is not part of valid UTF-8 is one byte in `invalidColumn`. The text ends at `limit`; what stands behind it may
- * be read, but counts for nothing.
+ * The column of the character that begins at `pos` with a byte of at least 0x80, and its length in bytes: column | length << 8. A
+ * byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at `limit`; bytes after it may be read, but
+ * do not affect the result.
  */
 export function columnAt(text: usize, pos: i32, limit: i32): u32 {
   const word = load<u32>(text + pos);

@@ -2,12 +2,12 @@ import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { blockBytes, endCountMax, endsStart, textStart } from "../regions";
 import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from "./columns";
-import { forgetRun, notQuiet, Shadow, shadowText, shiftRun, writeShadow } from "./shadow-writer";
+import { Annotation, annotate, annotatedText, dropRun, notQuiet, shiftRun } from "./annotate";
 
 /**
- * Where the scan of a document stands. Positions count from the text's start.
+ * The state of the scan of a document. Positions are relative to the text's start.
  *
- *   ends[0]                                   start of the first pretoken that is not taken
+ *   ends[0]                                   start of the first pretoken that was not processed
  *   ends[1 .. endCount)                       ends of the settled pretokens
  *   ends[endCount .. endCount + slotCount)    the slots: part of the automaton's state
  *
@@ -16,21 +16,21 @@ import { forgetRun, notQuiet, Shadow, shadowText, shiftRun, writeShadow } from "
 export let pos: i32 = 0;
 export let endCount: u32 = 1;
 let entry: u32 = 0;
-/** Bytes that were not part of valid UTF-8, each a pretoken of its own. */
+/** The number of bytes that were not part of valid UTF-8, each of which is a pretoken. */
 let invalidByteCount: u64 = 0;
 /** Position of the first of them since `clearFirstInvalid`; -1 = none. */
 let firstInvalid: i32 = -1;
 
-/** With more ends than these no block is scanned before they are taken. */
+/** With more ends than this, they are processed before a block is scanned. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
-/** What the tables read: the text, or a shadow of it. */
+/** The text that the tables read: the text itself, or its annotated text. */
 let scannedText: usize = 0;
 
-/** A document begins at `at`. */
+/** Begins a document at `at`. */
 export function startDocument(at: i32): void {
-  if (readsShadows()) forgetRun(automaton.shadow);
+  if (readsAnnotations()) dropRun(automaton.annotation);
   pos = at;
   entry = 0;
   endCount = 1;
@@ -39,15 +39,15 @@ export function startDocument(at: i32): void {
 
 /**
  * Reads on from `pos` up to `stop`, at most `blockBytes`; a character that begins before `stop` is read whole. Bytes before
- * `limit` may be looked at: it is behind stop + 3, or, with `isEnd`, the document's end. An automaton of shadows stops where
- * it would have to look beyond.
+ * `limit` may be read: it is after stop + 3, or, with `isEnd`, the document's end. An automaton that reads annotated text stops
+ * where it would have to look beyond.
  */
 export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
   scannedText = textStart;
-  if (readsShadows()) {
-    stop = writeShadow(automaton.shadow, pos, stop, limit, isEnd);
-    scannedText = shadowText(automaton.shadow, pos);
+  if (readsAnnotations()) {
+    stop = annotate(automaton.annotation, pos, stop, limit, isEnd);
+    scannedText = annotatedText(automaton.annotation, pos);
   }
   if (isInPieces) {
     scanCharacters(stop, limit, false);
@@ -70,23 +70,23 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** In a shorter text masks do not pay: they begin late, and leave its end to the tables. */
+/** Masks do not pay off in a shorter text: they begin late, and leave its end to the tables. */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
-/** After so many bytes masks have paid for their beginning. */
+/** After this many bytes masks have paid off. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
-/** Where masks give up, the tables read so many bytes: each time twice as many. */
+/** Where masks give up, the tables read this many bytes, and each time twice as many. */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Reads on by masks, and by tables where masks are not certain. What is left near `stop` is for the tables. Masks begin at the
- * last settled end, and so does the automaton behind them: the ends do not depend on what stands before.
+ * Reads on by masks, and by tables where masks are not certain. The tables also read the rest near `stop`. Masks begin at the last
+ * settled end, and so does the automaton after them: the ends do not depend on the text before.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // A long pretoken is not read again from its beginning.
+    // Avoids reading a long pretoken again from its beginning.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
@@ -115,26 +115,26 @@ export function finishDocument(): void {
   entry = 0;
 }
 
-/** Forgets the settled pretokens: the last end becomes ends[0]. */
+/** Drops the settled pretokens: the last end becomes ends[0]. */
 export function dropEnds(): void {
   const last = endCount - 1;
   memory.copy(endsStart, endsStart + (last << 2), (slotCount + 1) << 2);
   endCount = 1;
 }
 
-/** The text has moved: every position falls by `delta`. */
+/** Adjusts all positions after the text has moved by `delta` to the front. */
 export function shiftText(delta: i32): void {
-  if (readsShadows()) shiftRun(automaton.shadow, delta);
+  if (readsAnnotations()) shiftRun(automaton.annotation, delta);
   pos -= delta;
   for (let i: u32 = 0; i < endCount + slotCount; i++) setEnd(i, <i32>load<u32>(endsStart + (i << 2)) - delta);
 }
 
-/** Where the text is still needed from on. */
+/** The position from which the text is still needed. */
 export function keepPosition(): i32 {
   return <i32>load<u32>(endsStart);
 }
 
-/** Where the scan goes on. */
+/** The position where the scan continues. */
 export function scanPosition(): i32 {
   return pos;
 }
@@ -156,8 +156,8 @@ function setEnd(index: u32, position: i32): void {
 }
 
 /**
- * Reads characters up to `stop`, a table step each; with `untilAscii` only as far as eight ASCII bytes lie ahead. A
- * character of two or three bytes is taken apart from one load of four bytes by the marks of its length.
+ * Reads characters up to `stop`, a table step each; with `untilAscii` only until eight ASCII bytes follow. A character of two or
+ * three bytes is decoded from one load of four bytes by its length marks.
  */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
   const text = scannedText;
@@ -206,9 +206,9 @@ function noteInvalid(at: i32): void {
 }
 
 /**
- * Reads ASCII up to `stop`, eight bytes a turn. Both quads are named before either is written down, so that the second
- * lookup does not wait for the first one's stores. Every step writes into its slot, the bin if it has none: a store that
- * nobody reads costs less than a branch that is guessed wrong.
+ * Reads ASCII up to `stop`, eight bytes per iteration. Both quads are looked up before either is written, so that the second lookup
+ * does not wait for the first one's stores. Every step writes to its slot, or to the bin if it has none: a useless store costs less
+ * than a mispredicted branch.
  */
 function scanQuads(stop: i32): void {
   const text = scannedText;
@@ -244,7 +244,7 @@ function scanQuads(stop: i32): void {
   entry = (state >> quadStateShift) << 16;
 }
 
-/** Writes the ends of four bytes from `at` on, counted from `end`; returns the address behind those that are settled. */
+/** Writes the ends of four bytes from `at` on, relative to `end`; returns the address after the settled ones. */
 function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
   store<u32>(end + ((quadEntry & 7) << 2), <u32>at);
   store<u32>(end + (((quadEntry >> 3) & 7) << 2), <u32>at + 1);
@@ -254,19 +254,19 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
 }
 
 /**
- * An automaton, as src/pattern/scan-tables.ts has it; JavaScript puts the arrays and this head into memory. Columns 0 to 127
- * are ASCII itself, then follow the classes of other characters, `invalidColumn` and `endColumn`.
+ * An automaton in the layout of src/pattern/scan-tables.ts; JavaScript copies the arrays and this head into memory. Columns 0 to
+ * 127 are ASCII itself, followed by the classes of other characters, `invalidColumn` and `endColumn`.
  *
  *   FIELD          TYPE   MEANING
  *   transitions    u32    entry of state s and column c at s << 8 | c:
  *                         next state << 16 | commits << 4 | slot (15: none)
  *   columnBlocks   u16    offset into `columns` of the 64 columns that share all bytes of a character but the last
  *   columns        u8     column of each such character
- *   slotCount             ends that are written and may not be settled yet
- *   shadow                how shadows are written, which it reads then; 0: it reads texts
+ *   slotCount             the maximum number of ends that are written but not settled
+ *   annotation            the annotation tables, if it reads annotated text; 0: it reads texts
  *   next                  the automaton that cuts the pieces of this one; 0 if there is none
  *
- * An automaton that is the next of another has room behind its head for the ends (u32) of the one before: they are kept there
+ * The head of the next automaton of another is followed by room for the ends (u32) of the previous one, which are stored there
  * while it cuts that one's pieces.
  */
 @unmanaged
@@ -275,20 +275,20 @@ class Automaton {
   columnBlocks: usize;
   columns: usize;
   slotCount: u32;
-  shadow: Shadow;
+  annotation: Annotation;
   next: usize;
 }
 
-/** The automaton at work. Its fields that the loops read stand in variables. */
+/** The current automaton. Loops read its fields from variables. */
 let automaton: Automaton = changetype<Automaton>(0);
 let transitionsStart: usize = 0;
 let slotCount: u32 = 0;
-/** It is not the first one: what it cuts are pieces. */
+/** Whether the current automaton is not the first one, and so cuts pieces. */
 let isInPieces: bool = false;
 
 const endColumn: u32 = 255;
 
-/** Sets the automaton whose head is at an address: the first one of a pattern. */
+/** Sets the first automaton of a pattern, whose head is at an address. */
 export function useAutomaton(address: usize): void {
   automaton = changetype<Automaton>(address);
   transitionsStart = automaton.transitions;
@@ -296,24 +296,24 @@ export function useAutomaton(address: usize): void {
   slotCount = automaton.slotCount;
 }
 
-/** Whether the automaton reads shadows of texts. */
-export function readsShadows(): bool {
-  return changetype<usize>(automaton.shadow) !== 0;
+/** Whether the automaton reads annotated text. */
+export function readsAnnotations(): bool {
+  return changetype<usize>(automaton.annotation) !== 0;
 }
 
-/** Whether the automaton reads a character of a column in the same way whatever follows it. */
+/** Whether the automaton reads a character of a column in the same way, whatever follows it. */
 export function isQuiet(column: u32): bool {
-  return !readsShadows() || <u32>load<u16>(automaton.shadow.quiet + (column << 1)) !== notQuiet;
+  return !readsAnnotations() || <u32>load<u16>(automaton.annotation.quiet + (column << 1)) !== notQuiet;
 }
 
-/** Whether the settled pieces are no pretokens yet. */
+/** Whether another automaton cuts the settled pieces. */
 export function hasNextAutomaton(): bool {
   return automaton.next !== 0;
 }
 
 /**
- * Each settled piece is a document to the next automaton. `takeEnds` takes what that settles, and returns false without room;
- * so does this. Invalid bytes of the pieces have been counted.
+ * Cuts each settled piece as a document by the next automaton. `takeEnds` processes the ends that this settles, and returns false
+ * if there is no room; so does this function. Invalid bytes of the pieces have already been counted.
  */
 export function cutPieces(takeEnds: () => bool): bool {
   const whole = changetype<usize>(automaton);
@@ -351,18 +351,18 @@ export function cutPieces(takeEnds: () => bool): bool {
   return true;
 }
 
-/** The entry behind `entry`, which carries the state, at a column. */
+/** The entry after `entry`, which carries the state, for a column. */
 export function step(entry: u32, column: u32): u32 {
   return load<u32>(transitionsStart + (((entry >> 8) + column) << 2));
 }
 
-/** The entry behind `entry` where the document ends. */
+/** The entry after `entry` at the end of the document. */
 function stepToEnd(entry: u32): u32 {
   return step(entry, endColumn);
 }
 
 /**
- * Tables of four ASCII bytes a step, as src/pattern/scan-tables.ts has them; JavaScript puts its arrays into memory.
+ * Tables for four ASCII bytes per step, in the layout of src/pattern/scan-tables.ts; JavaScript copies the arrays into memory.
  *
  *   ARRAY         TYPE   MEANING
  *   pairs         u8     pair of two bytes, at first | second << 8
@@ -375,7 +375,7 @@ let quadsStart: usize = 0;
 let quadEntriesStart: usize = 0;
 let quadBits: u32 = 0;
 
-/** Takes the addresses of the arrays; all are 0 where a pattern has none. */
+/** Sets the addresses of the arrays; all are 0 if a pattern has none. */
 export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
   pairsStart = pairs;
   quadsStart = quads;
@@ -387,7 +387,7 @@ function hasFourByteTables(): bool {
   return quadEntriesStart !== 0;
 }
 
-/** The quad of four ASCII bytes. A loop hands over the addresses, so that they stay in registers. */
+/** The quad of four ASCII bytes. Loops pass the addresses, so that they stay in registers. */
 function quadOf(pairs: usize, quads: usize, word: u32): u32 {
   const first = <u32>load<u8>(pairs + (word & 0xffff));
   const second = <u32>load<u8>(pairs + (word >> 16));

@@ -4,7 +4,7 @@ import { isQuiet, step } from "../scan/scanner";
 import { foundLength, nextOccurrence, searchText } from "../text-loop";
 
 /**
- * Finds safe cuts of a text: places where it can be divided, and its parts be encoded on their own.
+ * Finds safe cuts of a text: positions where it can be divided such that its parts are encoded independently.
  *
  * Definition (`findSafeCut` of src/pattern/cut-text.ts is the twin). A place is a safe cut if, whatever comes before, the automaton
  * settles an end there by reading the character at the place, and continues as from the start of a document; and if no added
@@ -13,7 +13,7 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  * Why a place is certain though the text before it is unknown: the automaton runs in every state at once, so its states include the
  * right one. Which tokens are found depends on what comes before, but each is an occurrence of a token, and no place inside
  * occurrences is taken; after them, every state is possible again. That holds, too, after characters that the automaton sees
- * differently according to what follows (src/kernel/scan/shadow-writer.ts).
+ * differently according to what follows (src/kernel/scan/annotate.ts).
  *
  * What follows from it, for a text that is edited: text before a safe cut has the same ids whatever comes after the character at
  * the cut and the longest token from there on; text after it has the same ids whatever comes before.
@@ -30,7 +30,7 @@ let stamps: usize = 0;
 let stamp: u32 = 0;
 let aliveCount: u32 = 0;
 
-/** Makes room for an automaton of so many states, the one in use; false without room. */
+/** Makes room for the current automaton, which has `states` states; returns false if there is none. */
 export function useSafeCuts(states: u32): bool {
   stateCount = states;
   alive = reserveTable((<usize>states) << 2);

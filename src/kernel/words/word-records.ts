@@ -15,8 +15,8 @@ import {
 import { long, middle, short } from "./word-tables";
 
 /**
- * All words as records, which stand end to end, so that the merge engine can lay them out in the memory where they were counted
- * (merge/word-layout.ts). Behind the records of long words come those of short and middle ones.
+ * Converts all words to contiguous records, so that the merge engine can lay them out in the memory that counted them
+ * (merge/word-layout.ts). The records of short and middle words follow those of long ones.
  */
 let movedKind: u32 = 0;
 let movedAt: usize = 0;
@@ -26,14 +26,14 @@ export function startMovingToRecords(): void {
   movedAt = short.slots;
 }
 
-/** Moves the words of the next `work` slots; there is room for them. False after the last. */
+/** Moves the words of the next `work` slots; there must be room for them. Returns false after the last. */
 export function moveToRecordsSome(work: u32): bool {
   const table = movedKind === 0 ? short : middle;
   const slotBytes = <usize>table.slotBytes;
   const end = min(movedAt + <usize>work * slotBytes, endOfSlots(table));
   for (; movedAt < end; movedAt += slotBytes) {
     const key = load<u64>(movedAt);
-    // The key of a middle word may be that of the sentinel.
+    // The key of a middle word may equal that of the sentinel.
     if (key === 0 || (movedKind === 0 && key === sentinelKey)) continue;
     const word = addRecordHead(long, <u32>(key & 255), load<u64>(movedAt + slotBytes - 8));
     if (movedKind === 0) writeShort(word, key);
@@ -46,20 +46,19 @@ export function moveToRecordsSome(work: u32): bool {
   return true;
 }
 
-/** When all are moved, and the slots are zeros. */
+/** Call it after all words were moved and the slots were zeroed. */
 export function endMovingToRecords(): void {
   addSentinel(short);
   middle.usedCount = 0;
 }
 
 /**
- * A look at the words, which are sequences of ids: how many ids they have, and which pairs of ids stand side by side in them, of
- * those that somebody asks for.
+ * Inspects the words, which are sequences of ids: counts their ids, and lists the adjacent pairs of ids that the flags select.
  *
  *   ARRAY    TYPE   LENGTH     MEANING
- *   flags    u8     ids        1: pairs with this id at the left are asked for; 2: those with it at the right
+ *   flags    u8     ids        1: select pairs with this id on the left; 2: on the right
  *   listed   u32    2 a pair   the pairs found in one call
- *   aside    u64    2^15       pairs listed before, by their hash: few come twice
+ *   aside    u64    2^15       a cache of listed pairs by their hash: few are listed twice
  */
 let flags: usize = 0;
 let lookedRecord: u64 = 0;
@@ -69,7 +68,7 @@ let idTotal: u64 = 0;
 const knownBits: u64 = isSmallScale ? 4 : 15;
 if ((<usize>8) << (<usize>knownBits) > asideBytes) ERROR("the pairs that are known fit into `aside`");
 
-/** Begins a look, with the flags at an address. */
+/** Begins an inspection, with the flags at an address. */
 export function beginLook(flagsAddress: usize): void {
   flags = flagsAddress;
   lookedRecord = firstRecord(long);
@@ -78,22 +77,22 @@ export function beginLook(flagsAddress: usize): void {
   memory.fill(asideStart, 0, asideBytes);
 }
 
-/** Looks at the next `work` ids, of so many bytes each. Returns how many pairs are listed. */
+/** Inspects the next `work` ids, of `idBytes` each. Returns the number of listed pairs. */
 export function lookSome(work: u32, idBytes: u32): u32 {
   return idBytes === 2 ? look<u16>(work) : look<u32>(work);
 }
 
-/** Address of the pairs: left, right. */
+/** The address of the listed pairs: left, right. */
 export function lookedPairsAddress(): usize {
   return listedStart;
 }
 
-/** Whether all words were looked at. */
+/** Whether all words were inspected. */
 export function hasLooked(): bool {
   return lookedRecord === endOfRecords(long);
 }
 
-/** Ids of all words. */
+/** The number of ids of all words. */
 export function lookedIds(): f64 {
   return <f64>idTotal;
 }
@@ -114,7 +113,7 @@ function look<T>(work: u32): u32 {
       const rightFlag = load<u8>(flags + right);
       if ((leftFlag & (rightFlag >> 1) & 1) !== 0) {
         pairsEnd = listPair(pairsEnd, left, right);
-        // The rest of this word comes with the next call.
+        // The next call continues in this word.
         if (pairsEnd === listedStart + listedBytes) break;
       }
       left = right;
@@ -133,7 +132,7 @@ function look<T>(work: u32): u32 {
 function listPair(at: usize, left: u32, right: u32): usize {
   const key = ((<u64>left) << 32) | right;
   const known = asideStart + ((<usize>((key * 0x9e3779b97f4a7c15) >> (64 - knownBits))) << 3);
-  // 0 is no key of a pair that was listed.
+  // Keys are stored plus 1, because 0 is a free entry.
   if (load<u64>(known) === key + 1) return at;
   store<u64>(known, key + 1);
   store<u32>(at, left);

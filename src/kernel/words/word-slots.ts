@@ -13,8 +13,8 @@ import {
 
 /**
  * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if it is
- * free. The rest of a slot depends on the kind of the table, which the size of a slot tells: 8 bytes for long words, 16 for
- * short ones, 24 for those between.
+ * free. The rest of a slot depends on the kind of the table, which is given by the slot size: 8 bytes for long words, 16 for
+ * short ones, 24 for middle ones.
  *
  * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in the order of their hashes, at every
  * size: two tables are added up by walking through both from front to back, and a table grows in place. And a *slice* of all
@@ -26,7 +26,7 @@ import {
  *   0        slots         address of slot 0
  *   4        slotBytes     size of a slot
  *   8        slotBits      the table has 2^slotBits slots
- *   12       slotBitsMax   the most its region has room for
+ *   12       slotBitsMax   the maximum for its region
  *   16       usedCount     slots that are not free
  */
 @unmanaged
@@ -42,7 +42,7 @@ export const longSlotBytes: u32 = 8;
 export const shortSlotBytes: u32 = 16;
 export const middleSlotBytes: u32 = 24;
 
-/** Begins an empty table of 2^slotBits slots in a region that is all zeros. */
+/** Begins an empty table of 2^slotBits slots in a zeroed region. */
 export function beginTable(
   table: SlotTable,
   slots: usize,
@@ -57,17 +57,17 @@ export function beginTable(
   table.usedCount = 0;
 }
 
-/** How many slots fit into a region, as a power of two. */
+/** The log2 of the number of slots that fit into a region. */
 export function slotBitsIn(regionBytes: usize, slotBytes: u32): u32 {
   return 31 - clz(<u32>(regionBytes / slotBytes));
 }
 
-/** Address behind the last slot. */
+/** The end of the slots. */
 export function endOfSlots(table: SlotTable): usize {
   return table.slots + ((<usize>table.slotBytes) << table.slotBits);
 }
 
-/** The bits by which a hash is shifted to give the home slot. */
+/** The shift from a hash to its home slot. */
 export function homeShift(table: SlotTable): u64 {
   return 64 - <u64>table.slotBits;
 }
@@ -75,13 +75,13 @@ export function homeShift(table: SlotTable): u64 {
 let slice: u64 = 0;
 let sliceCount: u64 = 1;
 
-/** Tables that begin from now on take only the keys of one of `count` equal slices of the hashes. */
+/** Restricts new tables to the keys of one of `count` equal slices of the hashes. */
 export function setSlice(index: u32, count: u32): void {
   slice = index;
   sliceCount = count;
 }
 
-/** Upper half: the slice of a hash. Lower half: where in its slice it is. Only the hash's upper half counts. */
+/** Upper half: the slice of a hash. Lower half: its position in the slice. Only the hash's upper half matters. */
 function placeOf(hash: u64): u64 {
   return (hash >> 32) * sliceCount;
 }
@@ -90,12 +90,12 @@ function isInSlice(hash: u64): bool {
   return placeOf(hash) >> 32 === slice;
 }
 
-/** The home slot: the top bits of the place in the slice. With one slice these are the top bits of the hash. */
+/** The home slot: the top bits of the position in the slice. With one slice these are the top bits of the hash. */
 function homeSlot(hash: u64, shift: u64): usize {
   return <usize>((placeOf(hash) << 32) >> shift);
 }
 
-/** log2 of the slots needed for so many more keys. At most three quarters are used: a missing key takes 8.5 probes. */
+/** log2 of the slots for `keyCount` more keys. At most three quarters are used: a missing key takes 8.5 probes. */
 export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   const usedCount = <f64>table.usedCount + keyCount;
   let slotBits = table.slotBits;
@@ -103,7 +103,7 @@ export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   return slotBits;
 }
 
-/** Makes room for so many more keys. False if the region has none. */
+/** Makes room for `keyCount` more keys. Returns false if the region has none. */
 export function reserve(table: SlotTable, keyCount: u32): bool {
   const usedCount = <u64>table.usedCount + keyCount;
   if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
@@ -119,12 +119,12 @@ function grow(table: SlotTable, slotBits: u32): bool {
   return spread(table, slotCount);
 }
 
-/** Bytes of the smallest page of memory. */
+/** The smallest page size of a system. */
 const pageBytes: usize = 4096;
 
 /**
- * Writes to each page of fresh memory. A page that is read first and written later, as slots are, costs two faults instead
- * of one, and the second one interrupts the other cores.
+ * Writes to each page of fresh memory. A page that is read before it is written, like those of slots, costs two faults instead of
+ * one, and the second one interrupts the other cores.
  */
 function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
@@ -137,16 +137,15 @@ function hashOf(slotBytes: usize, eight0: u64, eight1: u64): u64 {
 }
 
 /**
- * Moves the keys of the first `slotCount` slots to where they belong in the whole table, whose other slots are free. False
- * if so many keys wrap around the end that the buffer cannot hold them; the table is ruined then.
+ * Moves the keys of the first `slotCount` slots to their slots in the whole table, whose other slots are free. Returns false if
+ * more keys wrap around the end than the buffer can hold; the table is then ruined.
  *
- * The old slots are first copied to the end of the table. There they are read from front to back, and each is freed when
- * it is read. The new home of a key is at or before the slot that is read, so the key finds a free one no later than there.
- * Only the keys that had wrapped around the old end have homes further back. They are put aside until all old slots are
- * free.
+ * The old slots are first copied to the end of the table. There they are read from front to back, and each is freed when it is
+ * read. The new home of a key is at or before the slot that is read, so the key finds a free slot at or before that one. Only
+ * the keys that had wrapped around the old end have later homes. They are stored in a buffer until all old slots are free.
  *
- * Subtle: of keys that want the same slot, the one that was met earliest, which is mostly the most frequent one, comes
- * first and keeps it. The other way round, counting English was a fifth slower.
+ * Subtle: of keys with the same home slot, the one that was counted first, mostly the most frequent one, comes first and keeps
+ * the slot. With the opposite order, counting English was a fifth slower.
  */
 function spread(table: SlotTable, slotCount: u32): bool {
   const first = table.slots;
@@ -160,7 +159,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
     const eight0 = load<u64>(slot);
     if (eight0 === 0) continue;
-    // Behind a small slot this reads bytes of the next ones, which are never written.
+    // For a small slot this reads bytes of the next ones, which are not written.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
     let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
@@ -221,34 +220,33 @@ export function shortKey(at: usize, length: u32): u64 {
   return (load<u64>(at) << (64 - 8 * length)) | length;
 }
 
-/** The key of a middle word's bytes behind the eighth. Two shifts, because a shift by 64 bits would do nothing. */
+/** The key of a middle word's bytes after the eighth. Two shifts, because a shift by 64 bits does nothing. */
 export function middleTailKey(at: usize, length: u32): u64 {
   return ((load<u64>(at, 8) << (8 * (middleBytesMax - length))) << 8) | length;
 }
 
-/** Writes the bytes of a short word, and up to 7 bytes too many. */
+/** Writes the bytes of a short word, and up to 7 more bytes. */
 export function writeShort(at: usize, key: u64): void {
   store<u64>(at, key >> (64 - 8 * (key & 255)));
 }
 
-/** Writes the bytes of a middle word, and up to 8 bytes too many. */
+/** Writes the bytes of a middle word, and up to 8 more bytes. */
 export function writeMiddle(at: usize, head: u64, tailKey: u64): void {
   store<u64>(at, head);
   store<u64>(at, (tailKey >> 8) >> (8 * (middleBytesMax - (tailKey & 255))), 8);
 }
 
 /**
- * Hash of a short word. Every byte of the key reaches the top bits, from which tables take the slot. There is no further
- * step: a bare product spreads words that differ in a regular way (numbers, all words of two bytes) better than a mixed
- * one.
+ * The hash of a short word. Every byte of the key affects the top bits, which select the slot. There is no further mixing: a
+ * plain product spreads words that differ regularly (numbers, all words of two bytes) better than a mixed one.
  */
 export function hashShort(key: u64): u64 {
   return key * multiplier0;
 }
 
 /**
- * Hash of a middle word. The top byte of a key reaches only the top byte of a product. So the first product is mixed
- * before the second key is added; else words that differ only in bytes 7 and 14 would share 256 hashes.
+ * The hash of a middle word. The top byte of a key affects only the top byte of a product. So the first product is mixed before
+ * the second key is added; otherwise words that differ only in bytes 7 and 14 would share 256 hashes.
  */
 function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
@@ -256,7 +254,7 @@ function hashMiddle(head: u64, tailKey: u64): u64 {
   return (hash + tailKey) * multiplier0;
 }
 
-/** Hash of a long word: a chain over eight bytes a step, and the remaining bytes in the last step. */
+/** The hash of a long word: a chain with eight bytes per step, and the remaining bytes in the last step. */
 export function hashLong(at: usize, length: u32): u32 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
@@ -269,7 +267,7 @@ function mixed(bits: u64): u64 {
   return bits ^ (bits >> 29);
 }
 
-/** The last `length & 7` bytes of a word, with zeros behind them. */
+/** The last `length & 7` bytes of a word, followed by zeros. */
 function tailBytes(at: usize, length: u32): u64 {
   return load<u64>(at) & (((<u64>1) << (8 * (length & 7))) - 1);
 }
@@ -283,12 +281,12 @@ function tailBytes(at: usize, length: u32): u64 {
  *
  * " the", counted twice, is [0x6568742000000004, 2].
  *
- * The sentinel is a key that is no word. Every longer pretoken counts it up, so that the loop needs no branch for them:
- * its slot is always the same, and always used.
+ * The sentinel is a key that is no word. Every longer pretoken increments it, so that the loop needs no branch for them: its
+ * slot is always the same, and always used.
  */
 export const sentinelKey: u64 = 8;
 
-/** Puts the sentinel into an empty table. */
+/** Adds the sentinel to an empty table. */
 export function addSentinel(table: SlotTable): void {
   store<u64>(findShort(table, sentinelKey), sentinelKey);
   table.usedCount = 1;
@@ -309,7 +307,7 @@ export function findShort(table: SlotTable, key: u64): usize {
 
 /**
  * Counts the short words among `pretokenCount` pretokens from `first` on, and lists the indices of the others in
- * `longer`. There is room for all of them. Returns how many the others are.
+ * `longer`. There must be room for all of them. Returns the number of the others.
  */
 export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32): u32 {
   const shift = homeShift(table);
@@ -325,7 +323,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     endAt += 4;
     const end = load<u32>(endAt);
     const length = end - start;
-    // Written always, kept only if the word is longer: a branch here would be mispredicted once in eight.
+    // Written unconditionally, kept only if the word is longer: a branch would be mispredicted once in eight.
     store<u32>(longerEnd, i);
     longerEnd += usize(length > shortBytesMax) << 2;
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
@@ -350,7 +348,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
   return <u32>((longerEnd - longer) >> 2);
 }
 
-/** Adds `count` to the count of one word; there is room for it. */
+/** Adds `count` to the count of a word; there must be room for it. */
 export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   const slot = findShort(table, key);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -362,11 +360,11 @@ export function addShortWord(table: SlotTable, key: u64, count: u64): void {
  * Middle words, 8 to 15 bytes. A slot:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    key of the bytes behind the eighth (word-slots.ts); 0 in a free slot
+ *   0        u64    key of the bytes after the eighth; 0 in a free slot
  *   8        u64    the first eight bytes
  *   16       u64    value: the count
  *
- * Slots of 32 bytes, which no cache line cuts, are no faster: a third more memory has to be written first.
+ * Slots of 32 bytes, which never cross a cache line, are no faster: a third more memory must be written first.
  */
 
 /** The slot of the word, or the free slot where it belongs. */
@@ -383,8 +381,8 @@ export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
 }
 
 /**
- * Cuts the middle words among the `longerCount` pretokens in `longer`, with these ends, into keys, in `middleKeys`, and
- * lists their home slots in `middleHomes`; the indices of the others go to `long`. Returns how many these are.
+ * Writes the keys of the middle words among the `longerCount` pretokens in `longer`, with these ends, to `middleKeys`, and their
+ * home slots to `middleHomes`; the indices of the others go to `long`. Returns the number of these.
  */
 export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
   const shift = homeShift(table);
@@ -403,12 +401,12 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
     const head = load<u64>(text + start);
     const tailKey = middleTailKey(text + start, length);
     const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
-    // Written to both lists always, kept in one of them: no branch.
+    // Written to both lists, kept in one of them, to avoid a branch.
     store<u64>(keys, tailKey);
     store<u64>(keys, head, 8);
     store<u32>(homes, <u32>home);
     store<u32>(long, pretoken);
-    // Home slots are read here, so that their cache misses overlap.
+    // Prefetches home slots, so that their cache misses overlap.
     sum ^= load<u64>(home);
     const isLong = usize(length > middleBytesMax);
     keys += (1 - isLong) << 4;
@@ -419,7 +417,7 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
   return <u32>((long - longStart) >> 2);
 }
 
-/** Counts the words that were cut; there is room for them. */
+/** Counts the middle words whose keys were written; there must be room for them. */
 export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   const end = endOfSlots(table);
   const slots = table.slots;
@@ -449,7 +447,7 @@ export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   table.usedCount += insertedCount;
 }
 
-/** Adds `count` to the count of one word; there is room for it. */
+/** Adds `count` to the count of a word; there must be room for it. */
 export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: u64): void {
   const slot = findMiddle(table, head, tailKey);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -459,8 +457,8 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
 }
 
 /**
- * Adds the words of the slots in [from, end), of short or middle words, that are in the slice, the sentinel too; there is room for
- * them. True if it `stops` at a free slot and there was one.
+ * Adds the words in the slice, including the sentinel, of the slots [from, end) of short or middle words; there must be room for
+ * them. If `stops`, it stops at a free slot, and returns true if there was one.
  */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;
@@ -478,7 +476,7 @@ export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: boo
   return false;
 }
 
-/** How many keys of such slots the table does not have. */
+/** The number of keys of such slots that the table does not have. */
 export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
   let missingCount: u32 = 0;
   for (; from < end; from += table.slotBytes) {
@@ -492,11 +490,11 @@ export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
 }
 
 /**
- * Long words, 16 bytes and more: slots lead to records of any length. A slot:
+ * Long words, 16 bytes and more: slots refer to records of any length. A slot:
  *
  *   OFFSET   TYPE   MEANING
  *   0        u32    hash of the word
- *   4        u32    where its record is, in units of 8 bytes from the region's start; 0 in a free slot
+ *   4        u32    position of its record, in units of 8 bytes from the region's start; 0 in a free slot
  *
  * A record takes whole units:
  *
@@ -506,15 +504,15 @@ export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
  *   8        u64    value: the count
  *   16 ..    bytes  the word, and zeros up to the unit's end
  *
- * Records lie end to end, in the order in which words were found. They begin at unit 1, so that no slot leads to unit 0. A
- * word of 17 bytes takes 5 units.
+ * Records are contiguous, in the order in which words were found. They begin at unit 1, so that no slot refers to unit 0. A word
+ * of 17 bytes takes 5 units.
  *
- * The head of the table goes on behind that of every table, to 32 bytes:
+ * The head of this table has these fields in addition, up to 32 bytes:
  *
  *   OFFSET   FIELD       MEANING
  *   20       records     address of unit 0
- *   24       endUnit     where the next record goes
- *   28       unitLimit   units that their region has
+ *   24       endUnit     position of the next record
+ *   28       unitLimit   number of units in their region
  */
 @unmanaged
 export class LongTable extends SlotTable {
@@ -526,29 +524,29 @@ export class LongTable extends SlotTable {
 const headBytes: usize = 16;
 const firstUnit: u32 = 1;
 
-/** No records yet, in a region of so many bytes. */
+/** Begins an empty region of records with `regionBytes` bytes. */
 export function beginRecords(long: LongTable, records: usize, regionBytes: usize): void {
   long.records = records;
   long.endUnit = firstUnit;
   long.unitLimit = <u32>(regionBytes >> 3);
 }
 
-/** Address of the first record. */
+/** The address of the first record. */
 export function firstRecord(long: LongTable): usize {
   return long.records + ((<usize>firstUnit) << 3);
 }
 
-/** Address behind the last record. It may be 2^32. */
+/** The end of the records. It may be 2^32. */
 export function endOfRecords(long: LongTable): u64 {
   return <u64>long.records + ((<u64>long.endUnit) << 3);
 }
 
-/** Address of the next record. */
+/** The address of the next record. */
 export function nextRecord(record: usize): u64 {
   return <u64>record + recordBytes(load<u32>(record));
 }
 
-/** Bytes of the record of a word of so many bytes. */
+/** The record size in bytes for a word of `length` bytes. */
 function recordBytes(length: u32): u64 {
   return headBytes + ((<u64>length + 7) & ~7);
 }
@@ -561,7 +559,7 @@ export function recordHash(record: usize): u32 {
   return load<u32>(record, 4);
 }
 
-/** Whether its word is in the slice. */
+/** Whether a record's word is in the slice. */
 export function isRecordInSlice(record: usize): bool {
   return isInSlice((<u64>recordHash(record)) << 32);
 }
@@ -570,12 +568,12 @@ export function recordValue(record: usize): u64 {
   return load<u64>(record, 8);
 }
 
-/** Address of the word. */
+/** The address of a record's word. */
 export function recordWord(record: usize): usize {
   return record + headBytes;
 }
 
-/** Counts the `longCount` pretokens in `long`; there are slots for all of them. False if a record has no room. */
+/** Counts the `longCount` pretokens in `long`, for which there must be slots. Returns false if there is no room for a record. */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
   touchRecords(long, longCount);
@@ -588,7 +586,7 @@ export function countLongWords(long: LongTable, longCount: u32): bool {
   return true;
 }
 
-/** Writes the hashes of the pretokens in `long`, and reads their home slots, so that the cache misses overlap. */
+/** Writes the hashes of the pretokens in `long`, and prefetches their home slots, so that the cache misses overlap. */
 function hashLongWords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
@@ -601,7 +599,7 @@ function hashLongWords(long: LongTable, longCount: u32): void {
   keepLoads(sum);
 }
 
-/** Reads the head of the record of every home slot, for the same reason. */
+/** Prefetches the head of the record of every home slot. */
 function touchRecords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
@@ -611,7 +609,7 @@ function touchRecords(long: LongTable, longCount: u32): void {
   keepLoads(sum);
 }
 
-/** Reads the home slots of the words of the records in [record, end), also for the same reason. */
+/** Prefetches the home slots of the words of the records in [record, end). */
 export function touchHomes(long: LongTable, record: usize, end: usize): void {
   let sum: u64 = 0;
   for (let next = <u64>record; next + headBytes <= end; next = nextRecord(<usize>next)) {
@@ -625,8 +623,8 @@ function homeOf(long: LongTable, hash: u32): usize {
 }
 
 /**
- * Adds `count` occurrences of the word of `length` bytes at `at`, whose hash is known; there is a slot for it. False if its
- * record has no room.
+ * Adds `count` occurrences of the word of `length` bytes at `at` with the given hash, for which there must be a slot. Returns
+ * false if there is no room for its record.
  */
 export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
   const slot = findLong(long, at, length, hash);
@@ -636,7 +634,7 @@ export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, 
   return true;
 }
 
-/** The slot of the word of `length` bytes at `at`, whose hash is known, or the free slot where it belongs. */
+/** The slot of the word of `length` bytes at `at` with the given hash, or the free slot where it belongs. */
 export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
   const end = endOfSlots(long);
   let slot = homeOf(long, hash);
@@ -648,7 +646,7 @@ export function findLong(long: LongTable, at: usize, length: u32, hash: u32): us
   return slot;
 }
 
-/** Puts a word and its value into a free slot that `findLong` returned. False if its record has no room. */
+/** Puts a word and its value into a free slot that `findLong` returned. Returns false if there is no room for its record. */
 export function insertLong(
   long: LongTable,
   slot: usize,
@@ -665,12 +663,12 @@ export function insertLong(
   return true;
 }
 
-/** Address of the record that a slot leads to. */
+/** The address of a slot's record. */
 export function recordOf(long: LongTable, slot: usize): usize {
   return long.records + ((<usize>load<u32>(slot, 4)) << 3);
 }
 
-/** Whether so many more bytes of records have room. */
+/** Whether there is room for `byteCount` more bytes of records. */
 export function hasRoomFor(long: LongTable, byteCount: u64): bool {
   return ((<u64>long.endUnit) << 3) + byteCount <= (<u64>long.unitLimit) << 3;
 }
@@ -683,7 +681,7 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-/** Puts a record without a slot behind the others; there is room for it. Returns where its word goes. */
+/** Appends a record without a slot, for which there must be room. Returns the address of its word. */
 export function addRecordHead(long: LongTable, length: u32, value: u64): usize {
   const record = <usize>endOfRecords(long);
   writeRecordHead(record, length, 0, value);
@@ -701,7 +699,7 @@ function writeRecordHead(record: usize, length: u32, hash: u32, value: u64): voi
 function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
   const record = long.records + ((<usize>long.endUnit) << 3);
   writeRecordHead(record, length, hash, value);
-  // Not by `memory.copy`: the word may stand in a window of a file (regions.ts).
+  // Not by `memory.copy`: the word may be in mapped pages of a file (regions.ts).
   let word = recordWord(record);
   for (const tail = at + (length & ~7); at < tail; at += 8, word += 8) store<u64>(word, load<u64>(at));
   if ((length & 7) !== 0) store<u64>(word, tailBytes(at, length));

@@ -58,7 +58,7 @@ import {
 
 /**
  * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in one
- * instruction. Each batch of pretokens goes through a small loop for each table, without a branch that cannot be predicted.
+ * instruction. A small loop for each table processes each batch of pretokens, without unpredictable branches.
  *
  * Everything is in the memory, so an instance in another thread can continue with it. The heads:
  *
@@ -81,7 +81,7 @@ export function openTables(): void {
   pretokenCountAt = headsStart + 96;
 }
 
-/** Begins empty tables of so many slots (as powers of two) in regions that are all zeros. */
+/** Begins empty tables of the given sizes (as powers of two) in zeroed regions. */
 export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBits: u32): void {
   const shortMax = slotBitsIn(2 * sixteenth, shortSlotBytes);
   const middleMax = slotBitsIn(3 * sixteenth, middleSlotBytes);
@@ -94,12 +94,12 @@ export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBit
   store<u64>(pretokenCountAt, 0);
 }
 
-/** Occurrences of all words. */
+/** The occurrences of all words. */
 export function pretokenCount(): f64 {
   return <f64>load<u64>(pretokenCountAt);
 }
 
-/** Adds occurrences. `addSlots` and `addRecords` do not. */
+/** Adds to the occurrences of all words, which `addSlots` and `addRecords` do not. */
 export function addPretokens(count: f64): void {
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + <u64>count);
 }
@@ -109,8 +109,8 @@ export function distinctWordCount(): f64 {
 }
 
 /**
- * Counts the pretokens that `ends` says, the last one ending at ends[pretokenCount]. The text is readable 64 bytes past
- * that. False where a table has no room: some of them are counted then.
+ * Counts the pretokens of `ends`, the last of which ends at ends[pretokenCount]. The text must be readable 64 bytes past that.
+ * Returns false if a table has no room; then only some are counted.
  */
 export function countPretokens(pretokenCount: u32): bool {
   for (let first: u32 = 0; first < pretokenCount; first += batchPretokens) {
@@ -131,7 +131,7 @@ function countBatch(first: u32, pretokenCount: u32): bool {
   return reserve(long, longCount) && countLongWords(long, longCount);
 }
 
-/** Adds `count` occurrences of the word of `length` bytes that stands at the text's start. False without room. */
+/** Adds `count` occurrences of the word of `length` bytes at the text's start. Returns false if there is no room. */
 export function addWord(length: u32, count: f64): bool {
   const added = <u64>count;
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + added);
@@ -149,76 +149,76 @@ export function addWord(length: u32, count: f64): bool {
   return reserve(long, 1) && addLongWord(long, at, length, hashLong(at, length), added);
 }
 
-// What JavaScript asks of a table, by its number: 0 is short, 1 middle, 2 long.
+// Functions for JavaScript on a table by its number: 0 is short, 1 middle, 2 long.
 
 function tableOf(kind: u32): SlotTable {
   return kind === 0 ? short : kind === 1 ? middle : long;
 }
 
-/** Address of the slots. */
+/** The address of the slots. */
 export function slotsAddress(kind: u32): usize {
   return tableOf(kind).slots;
 }
 
-/** Bytes of the slots. */
+/** The size of the slots in bytes. */
 export function slotsBytes(kind: u32): f64 {
   const table = tableOf(kind);
   return <f64>table.slotBytes * <f64>((<u64>1) << table.slotBits);
 }
 
-/** What they will be with so many keys more. */
+/** The size of the slots after adding `keyCount` keys. */
 export function slotsBytesWith(kind: u32, keyCount: f64): f64 {
   const table = tableOf(kind);
   return <f64>table.slotBytes * <f64>((<u64>1) << slotBitsWith(table, keyCount));
 }
 
-/** Slots that are used; among the short ones the sentinel. */
+/** The number of used slots; for short words including the sentinel. */
 export function usedSlots(kind: u32): u32 {
   return tableOf(kind).usedCount;
 }
 
-/** Whether there is room for so many keys more. */
+/** Whether there is room for `keyCount` more keys. */
 export function hasSlots(kind: u32, keyCount: f64): bool {
   const table = tableOf(kind);
   return slotBitsWith(table, keyCount) <= table.slotBitsMax;
 }
 
-/** Makes room for so many keys more; false where there is none. */
+/** Makes room for `keyCount` more keys; returns false if there is none. */
 export function reserveSlots(kind: u32, keyCount: u32): bool {
   return reserve(tableOf(kind), keyCount);
 }
 
-/** Address of the records of long words. */
+/** The address of the records of long words. */
 export function recordsAddress(): usize {
   return long.records;
 }
 
-/** Bytes of the records, from there on. */
+/** The size of the records in bytes. */
 export function recordsBytes(): f64 {
   return <f64>(endOfRecords(long) - long.records);
 }
 
-/** Whether there is room for so many bytes of records more. */
+/** Whether there is room for `byteCount` more bytes of records. */
 export function hasRecords(byteCount: f64): bool {
   return hasRoomFor(long, <u64>byteCount);
 }
 
 /**
- * Adds the words of other slots, of short or middle words, that stand at the text's start and are in the slice. There is room
- * for them. True if it `stops` at a free slot and there was one.
+ * Adds the words in the slice of other slots of short or middle words, which are at the text's start. There must be room for
+ * them. If `stops`, it stops at a free slot, and returns true if there was one.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/** How many keys of other slots, of short or middle words, that stand at the text's start, the table does not have. */
+/** The number of keys, of other slots at the text's start, that the table does not have. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
- * Adds the words in the slice of other records that stand at the text's start, as far as they stand there as a whole. Returns
- * the bytes of these; -1 where there is no room for them.
+ * Adds the words in the slice of other records, as far as complete records are at the text's start. Returns the size of these;
+ * -1 if there is no room.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
@@ -235,7 +235,7 @@ export function addRecords(byteCount: usize): f64 {
   return <f64>(record - textStart);
 }
 
-/** Bytes of all words. */
+/** The number of bytes of all words. */
 export function wordBytes(): f64 {
   let byteCount = lengthsInSlots(short) - sentinelKey + lengthsInSlots(middle);
   for (let record = <u64>firstRecord(long), end = endOfRecords(long); record < end; ) {
@@ -253,22 +253,22 @@ function lengthsInSlots(table: SlotTable): u64 {
   return sum;
 }
 
-// The words as a list: short words first, then middle, then long. `listWords` lists as many as the arrays have room for.
+// Lists the words: short ones first, then middle, then long. `listWords` lists as many as fit into the arrays.
 let listedKind: u32 = 0;
 let listedAt: u64 = 0;
-/** Address of the bytes of the words listed last: `listed`, or the record of one that has no room there. */
+/** The address of the bytes of the words listed last: `listed`, or the record of one that does not fit there. */
 let listedBytesAt: usize = 0;
 let listedByteCount: usize = 0;
 
-/** The list begins anew. */
+/** Restarts the list. */
 export function beginList(): void {
   listedKind = 0;
   listedAt = short.slots;
 }
 
 /**
- * Lists words: their bytes, where each of them starts, `firstStart` being the first one's, and their counts. Returns how
- * many they are, 0 at the end.
+ * Lists words: their bytes, their starts, of which the first is `firstStart`, and their counts. Returns their number, 0 at the
+ * end.
  */
 export function listWords(firstStart: u32): u32 {
   listedBytesAt = listedStart;
@@ -310,7 +310,7 @@ function listSlots(table: SlotTable, firstStart: u32): u32 {
   let slot = <usize>listedAt;
   for (const end = endOfSlots(table); slot < end && wordCount < listedWords; slot += slotBytes) {
     const key = load<u64>(slot);
-    // The key of a middle word may be that of the sentinel.
+    // The key of a middle word may equal that of the sentinel.
     if (key === 0 || (areShort && key === sentinelKey)) continue;
     list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot + slotBytes - 8));
     if (areShort) writeShort(at, key);

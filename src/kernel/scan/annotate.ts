@@ -1,0 +1,224 @@
+import { blockBytes, textStart } from "../regions";
+import { columnAt } from "./columns";
+
+/**
+ * Annotates texts (see src/pattern/compiled-pattern.ts); JavaScript copies the tables and this head into memory. Columns are those
+ * of the current automaton.
+ *
+ *   FIELD          TYPE   MEANING
+ *   steps          u32    at state << 8 | column: state before the character << 16 | its annotation: an ASCII byte, else an
+ *                         index of `replacements`; 0: the character itself
+ *   replacements   u32    at index << 2 | length - 1: the bytes, the first one lowest
+ *   quiet          u16    the state before a character of the column, whatever follows; `notQuiet`: it depends
+ *   live           u8     a byte b may begin a character that is not quiet if live[b & 15] & live[16 + (b >> 4)] is not 0
+ *   runStart              the position from which a run of characters that are not quiet, which continues after a block, was read
+ *   runEnd                the position up to which it was read
+ *   isEnded               whether it ends there
+ *   markCount             the number of known states within the run, those nearest to its end first
+ *
+ * The head is followed by the marks (u32 position, u32 state) and the annotated text of a block.
+ */
+@unmanaged
+export class Annotation {
+  steps: usize;
+  replacements: usize;
+  quiet: usize;
+  live: usize;
+  runStart: i32;
+  runEnd: i32;
+  isEnded: u32;
+  markCount: u32;
+}
+
+export const notQuiet: u32 = 0xffff;
+/** The state depends on text that is not yet known. */
+const unknown: u32 = 0x10000;
+
+/** A mark for each block of a run. */
+const markBytes: i32 = blockBytes;
+/** The maximum number of bytes of a run that one call reads backwards. */
+const readBytesMax: i32 = isSmallScale ? 64 : 1 << 20;
+/** Texts at small scale are smaller than this. */
+const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
+/** Enough for the longest run, with some more for each interrupted call. */
+const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
+const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
+
+/** Whether the last call was interrupted, so that the next one continues reading. */
+export let readsOn: bool = false;
+
+/** The size of the head, the marks and the annotated text. */
+export function shadowBytes(): u32 {
+  return <u32>shadowAt + blockBytes + 64;
+}
+
+/** The address of position 0 such that the annotated text of [from, …) is at its positions. */
+export function annotatedText(annotation: Annotation, from: i32): usize {
+  return changetype<usize>(annotation) + shadowAt - from;
+}
+
+/** Discards the run, because another text begins. */
+export function dropRun(annotation: Annotation): void {
+  annotation.runEnd = -1;
+}
+
+/** Adjusts all positions after the text has moved by `delta` to the front. */
+export function shiftRun(annotation: Annotation, delta: i32): void {
+  if (annotation.runEnd < 0) return;
+  annotation.runStart -= delta;
+  annotation.runEnd -= delta;
+  for (let mark: u32 = 0; mark < annotation.markCount; mark++) {
+    const at = markAt(annotation, mark);
+    store<i32>(at, load<i32>(at) - delta);
+  }
+}
+
+/**
+ * Annotates [from, stop), at most a block, and returns the position up to which the result is known: `stop`, or the start of a run
+ * whose end is beyond `limit` or was not reached. With `isEnd` the document ends at `limit`.
+ *
+ * Reads from right to left, and only bytes that may begin a character that is not quiet: the state before any other is that of its
+ * column.
+ */
+export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i32, isEnd: bool): i32 {
+  readsOn = false;
+  const text = textStart;
+  const written = annotatedText(annotation, from);
+  const steps = annotation.steps;
+  const quiet = annotation.quiet;
+  const replacements = annotation.replacements;
+  const live = annotation.live;
+  let known = stop;
+  /** The state at `last`, the character that was read last. */
+  let state = unknown;
+  let last: i32 = -1;
+  let at = from + ((stop - from + 15) & ~15);
+  copyLive(text + at, written + at, live);
+  let inside: u32 = (1 << (16 - (at - stop))) - 1;
+  while (at > from) {
+    at -= 16;
+    let mask = copyLive(text + at, written + at, live) & inside;
+    inside = 0xffff;
+    while (mask !== 0) {
+      const bit = 31 - clz(mask);
+      mask ^= 1 << bit;
+      const pos = at + bit;
+      let column = <u32>load<u8>(text + pos);
+      let length: i32 = 1;
+      if (column >= 0x80) {
+        const found = columnAt(text, pos, limit);
+        column = found & 255;
+        length = <i32>(found >> 8);
+        if (<u32>load<u16>(quiet + (column << 1)) !== notQuiet) continue;
+      }
+      const behind = pos + length;
+      if (behind !== last) state = stateAt(annotation, behind, limit, isEnd);
+      last = pos;
+      if (state === unknown) {
+        known = pos;
+        continue;
+      }
+      const step = load<u32>(steps + (((state << 8) | column) << 2));
+      state = step >> 16;
+      if (length === 1) store<u8>(written + pos, step);
+      else if ((step & 0xffff) !== 0) {
+        const bytes = load<u32>(replacements + ((((step & 0xffff) << 2) + length - 1) << 2));
+        for (let i = 0; i < length; i++) store<u8>(written + pos + i, bytes >> (i << 3));
+      }
+    }
+  }
+  return known;
+}
+
+/** Copies 16 bytes; returns a bit for each that may begin a character that is not quiet. */
+function copyLive(from: usize, to: usize, live: usize): u32 {
+  if (ASC_FEATURE_SIMD) {
+    const bytes = v128.load(from);
+    v128.store(to, bytes);
+    const low = i8x16.swizzle(v128.load(live), v128.and(bytes, i8x16.splat(15)));
+    const high = i8x16.swizzle(v128.load(live, 16), i8x16.shr_u(bytes, 4));
+    return ~i8x16.bitmask(i8x16.eq(v128.and(low, high), i8x16.splat(0))) & 0xffff;
+  }
+  let mask: u32 = 0;
+  for (let i: u32 = 0; i < 16; i++) {
+    const byte = <u32>load<u8>(from + i);
+    store<u8>(to + i, byte);
+    const isLive = load<u8>(live + (byte & 15)) & load<u8>(live + 16 + (byte >> 4));
+    if (isLive !== 0) mask |= 1 << i;
+  }
+  return mask;
+}
+
+/** The state at a position where another character begins or the text ends; or `unknown`. */
+function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
+  const state = quietStateAt(annotation, pos, limit, isEnd);
+  if (state !== notQuiet) return state;
+  if (annotation.runEnd < 0 || pos < annotation.runStart || pos > annotation.runEnd) {
+    annotation.runStart = pos;
+    annotation.runEnd = pos;
+    annotation.isEnded = 0;
+    annotation.markCount = 0;
+  }
+  while (annotation.isEnded === 0) {
+    const end = annotation.runEnd;
+    const found = quietStateAt(annotation, end, limit, isEnd);
+    if (found === unknown) return unknown;
+    if (found === notQuiet) annotation.runEnd = end + lengthAt(end, limit);
+    else {
+      addMark(annotation, end, found);
+      annotation.isEnded = 1;
+    }
+  }
+  return readBack(annotation, pos, limit);
+}
+
+/** The state at a position if it is known without reading on; `notQuiet` in a run, `unknown` if the text has not arrived. */
+function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
+  if (isEnd ? pos >= limit : pos + 4 > limit) return isEnd ? 0 : unknown;
+  return load<u16>(annotation.quiet + (columnOf(pos, limit) << 1));
+}
+
+/** The state at a position in the run that was read, computed from the nearest mark. */
+function readBack(annotation: Annotation, pos: i32, limit: i32): u32 {
+  while (annotation.markCount > 1 && load<i32>(markAt(annotation, annotation.markCount - 1)) < pos) annotation.markCount--;
+  const lastMark = markAt(annotation, annotation.markCount - 1);
+  let at = load<i32>(lastMark);
+  let state = load<u32>(lastMark, 4);
+  const least = at - readBytesMax;
+  let nextMark = pos + ((at - pos - 1) & -markBytes);
+  while (at > pos) {
+    if (at < least) {
+      addMark(annotation, at, state);
+      readsOn = true;
+      return unknown;
+    }
+    at--;
+    for (let i = 0; i < 3 && (load<u8>(textStart + at) & 0xc0) === 0x80; i++) at--;
+    state = load<u32>(annotation.steps + (((state << 8) | columnOf(at, limit)) << 2)) >> 16;
+    if (at <= nextMark) {
+      addMark(annotation, at, state);
+      nextMark -= markBytes;
+    }
+  }
+  return state;
+}
+
+function columnOf(pos: i32, limit: i32): u32 {
+  const byte = <u32>load<u8>(textStart + pos);
+  return byte < 0x80 ? byte : columnAt(textStart, pos, limit) & 255;
+}
+
+function lengthAt(pos: i32, limit: i32): i32 {
+  return load<u8>(textStart + pos) < 0x80 ? 1 : <i32>(columnAt(textStart, pos, limit) >> 8);
+}
+
+function markAt(annotation: Annotation, mark: u32): usize {
+  return changetype<usize>(annotation) + offsetof<Annotation>() + (mark << 3);
+}
+
+function addMark(annotation: Annotation, pos: i32, state: u32): void {
+  if (annotation.markCount === markCountMax) return;
+  const at = markAt(annotation, annotation.markCount++);
+  store<i32>(at, pos);
+  store<u32>(at, state, 4);
+}
