@@ -58,7 +58,7 @@ const corpus = join(home, "corpus");
 mkdirSync(corpus);
 const pathOf = (file: number) => join(corpus, `${String(file).padStart(6, "0")}.txt`);
 for (let file = 0; file < fileCount; file++) writeFileSync(pathOf(file), makeFile(file + 1));
-// A file that is younger than two seconds is hashed in any case.
+// A file younger than two seconds is always hashed.
 Bun.sleepSync(2500);
 
 type Way = { name: string; countMs: number[]; totalMs: number[]; cpuMs: number[]; checksum: string };

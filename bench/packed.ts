@@ -1,5 +1,5 @@
 // A corpus as it lies there, packed, and through pipes: whole processes of `bpe train`, interleaved, medians, with the
-// checksum of the merges; the decompressors alone beside them. Needs zstd and gzip.
+// checksum of the merges, compared with the decompressors alone. Needs zstd and gzip.
 //
 //   node scripts/bun.mjs bench/packed.ts <corpus> [--workers 2] [--rounds 5] [--vocab-size 32000] [--record name]
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";

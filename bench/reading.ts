@@ -36,7 +36,7 @@ class Way {
     this.tasks = new TaskTexts(chain, { inputs, mapping });
   }
 
-  /** Counts the file; what was counted, to be compared. */
+  /** Counts the file; returns the counts, to be compared. */
   run(): string {
     const { system } = process.cpuUsage();
     const startMs = performance.now();

@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 const output = (command: string, ...args: string[]) =>
   spawnSync(command, args, { encoding: "utf8" }).stdout?.trim() ?? "";
 
-/** What has to stand beside a number for it to mean something. */
+/** The context without which a number means nothing. */
 export function circumstances() {
   return {
     date: new Date().toISOString().slice(0, 10),

@@ -1,4 +1,4 @@
-// The table of docs/speed.md: `bpe` beside its peers, each row in turns, in medians.
+// The table of docs/speed.md: `bpe` and its peers, each row in turns, in medians.
 //
 //   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--write]
 //   npm run bench -- --quick [--corpora DIRECTORY]
@@ -66,7 +66,7 @@ type Encoded = {
   peakMemoryBytes: number | null;
 };
 
-/** Of a peer it is the call alone. */
+/** For a peer, the call alone. */
 function encode(path: string): Cost[] {
   const results = resultsOf<Encoded>(
     ...(["encode/encode.ts", path, tokenizerOf(path), "--rounds", values.rounds, "--workers", "2"] as const),
@@ -127,7 +127,7 @@ type PythonTable = {
 
 const pythonTables = new Map<string, readonly PythonTable[]>();
 
-/** The command that compares on the first 10 MB of a text, with what is installed in one environment. */
+/** The command that compares on the first 10 MB of a text, with the tools installed in one environment. */
 function comparison(environment: string, path: string, ...options: string[]): string[] {
   // Where the module looks for it.
   const executable = join(root, "dist", environment, "bin/bpe");

@@ -5,7 +5,7 @@
 //                                       [--pattern REGEX] [--bpe '--superwords-from 24000']
 //
 // Whole jobs are compared: start, import, train, write the result (peers/train.py); for a peer its training call alone
-// stands beside it, with the time of its threads. Corpus and executable are in the page cache when a run begins.
+// is printed next to it, with the time of its threads. Corpus and executable are in the page cache when a run begins.
 // Peers that know no documents are given the same file and count the special token's text. gigabpe has one pattern, gpt2. A run of
 // more than 5 seconds is not repeated.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";

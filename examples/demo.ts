@@ -30,7 +30,7 @@ console.log(encode(sentence).join("|"));
 console.log(`\nNext: dist/bpe explain ${output} "${sentence.slice(0, 11)}"`);
 console.log("Or your own text: dist/bpe train YOUR_FILES -n 32k -p gpt-4o -o tokenizer");
 
-/** As `learn.ts` encodes, with the merges that `bpe` learned. Plain ASCII stands for itself there, but for the space. */
+/** As `learn.ts` encodes, with the merges that `bpe` learned. Printable ASCII represents itself there; the space does not. */
 function encode(text: string): string[] {
   const merges = readFileSync(`${output}/merges.txt`, "utf8").split("\n").slice(1, -1);
   const ranks = new Map(

@@ -1,7 +1,7 @@
 // Byte-level BPE on one page, to be read from top to bottom. Five words are the whole subject:
 //
 //   token       some bytes: here a string with a character for each byte, so "é" is "Ã©"
-//   pair        two tokens side by side in a word, and how often they stand there
+//   pair        two adjacent tokens in a word, and how often they occur
 //   merge       the most frequent pair becomes one new token, everywhere
 //   merges      all of these pairs, in the order learned
 //   vocabulary  each token and its id: the 256 bytes, then what the merges made
@@ -15,7 +15,7 @@ export type Tokenizer = { readonly vocabulary: Vocabulary; readonly merges: read
 /** Which of two pairs is merged first if both are equally frequent; also the order of the bytes. */
 export type Rule = "cs336" | "huggingface" | "rustbpe";
 
-/** GPT-2's words: a space belongs to the word behind it. No token crosses the edge of a word. */
+/** GPT-2's words: a space belongs to the word after it. No token crosses the edge of a word. */
 export const wordsOf = (text: string): string[] => (text.match(pattern) ?? []).map(bytesOf);
 const pattern =
   /'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;

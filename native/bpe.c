@@ -146,7 +146,7 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   *out = (bpe_bytes){NULL, 0};
   for (size_t i = 0; i < count; i++) {
     size_t length = ids[i] < image->id_limit ? image->starts[ids[i] + 1] - image->starts[ids[i]] : 0;
-    if (length == 0) return "an id stands for no token";
+    if (length == 0) return "an id is not in the vocabulary";
     size += length;
   }
   char *bytes = malloc(size + 8);

@@ -405,7 +405,7 @@ static PyObject *model_decode(Model *self, PyObject *given) {
     if (id < image->id_limit) start = image->starts[id], end = image->starts[id + 1];
     if (start == end) {
       PyErr_Format(self->error,
-                   "id %S at position %zd stands for no token\n"
+                   "id %S at position %zd is not in the vocabulary\n"
                    "hint: the tokenizer's ids end at %ld; these may be ids of another tokenizer",
                    whole, i, (long)image->id_limit - 1);
       Py_DECREF(whole);

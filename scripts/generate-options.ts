@@ -132,7 +132,7 @@ else:
 
 __version__ = "${version}"
 
-#: The names of the files in a directory that may decide what is loaded from it.
+#: The names of the files in a directory that determine the tokenizer loaded from it.
 FILES = (
 ${decisiveFileNames.map((name) => `    "${name}",`).join("\n")}
 )

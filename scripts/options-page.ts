@@ -54,8 +54,8 @@ const head = [
   "# Every option of every command",
   "Look up what can be typed. `bpe help COMMAND` has the usual options on a screen, and `bpe help COMMAND TOPIC` every sentence about those of a topic:",
   "```sh run\nbpe help train nightly | grep -A 2 -e '--keep N'\n```",
-  "```output\n      --keep N\n      Keep the last N results that were replaced. They stay beside the output,\n      as DIR.<UTC start of their run>.\n```",
-  `Behind an option stand the commands that take it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}; *writers* are ${groups.writers.join(", ")}. [inputs.md](inputs.md) says what a file may be, [train.md](train.md) how numbers and sizes are written. A link leads to an example and the details.`,
+  "```output\n      --keep N\n      Keep the last N results that were replaced. They stay next to the output,\n      as DIR.<UTC start of their run>.\n```",
+  `Each option is followed by the commands that accept it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}; *writers* are ${groups.writers.join(", ")}. [inputs.md](inputs.md) says what a file can be, [train.md](train.md) how to write numbers and sizes. Links lead to examples and details.`,
 ];
 const tail = ["## Limits", "The page is made from the table by which the command line is read."];
 

@@ -36,7 +36,7 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
-  /** Of all threads: of the process, or of the call where there is one. */
+  /** Processor time of all threads: of the process, or of the call in Python. */
   processorSeconds: number;
   callSeconds?: number;
   idCount: number;

@@ -11,7 +11,7 @@ const mostly = (letters: RegExp) => (text: string) => share(text, letters) > 0.5
 
 export type Language = {
   readonly name: string;
-  /** Of its declaration. */
+  /** Articles of its declaration. */
   readonly code: string;
   readonly trainingBytes: number;
   /** Whether a document is in it. */
@@ -56,7 +56,7 @@ const heldOutBytes = 200e3;
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
-/** Articles up to this one, and the preamble, say how long a language is beside English; the others are measured. */
+/** Articles up to this one, and the preamble, give the length of a language relative to English; the others are measured. */
 const sizedArticleLast = 10;
 
 export const trainingFile = ({ name }: Language) => join("learned", `${name}.txt`);

@@ -1,7 +1,7 @@
 import type { Point } from "./growth.ts";
 import { integer, type Ladder, mergesSeries, type RungResult, wordsSeries } from "./report.ts";
 
-/** ladder.svg: two log-log panels, time over words and time over merges, and the names of the rungs beside them. */
+/** ladder.svg: two log-log panels, time over words and time over merges, labelled with the names of the rungs. */
 export function drawLadder(ladder: Ladder): string {
   const wordPoints = ladder.rungs.map((rung) => wordsSeries(ladder, rung));
   const mergePoints = ladder.rungs.map((rung) => mergesSeries(ladder, rung));
@@ -120,7 +120,7 @@ function drawPanel(panel: Panel, y: Logarithms, ladder: Ladder, series: readonly
   return elements;
 }
 
-/** Measured times stand on a line, the others on a broken line. */
+/** Measured times are on a solid line, estimates on a dashed one. */
 function drawSeries(
   points: readonly Point[],
   colour: string,

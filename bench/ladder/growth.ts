@@ -20,7 +20,7 @@ export type Timing = {
 };
 
 /**
- * The time for `mergeCount` merges. A run that was stopped goes on at the pace that it had since its last checkpoint. The
+ * The time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint. The
  * first merges are the costliest by far, so that the pace before the first checkpoint says nothing. Undefined if the words
  * give fewer merges.
  */

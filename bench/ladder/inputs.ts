@@ -15,7 +15,7 @@ export function writeInstalledText(path: string): void {
 
 /**
  * Makes one file of words for each number of words, from an order-3 byte chain over the text. The words of a smaller
- * file are the first of a larger one, with the counts that the generator gives so many words; so each file is what the
+ * file are the first of a larger one, with the counts that the generator gives that many words; so each file is what the
  * generator makes of its size alone.
  */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {

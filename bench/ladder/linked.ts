@@ -5,13 +5,13 @@ import { wordsBetweenYields } from "./step-by-step.ts";
 import type { Learned, Strategy } from "./strategy.ts";
 
 /**
- * Chain: all words of two bytes or more, a position a byte. A token stands at the position of its first byte; the
+ * Chain: all words of two bytes or more, a position a byte. A token is stored at the position of its first byte; the
  * positions of its other bytes are dead. No word is read to merge in it: an occurrence knows its neighbours.
  *
  *   ARRAY     TYPE           LENGTH          MEANING
  *   tokens    Int32Array     positionCount   token id, or -1 where dead
  *   prev      Int32Array     positionCount   position of the token before in the same word, or -1
- *   next      Int32Array     positionCount   position of the token behind in the same word, or -1
+ *   next      Int32Array     positionCount   position of the next token in the same word, or -1
  *   weights   Float64Array   positionCount   count of the word
  *
  * "ab" and "cde": tokens = [a b c d e], prev = [-1 0 -1 2 3], next = [1 -1 3 4 -1]. After merging "c d" into 256:
@@ -133,27 +133,27 @@ function mergePositions(
     if (tokens[pos] !== left || second < 0 || tokens[second] !== right) continue;
     const weight = weights[pos]!;
     const before = prev[pos]!;
-    const behind = next[second]!;
+    const following = next[second]!;
     if (before >= 0) {
       lose(index, pairKey(tokens[before]!, left), weight);
       const pair = pairKey(tokens[before]!, id);
       addOccurrence(index, pair, weight, before);
       created.add(pair);
     }
-    if (behind >= 0) {
-      lose(index, pairKey(right, tokens[behind]!), weight);
-      const pair = pairKey(id, tokens[behind]!);
+    if (following >= 0) {
+      lose(index, pairKey(right, tokens[following]!), weight);
+      const pair = pairKey(id, tokens[following]!);
       addOccurrence(index, pair, weight, pos);
       created.add(pair);
-      prev[behind] = pos;
+      prev[following] = pos;
     }
     tokens[pos] = id;
     tokens[second] = -1;
-    next[pos] = behind;
+    next[pos] = following;
   }
 }
 
-/** The pair being merged is no longer in the index; every other that stands somewhere is. */
+/** The pair being merged is no longer in the index; every other pair that still occurs is. */
 function lose(index: OccurrenceIndex, pair: PairKey, weight: number): void {
   const occurrences = index.get(pair);
   if (occurrences !== undefined) occurrences.count -= weight;

@@ -1,4 +1,4 @@
-// Writes the pages of the ladder anew from its record, without measuring:
+// Regenerates the pages of the ladder from its record, without measuring:
 //
 //   node scripts/bun.mjs bench/ladder/pages.ts
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

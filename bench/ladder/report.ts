@@ -12,7 +12,7 @@ export type RungResult = {
   readonly whole: Point[];
 };
 
-/** Ours beside others on the largest input, in turns: one number a round; ours is the last row. */
+/** Ours and others on the largest input, in turns: one number a round; ours is the last row. */
 export type Comparison = {
   readonly wordCount: number;
   readonly mergeCount: number;
@@ -88,11 +88,11 @@ const steps = `Each step leaves some work undone. Rungs are in TypeScript where 
 ${list([
   ["0.", "*recount + scan*: count all pairs for each merge, and search all counts for the best."],
   ["1.", "*words*: an index says which words have the pair; the others are not read."],
-  ["2.", "*neighbours*: only the pairs beside an occurrence are subtracted and added."],
+  ["2.", "*neighbours*: only the pairs next to an occurrence are subtracted and added."],
   [
     "3.",
     `*heap*: the next pair is on top. With lazy deletion every change is an entry, and the heap outgrows the pairs. The
-     *compacted* heap is built anew when three of four entries are out of date.`,
+     *compacted* heap is rebuilt when three of four entries are stale.`,
   ],
   [
     "4.",

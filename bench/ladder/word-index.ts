@@ -17,7 +17,7 @@ export function addToIndex(index: WordIndex, pair: PairKey, word: number): void 
   else holders.add(word);
 }
 
-/** Reads the words, counts their pairs and notes where each pair stands. */
+/** Reads the words, counts their pairs and records where each pair occurs. */
 export function* buildIndex(
   words: WordTable,
   tokenized: TokenizedWords,

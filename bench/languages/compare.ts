@@ -13,7 +13,7 @@ import { languages, writeManuals, writeRanks, writeTexts } from "./texts.ts";
 
 const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/languages");
-/** A published tokenizer, and what ours beside it has from it: its pattern and its size. */
+/** A published tokenizer; ours has its pattern and its size. */
 const rivals = [
   { name: "GPT-2", ours: "ours 50k", pattern: "gpt2", size: 50_257 },
   { name: "cl100k", ours: "ours 100k", pattern: "cl100k", size: 100_261 },
@@ -22,7 +22,7 @@ const rivals = [
 
 export type Compared = { readonly evaluation: Evaluation; readonly reportPath: string };
 
-/** Learns ours, and measures all on text that ours have not seen; the report is written beside them. */
+/** Learns ours, and measures all on held-out text; writes the report next to them. */
 export function compare(): Compared {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
@@ -37,7 +37,7 @@ export function compare(): Compared {
   return { evaluation: JSON.parse(output), reportPath: join(home, "report.html") };
 }
 
-/** The report of a vocabulary for one's own texts, here manual pages: 32,000 tokens beside 200,000. */
+/** The report of a vocabulary for one's own texts, here manual pages: 32,000 tokens against 200,000. */
 function reportOfManuals(): string {
   const texts = writeManuals(join(home, "manuals")).map((name) => `manuals/${name}`);
   run("train", "manuals/learned", "-n", "32000", "-p", "o200k", "-o", "manuals/ours", "-q");
@@ -86,14 +86,14 @@ const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 /** What of an element is used here; this file is checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
 
-/** A picture of what was found, the dots, and the table. */
+/** A picture of the findings, the dots, and the table. */
 async function takePicture(reportPath: string, picturePath: string): Promise<void> {
   const browser = await launchChromium();
   try {
     const page = await browser.newPage({ viewport: { width: 900, height: 600 }, colorScheme: "light" });
     await page.goto(String(pathToFileURL(reportPath)));
     await page.waitForSelector("#measures");
-    // What the picture leaves out: other sections, and what is of use only to a pointer.
+    // The picture omits other sections, and controls for the pointer.
     const hidden = ["main > section:not(#picture, #measures)", "#measures .choosers", ".caution", "nav"];
     await page.$$eval(hidden.join(", "), (elements) => {
       for (const element of elements) (element as unknown as Styled).style.display = "none";

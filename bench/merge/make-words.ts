@@ -4,7 +4,7 @@
  *   node scripts/bun.mjs bench/merge/make-words.ts text.txt words.tsv [--words 6000000] [--seed 1]
  *
  * Words come from an order-3 byte chain over the text: each byte follows the last three as it did somewhere in it. A
- * word begins behind a space and ends before the next one. The r-th distinct word made has count wordCount / r.
+ * word begins after a space and ends before the next one. The r-th distinct word made has count wordCount / r.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-"""Trains `bpe` and a real trainer on the same files and compares what they learned. A dev check, run by hand:
+"""Trains `bpe` and a real trainer on the same files and compares what they learned. A dev check, run manually:
 
     dist/peers/bin/python bench/peers/agree.py huggingface|rustbpe <vocab size> <corpus>... [-- <option of bpe>...]
 

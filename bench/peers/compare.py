@@ -1,4 +1,4 @@
-"""`python bench/peers/compare.py FILE`: `bpe` on your own file, beside what is installed of its rivals.
+"""`python bench/peers/compare.py FILE`: compares `bpe` with the installed rivals on your own file.
 
 Each run is a process of its own (work.py); the rows of a table take turns. What is compared, and how: docs/speed.md.
 """
@@ -119,7 +119,7 @@ class Bench:
         self.versions = installed(options.only)
 
     def measured(self) -> Iterator[tuple[str, str, list[Row]]]:
-        """Each table as soon as it is there: of the rivals those that are installed."""
+        """Yields each table as soon as it is measured, for the rivals that are installed."""
         for title, work, rule, libraries in TABLES:
             rows = [Row(name) for name in libraries if name.partition(",")[0] in ("bpe", *self.versions)]
             if work == "train" and (rule == "huggingface" or len(rows) > 1):
@@ -174,7 +174,7 @@ class Bench:
             **{"special_tokens": [special] if special else [], "threads": self.threads, "workers": self.options.threads},
             **{"tokenizer": os.path.join(self.home, rule), "output": output, "answer": answer},
         }
-        # What a run that is ended leaves behind goes with the rest.
+        # Files of an interrupted run are deleted with the rest.
         environment = {**os.environ, "RAYON_NUM_THREADS": str(self.threads), "TMPDIR": self.home}
         shutil.rmtree(os.path.join(self.home, "output"), ignore_errors=True)
         if os.path.exists(answer):
@@ -231,7 +231,7 @@ def table(title: str, work: str, rows: list[Row]) -> Iterator[str]:
 
 
 def _time(seconds: float, each: int = 0) -> str:
-    """Of several texts the time of one."""
+    """Divides the time for several texts by their number."""
     if each > 0:
         return f"{seconds / each * 1e6:,.1f} us"
     return f"{seconds:.{4 if seconds < 0.01 else 3 if seconds < 1 else 2 if seconds < 10 else 1}f} s"
@@ -304,7 +304,7 @@ def _names(known: tuple[str, ...]) -> Any:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        description="Trains and encodes with bpe and with what is installed here of its rivals, each in a process of its "
+        description="Trains and encodes with bpe and the rivals that are installed here, each in a process of its "
         "own, checks that the results are the same, and prints times, processor times and peaks of memory.",
     )
     parser.add_argument("file", help="plain text in UTF-8")
@@ -327,7 +327,7 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         # A terminal may lack a letter of a file's name.
         getattr(stream, "reconfigure")(errors="backslashreplace")
-    # As Ctrl-C does: what is in `finally` is undone.
+    # Like Ctrl-C, so that `finally` blocks run.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with tempfile.TemporaryDirectory(prefix="bpe-bench-") as home:

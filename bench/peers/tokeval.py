@@ -1,5 +1,5 @@
 """The measures of `bpe eval` against TokEval's own (github.com/cimeister/tokenizer-intrinsic-evals), on the ids of HF's
-`tokenizers` and of tiktoken. Run by hand, after `npm run build`, with a Python that has TokEval's packages:
+`tokenizers` and of tiktoken. Run manually, after `npm run build`, with a Python that has TokEval's packages:
 
     python bench/peers/tokeval.py TOKEVAL_DIRECTORY NAME=TOKENIZER... -- NAME=TEXT...
 

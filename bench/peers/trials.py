@@ -1,4 +1,4 @@
-"""Random patterns and small random corpora: `bpe train` against the trainers that `--compat` names. Run by hand, after
+"""Random patterns and small random corpora: `bpe train` against the trainers that `--compat` names. Run manually, after
 `npm run build` and `bench/peers/setup`:
 
     dist/peers/bin/python bench/peers/trials.py [trials, default 300] [seed, default 1]
@@ -72,7 +72,7 @@ def run(*arguments):
 
 
 def with_huggingface(pattern, ours, text):
-    """HF's trainer, on lines; a named pattern is told as our tokenizer.json tells it."""
+    """HF's trainer, on lines; a named pattern is taken from our tokenizer.json."""
     if pattern in PUBLISHED:
         cutter = Tokenizer.from_str(json.dumps(ours)).pre_tokenizer
     else:

@@ -15,6 +15,6 @@ def measured(call):
 
 
 def peak_memory_bytes():
-    """Of this process. What `getrusage` says may be that of the process that started it."""
+    """Peak memory of this process. `getrusage` may report that of its parent."""
     with open("/proc/self/status", encoding="ascii") as status:
         return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))

@@ -21,7 +21,7 @@ from bpe_trainer._characters import character_of
 
 #: Of a larger file a batch is the beginning: the text and the ids of each library are in memory.
 BATCH_CHARACTERS = 128_000_000
-#: Texts of a batch have so many characters at least, where the file has places to cut.
+#: The minimum length of a batch's texts in characters, where the file has places to cut.
 TEXT_CHARACTERS = 10_000
 #: As many texts are encoded one by one, from so much of the file at most.
 CALLS = 20_000
@@ -52,7 +52,7 @@ def documents(ask: Ask, limit: int = -1) -> list[str]:
 
 
 def texts_of(document: str, least: int = TEXT_CHARACTERS) -> Iterator[str]:
-    """Cuts a document behind the end of a line that no white space precedes and a letter follows.
+    """Cuts a document after the end of a line that no white space precedes and a letter follows.
 
     Each pattern that may be named here has a boundary there, whatever is around it: the ids of the texts are those of the
     document.
@@ -74,7 +74,7 @@ def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
 
 
 def equal_texts(ask: Ask, length: int) -> list[str]:
-    """Texts of so many characters, one behind the other; what is left of a document is not text."""
+    """Consecutive texts of the given number of characters; the remainder of a document is dropped."""
     parts = documents(ask, CALLS_CHARACTERS)
     texts = [part[at : at + length] for part in parts for at in range(0, len(part) - length + 1, length)]
     return texts[:CALLS]
@@ -124,7 +124,7 @@ def train_tokenizers(ask: Ask) -> Job:
         if not ask.special_token:
             tokenizer.train([ask.file], trainer)
         else:
-            # Its trainer counts the text of special tokens, so it gets what is between them, by lines as it reads files.
+            # Its trainer counts the text of special tokens, so it gets the text between them, line by line as it reads files.
             parts = documents(ask)
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer
@@ -190,7 +190,7 @@ def train_gigatoken(ask: Ask) -> Job:
     )
 
 
-# Encoding: the call for a batch and the one for a line. The texts are in memory before, and the ids are there behind.
+# Encoding: the call for a batch and the one for a line. The texts are in memory before, and the ids after.
 
 Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any], Callable[[], Any]]
 

@@ -11,7 +11,7 @@ const plotHeight = 380;
 const legendLeft = left + plotWidth + 20;
 /** Room for a mark of the legend. */
 const markWidth = 30;
-/** Of a letter of 12 pixels, in the wider of the usual fonts. */
+/** Width of a letter at 12 pixels, in the wider of the usual fonts. */
 const letterWidth = 7;
 /** The cases are continued up to 100 TB. */
 const sizeBytesMax = 1e14;
@@ -109,7 +109,7 @@ function wholeDecades(values: readonly number[]): Decades {
   return { first: Math.floor(Math.min(...logarithms)), last: Math.ceil(Math.max(...logarithms)) };
 }
 
-/** Where a corpus size and a number of words stand in the picture, in pixels. */
+/** The position of a corpus size and a number of words in the picture, in pixels. */
 function placesIn({ sizes, words }: Axes) {
   const share = (value: number, { first, last }: Decades) => (Math.log10(value) - first) / (last - first);
   return {

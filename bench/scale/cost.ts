@@ -50,7 +50,7 @@ export function costOf(record: ScaleRecord, on: Case, sizeBytes: number, sliceBy
   };
 }
 
-/** What training from so many distinct words takes. */
+/** The cost of training from this many distinct words. */
 export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: number) {
   const counted = record.counting.find(({ name }) => name === on.name)!;
   const wordBytes = (distinctWordCount * counted.wordBytes) / counted.distinctWordCount;
@@ -59,7 +59,7 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
     ScaleRecord["merging"][number],
     ScaleRecord["merging"][number],
   ];
-  // Time and memory follow the cells: a byte of a distinct word is one, and the boundary behind each word.
+  // Time and memory follow the cells: a byte of a distinct word is one, and the boundary after each word.
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);

@@ -9,7 +9,7 @@ export type Point = { readonly sizeBytes: number; readonly distinctWordCount: nu
 export type Growth = {
   /** From where the law is followed on: the largest size measured. */
   readonly from: Point;
-  /** Of the line that fits best (least squares in logarithms). */
+  /** Parameters of the best-fitting line (least squares in logarithms). */
   readonly exponent: number;
   /** The least and the greatest exponent between neighbouring points. */
   readonly exponentLow: number;

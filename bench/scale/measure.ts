@@ -1,4 +1,4 @@
-// Measures what docs/many-machines.md computes with, keeps it as bench/record/scale.json, and writes that section anew:
+// Measures what docs/many-machines.md computes with, keeps it as bench/record/scale.json, and regenerates that section:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //
@@ -222,7 +222,7 @@ function cutIntoSlices(sliceBytes: number): string[] {
   return slices;
 }
 
-/** Of all corpora's words, from their counts. */
+/** All corpora's words, from their counts. */
 function measureMerging(): ScaleRecord["merging"][number] {
   const counts = join(directory, "words.counts");
   const tsv = join(directory, "words.tsv");
@@ -253,7 +253,7 @@ function sixMillionWords(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Bytes of the words in a file of counts: behind the first line of its text form each is one character. */
+/** Bytes of the words in a counts file: after the first line of its text form each is one character. */
 function wordBytesOf(tsv: string): number {
   let byteCount = 0;
   let isWord = true;

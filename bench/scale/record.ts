@@ -54,7 +54,7 @@ export type LeavingOut = {
   readonly sliceCount: number;
   readonly sliceBytes: number;
   readonly minCount: number;
-  /** Words in the files of all slices together: what is sent. */
+  /** Words in the files of all slices together: the amount sent. */
   readonly sentWordCount: number;
   readonly distinctWordCount: number;
   /** Occurrences left out, as a share of all. */

@@ -214,7 +214,7 @@ const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
 let texts: string[] = [];
 let differenceCount = 0;
 
-/** tiktoken leaves out what is not matched: with every character matched, there is nothing of the kind. */
+/** tiktoken drops unmatched text; here the pattern matches every character. */
 const whole = (pattern: string) => `(?:${pattern})|[\\s\\S]`;
 
 async function compare(pattern: string, form: string, engine: "huggingface" | "tiktoken", label: string) {

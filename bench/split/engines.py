@@ -2,7 +2,7 @@
 
 {"engine": "huggingface"|"tiktoken", "pattern": regex, "texts": [text, ...]} -> {"pieces": [[piece, ...], ...]} or {"error": text}
 
-HF's Split keeps what is not matched as pieces. tiktoken only hands out tokens and leaves out what is not matched; its
+HF's Split keeps unmatched text as pieces. tiktoken only returns tokens and drops unmatched text; its
 vocabulary is every substring of the texts, so that each match is one token.
 """
 

@@ -31,7 +31,7 @@ const { values: options, positionals: paths } = parseArgs({
 const seed = 20261120;
 /** A file is compared line by line: no oracle but ours reads it whole in bounded time. */
 const fileSizeBytesMax = 4_000_000;
-/** tiktoken is told every substring of its texts, so it gets a part of the strings. */
+/** tiktoken is given every substring of its texts as a token, so it gets a part of the strings. */
 const tiktokenTextCount = 20_000;
 
 function stringsOf(characters: readonly string[], lengthMax: number): string[] {

@@ -1,7 +1,7 @@
 /**
  * Adding many sorted counts up: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
- * Each summand has so many words: half of them, the same in all, are frequent English-like ones, the others are its own.
+ * Each summand has this many words: half of them, the same in all, are frequent English-like ones, the others are its own.
  */
 
 import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";

@@ -4,7 +4,7 @@
 #     train.sh RUN SLICES VOCAB_SIZE FILE...
 #     PARALLEL='--sshloginfile nodes --env BPE' train.sh /shared/run 64 200000 /shared/corpus/*.txt
 #
-# RUN is a folder that all machines see; RUN/options is described in step.sh. Run again after failures: what was counted
+# RUN is a folder that all machines see; RUN/options is described in step.sh. Rerun after failures: finished counts
 # is not counted again.
 set -euo pipefail
 

@@ -4,8 +4,8 @@
 #     submit.sh RUN SLICES VOCAB_SIZE FILE...
 #     submit.sh /shared/run 64 200000 /shared/corpus/*.txt
 #
-# RUN is a folder that all nodes see; RUN/options is described in step.sh. Run again after failures: what was counted is
-# not counted again. What goes to sbatch besides (partition, account) stands in SBATCH_PARTITION, SBATCH_ACCOUNT, ...
+# RUN is a folder that all nodes see; RUN/options is described in step.sh. Rerun after failures: finished counts is
+# not counted again. Other sbatch settings (partition, account) come from SBATCH_PARTITION, SBATCH_ACCOUNT, ...
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -112,7 +112,7 @@ def is_iterable(value: object) -> bool:
 
 
 def refuse_text(name: str, values: object) -> None:
-    """Refuses a string where a list of strings is meant, which Python would take for its characters, and what else is no list."""
+    """Refuses a string in place of a list of strings (Python would iterate its characters), and anything else that is no list."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
     for item in values if isinstance(values, (list, tuple)) else ():

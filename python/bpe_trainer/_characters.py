@@ -1,4 +1,4 @@
-"""GPT-2's characters for bytes, in which HF spells tokens: printable ones stand for themselves, others for 256 and following."""
+"""GPT-2's characters for bytes, in which HF spells tokens: printable bytes represent themselves, the others are 256 and up."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Command:
                 flag = [option] if value is True else []
                 arguments += flag or [f"{option}={text}" for text in _texts(name, value, places)]
             for each in (*paths, *options.values()):
-                # What was given to `load` beside the files; of several tokenizers it would be said of all.
+                # Options passed to `load` in addition to the files; with several tokenizers they would apply to all.
                 if isinstance(each, Tokenizer) and each._source.options:
                     if self.__name__ in ("diff", "eval"):
                         raise TypeError(f"bpe.{self.__name__} takes no tokenizer whose files do not hold all of it")

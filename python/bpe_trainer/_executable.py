@@ -55,7 +55,7 @@ def find_executable() -> str:
 
 
 def _places() -> Iterator[str]:
-    """Where pip puts scripts: of this environment, of the user, and beside a package that was installed with --target."""
+    """Where pip puts scripts: in this environment, for the user, and next to a package installed with --target."""
     yield sysconfig.get_path("scripts")
     yield sysconfig.get_path("scripts", f"{os.name}_user")
     yield os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")
@@ -110,7 +110,7 @@ _PENDING = BaseException()
 
 
 class _Thread:
-    """A work that a new thread does, or whoever takes it first.
+    """A task that a new thread runs, or the first caller that takes it.
 
     A `threading.Thread` runs lines of Python where it is dropped, as `__del__` does: a Ctrl-C that comes there is lost.
     """
@@ -146,7 +146,7 @@ class _Thread:
         return self._begun.acquire(False)
 
     def work(self) -> None:
-        # Nothing of it is held here when it is done: its thread would be the last to know what was made.
+        # Keep no reference when it is done: otherwise its thread would be the last to hold the result.
         self._works.pop()()
 
     def has_begun(self) -> bool:
@@ -275,7 +275,7 @@ def _remove(path: str, owner: int) -> None:
 
 #: Windows has no name for it.
 _SIGKILL = 9
-#: Tokens of so many characters in all are arguments, which fit on every system.
+#: Up to this many characters, tokens are passed as arguments, which fit on every system.
 _TYPED_CHARACTERS = 1 << 15
 
 
@@ -306,7 +306,7 @@ def _too_long(command: Sequence[str]) -> BpeError:
         return BpeError(f"{longest[:60]!r}… has {len(longest)} characters: more than this system takes as an argument")
     return BpeError(
         f"{len(command) - 1} arguments are more than this system takes"
-        "\nhint: name a directory or a glob in the place of many files"
+        "\nhint: name a directory or a glob instead of many files"
     )
 
 
@@ -491,7 +491,7 @@ class Run:
                     pid, status = os.waitpid(self._pid, options)
                     self._exit_code = None if pid == 0 else os.waitstatus_to_exitcode(status)
                 except ChildProcessError:
-                    # This process ignores SIGCHLD, or reaps all its children: what was said has to do.
+                    # This process ignores SIGCHLD, or reaps all its children: rely on the output alone.
                     self._exit_code = 0
         return self._exit_code is not None
 
@@ -524,7 +524,7 @@ class Run:
         return b"".join(parts)
 
     def stop(self) -> None:
-        """Ends it as Ctrl-C does, so that it leaves nothing behind."""
+        """Interrupts it as Ctrl-C does, so that it cleans up."""
         self._send(_signal.SIGINT)
 
     def terminate(self) -> None:

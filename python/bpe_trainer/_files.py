@@ -1,4 +1,4 @@
-"""Files of plain text, encoded in this process. All others are for the executable, which knows what is text."""
+"""Files of plain text, encoded in this process. The executable handles all others, because it can tell text from binary files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import stat
 from _thread import allocate_lock
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
-#: The executable decides by so many bytes.
+#: The executable decides by this many bytes.
 _HEAD_BYTES = 1 << 13
 #: What is read at once: a part of the native module, and a little more to find a place to cut in it.
 _READ_BYTES = (1 << 18) + (1 << 12)
@@ -40,7 +40,7 @@ class Reading:
     batch: Any
 
     def __init__(self, paths: Sequence[str], end_id: int) -> None:
-        """``end_id`` is put behind each file, unless it is -1."""
+        """Appends ``end_id`` to each file, unless it is -1."""
         self._files = [_looked_at(path) for path in paths]
         self.size = sum(file.size for file in self._files)
         self._end_id = end_id

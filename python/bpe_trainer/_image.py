@@ -1,6 +1,6 @@
 """The image of a tokenizer: what the executable makes of its files, and the native module encodes with.
 
-src/tokenizer/image.ts says what is in it. Only the executable reads the files of tokenizers.
+src/tokenizer/image.ts documents the layout. Only the executable reads the files of tokenizers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Image:
 
     @property
     def has_plain_sections(self) -> bool:
-        """Whether a text between added tokens is encoded as if it were alone, and they are found as they are."""
+        """Whether text between added tokens is encoded independently, and the tokens are matched verbatim."""
         return bool(self._flags[0] & _HAS_PLAIN_SECTIONS)
 
     def is_same(self, other: "Image") -> bool:
@@ -76,7 +76,7 @@ class Image:
         )
 
     def is_of(self, directory: str) -> bool:
-        """Whether the files that decide what is loaded are those that it was made of: all of them, and no others.
+        """Whether the files that determine the tokenizer are those that it was made from: all of them, and no others.
 
         The image may be forged: it says what a file is, never which one is read.
         """
@@ -186,7 +186,7 @@ def refuse_irregular(path: str, stats: os.stat_result) -> None:
 
 
 def save_image(directory: str) -> None:
-    """Puts the image of the tokenizer in a directory beside its files."""
+    """Writes the image of the tokenizer in a directory next to its files."""
     _run_image([f"--output={os.path.join(directory, IMAGE_NAME)}", "--", directory])
 
 

@@ -1,4 +1,4 @@
-"""`train_new_from_iterator`: a tokenizer of `transformers` or `tokenizers`, learned anew from other texts.
+"""`train_new_from_iterator`: retrains a tokenizer of `transformers` or `tokenizers` on other texts.
 
 Of `transformers`' own method all is kept but the learning: class, roles, settings and post-processor are what it makes.
 """
@@ -23,9 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FunctionType
 
-#: The characters that stand for bytes, as GPT-2 has them.
+#: GPT-2's characters for bytes.
 _ALPHABET = frozenset("".join(map(chr, range(256))).translate(character_of))
-#: What `transformers`' method has to call by these names, so that others can stand in their place.
+#: Names that `transformers`' method looks up, so that substitutes can replace them.
 _REPLACED = ("TokenizerFast", "MODEL_TO_TRAINER_MAPPING")
 
 
@@ -48,8 +48,8 @@ def train_new_from_iterator(
     package. What comes back is of the same class, with the same special tokens, roles, chat template and settings; merges,
     vocabulary and ids are those that HF's own method learns from the same texts.
 
-    ``text_iterator`` gives strings, or lists of them. A string is cut as it is: not into lines, and special tokens in it are
-    text. ``new_special_tokens`` (str or AddedToken) come behind those that there are, ``special_tokens_map`` gives special
+    ``text_iterator`` gives strings, or lists of them. A string is split whole: not into lines, and special tokens in it are
+    text. ``new_special_tokens`` (str or AddedToken) come after the existing ones, ``special_tokens_map`` gives special
     tokens new names. Of the parameters of ``BpeTrainer``, ``min_frequency``, ``max_token_length``, ``show_progress``,
     ``progress_format``, ``initial_alphabet`` and ``limit_alphabet`` are taken as far as they change nothing or mean the
     same here: docs/moving.md says it of each. ``length`` is not needed. ``show_progress`` draws a
@@ -84,7 +84,7 @@ def train_new_from_iterator(
 def _check(
     tokenizer: object, texts: object, vocab_size: object, new_special_tokens: object, special_tokens_map: object
 ) -> None:
-    """A TypeError for what Python would take otherwise than it is meant."""
+    """Returns a TypeError for an argument that Python would silently misread."""
     if isinstance(tokenizer, type):
         raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
     refuse_no_texts("text_iterator", texts)
@@ -129,7 +129,7 @@ class Trainer:
             raise BpeError("progress_format 'json': give a function as show_progress")
         self.initial_alphabet = frozenset(text[:1] for text in asked["initial_alphabet"] or ())
         if foreign := self.initial_alphabet - _ALPHABET:
-            raise BpeError(f"initial_alphabet has {min(foreign)!r}, which stands for no byte")
+            raise BpeError(f"initial_alphabet has {min(foreign)!r}, which represents no byte")
         self.vocab_size, self.special_tokens, self.limit_alphabet = vocab_size, asked["special_tokens"], asked["limit_alphabet"]
         self.min_frequency, self.max_token_length = asked["min_frequency"], asked["max_token_length"]
         self.is_silent = asked["progress_format"] == "silent"
@@ -142,7 +142,7 @@ class Trainer:
 class Learner:
     """Learns merges with `bpe train --like`, for a pipeline as tokenizer.json has it."""
 
-    #: Whether it has learned: it stands in the place of HF's trainer only if that one would be called.
+    #: Whether it has trained: it replaces HF's trainer only if that one would be called.
     has_learned = False
 
     def __init__(
@@ -295,7 +295,7 @@ def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
 
 
 def _renew(post_processor: Any, names: Mapping[str, str], find: Callable[[str], Union[int, None]]) -> None:
-    """Gives a post-processor of tokenizer.json, or those in a Sequence, the names and ids that tokens have by now."""
+    """Gives a post-processor of tokenizer.json, or those in a Sequence, the current names and ids of tokens."""
 
     def id_of(token: str) -> int:
         id = find(token)
@@ -341,7 +341,7 @@ def _of_tokenizers(
     new_special_tokens: Union[Sequence[Any], None],
     special_tokens_map: Union[Mapping[str, str], None],
 ) -> Any:
-    """A `tokenizers.Tokenizer`: what that method would make of it, and its other added tokens behind the vocabulary."""
+    """A `tokenizers.Tokenizer`: the result of that method, with its other added tokens after the vocabulary."""
     root, names = json.loads(tokenizer.to_str()), special_tokens_map or {}
     model = root["model"]
     if model.get("type") != "BPE":

@@ -14,7 +14,7 @@ else:
 
 __version__ = "0.1.0"
 
-#: The names of the files in a directory that may decide what is loaded from it.
+#: The names of the files in a directory that determine the tokenizer loaded from it.
 FILES = (
     "tokenizer.json",
     "vocab.json",
@@ -159,17 +159,16 @@ def train(
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. Its text is never
         counted, and it has an id of its own. Where several match, the longest wins.
     ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
-        merges: as tekken.json has it. With ``compat`` huggingface they are first already.
+        merges: the layout of tekken.json. With ``compat`` huggingface they always come first.
     ``special_tokens_file``: Special tokens from a file: one a line, or JSON. Each counts as if given by
         ``special_tokens``, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special
         tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end
         of a line is an error; tokens with it need the JSON list.
-    ``pattern``: How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
-        expression. No token crosses a cut. Default: gpt2.
-    ``normalize``: Change text before it is cut, e.g. NFC or NFKC,lowercase. Steps in their order, separated
-        by commas: NFC, NFD, NFKC, NFKD, lowercase. Text between special tokens is changed so when it is
-        counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats
-        are not written.
+    ``pattern``: How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
+        expression. No token crosses a split. Default: gpt2.
+    ``normalize``: Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by
+        commas: NFC, NFD, NFKC, NFKD, lowercase. They apply to text between special tokens, in training and
+        whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.
     ``compat``: Which trainer to match. Merges and ids are those of that trainer: it decides which of equally
         frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end
         documents; huggingface learns from them with ``special_tokens_as_text``. Default: cs336.
@@ -180,33 +179,32 @@ def train(
     ``whole_characters``: No token joins a whole character with a part of another. Two tokens are merged only
         if both are whole characters, or if the left one is the beginning of a character and the right one its
         next byte. Bytes that are not UTF-8 are never merged.
-    ``seed_tokens``: Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text
-        only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges
-        build on them. With ``extend`` they come behind the base's, and join its tokens. One that the pattern
-        would cut is an error.
+    ``seed_tokens``: Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where
+        the pattern does not split them. Their merges come first, whatever their counts, and later merges
+        build on them. With ``extend`` they come after the base's, and join its tokens. A token that the
+        pattern would split is an error.
     ``seed_tokens_file``: Seed tokens from a file: one a line, or a JSON list. They come after those of
         ``seed_tokens``. A token with a line end needs the JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
         training up to N, then merges across the words of a line, up to four words a token. The corpus is read
         twice. At least 1.
-    ``superword_pattern``: How the tokenizer and its superwords cut text. Default: SuperBPE's: numbers and
-        runs of punctuation apart.
-    ``extend``: A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids,
-        new ones get the ids after all of them, and its files are written again with the new tokens. Without a
-        size and a corpus it only gets the special tokens and seed tokens that are given, and new names. The
-        pattern stays; documents also end at the special tokens that are given.
-    ``rename``: New texts of special tokens of the base, by the old ones; their ids stay.
+    ``superword_pattern``: How the tokenizer splits text, superwords included. Default: SuperBPE's: splits at
+        numbers and runs of punctuation.
+    ``extend``: A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids,
+        new tokens get the ids after them, and its files are rewritten with both. Without a size and a corpus,
+        only the given special tokens, seed tokens and renames change it. The pattern stays; documents also
+        end at the given special tokens.
+    ``rename``: New texts for special tokens of the base, keyed by the old texts; their ids stay.
     ``like``: Take everything but the merges from this tokenizer. Pattern, normalization, special tokens,
         roles, chat template, post-processor and class come from an existing tokenizer, as in transformers'
-        train_new_from_iterator. Options that you add win. Ties and ids follow ``compat``; without it, its
-        training.json; without that, huggingface. Added tokens that are not special get ids after the size
-        that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and
-        qwen3.
-    ``whole_texts``: With ``compat`` huggingface: do not cut text at line ends. That trainer reads files line
-        by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text
-        are plain text. With this option, every text or record is read whole.
-    ``special_tokens_as_text``: Special tokens in the text are plain text. With ``compat`` huggingface, as
-        that trainer reads them: it learns from <|endoftext|> in a file. Without this option, documents end at
+        train_new_from_iterator. Explicit options take precedence. Ties and ids follow ``compat``, else its
+        training.json, else huggingface. Added tokens that are not special get ids after the size that you ask
+        for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
+    ``whole_texts``: With ``compat`` huggingface: do not split text at line ends. That trainer reads files
+        line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a
+        text are plain text. With this option, every text or record is read whole.
+    ``special_tokens_as_text``: Special tokens in the text are plain text. With ``compat`` huggingface, this
+        matches that trainer, which learns from <|endoftext|> in a file. Without this option, documents end at
         special tokens. With ``extend``, the base's special tokens end no documents.
     ``pad_to``: Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At
         least 1.
@@ -220,68 +218,66 @@ def train(
     ``languages``: Files by language, instead of files. Each merge is then learned from the language that is
         worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help
         docs/clean-and-fair.md). Of languages that are equally badly off, the first one wins.
-    ``languages_dev``: Text on which the languages are compared. Give it for all languages or for none.
-        Nothing is learned from it.
-    ``language_ratio``: How many times shorter the text of each should get. One number for each language, in
-        their order. Bytes per token, divided by this number, say how well off a language is; the one with the
-        least gets the next merge.
-    ``language_window``: In so many merges (size) a language gets at most so many times its share (alpha): 100
-        and 2.0. A language above its limit waits, unless all are above theirs.
+    ``languages_dev``: Text for comparing the languages. Give it for all languages or for none. Nothing is
+        learned from it.
+    ``language_ratio``: Target bytes per token of each language, relative. One number for each language, in
+        their order. The language with the fewest bytes per token, divided by its number, gets the next merge.
+    ``language_window``: In any `size` merges, a language gets at most `alpha` times its share: 100 and 2.0. A
+        language above its limit waits, unless all are above theirs.
     ``global_merges``: Learn the first N merges from all text together.
     ``weights``: How often the words of some inputs count: the path of an input, a folder above it, or a glob,
-        and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last one that fits an input decides;
-        without one, the weight is 1. A weight is a number from 0 to 1,000,000 with at most six digits after
-        the point.
+        and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input
+        applies; the default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.
     ``output``: The directory of the tokenizer, written as a whole or not at all. It may be absent or empty,
         or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its
         method save.
     ``formats``: Which files to write. Names, separated by commas: huggingface is tokenizer.json and what
-        transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks, tekken
+        transformers reads next to it, gpt2 vocab.json and merges.txt, tiktoken a rank file, tekken
         tekken.json, for mistral-common, gguf tokenizer.gguf, for llama.cpp (tekken and gguf only if named).
-        The command line and Python also know image: tokenizer.image beside the others, which Python and C
-        load at once. If it is the only one named, all others that apply are written, too. Default: all that
+        The command line and Python also accept image: tokenizer.image next to the others, which Python and C
+        load instantly. If it is the only one named, all others that apply are also written. Default: all that
         apply.
-    ``ledger``: Write tokens.tsv: how often each token occurs. It has the occurrences when the token was
-        created and at the end, and the two tokens that were merged into it. Without this option it is written
-        if it is below 1 MB and ``formats`` is not given.
-    ``report``: Write charts, tables and tokens as one HTML page. It begins with what was found, needs no
-        network, and nothing in the texts that it shows can run as code.
+    ``ledger``: Write tokens.tsv: how often each token occurs. It has each token's occurrences when created
+        and at the end, and the two tokens that were merged into it. By default it is written if it is below 1
+        MB and ``formats`` is not given.
+    ``report``: Write charts, tables and tokens as one HTML page. The page starts with the findings, needs no
+        network, and never runs code from the texts it shows.
     ``workers``: Number of threads. The main thread is one of them. The default is all cores that this process
         may use, and 1 for small inputs. The result does not depend on it. At least 1. Default: all cores.
     ``memory_limit``: Memory to use; the rest goes to disk. A size such as 800MB, 2GB or 1.5GiB. The result
         does not depend on it. The default is a share of the memory that the machine or the control group has.
         Default: 80 %.
     ``cache``: Keep word counts; count only what is new. The word counts of each file are kept in DIR. Files
-        are known by their content. Any number of runs may share the directory.
-    ``cache_limit``: With ``cache``: how large it may be, e.g. 10GB. The entries that were used longest ago
-        are removed first. Default: no limit.
+        are identified by their content. Any number of runs can share the directory.
+    ``cache_limit``: With ``cache``: how large it may be, e.g. 10GB. The least recently used entries are
+        evicted first. Default: no limit.
     ``if_changed``: With ``cache``: do nothing if nothing changed. That is, if the tokenizer in the output was
         made from the same inputs with the same options.
-    ``keep``: Keep the last N results that were replaced. They stay beside the output, as DIR.<UTC start of
+    ``keep``: Keep the last N results that were replaced. They stay next to the output, as DIR.<UTC start of
         their run>.
     ``counts``: Word counts to add to the corpus. FILE is a path or a glob. With counts, no corpus is needed.
         Pattern and special tokens come from the counts; if they are given as well, they must agree.
     ``save_counts``: Also write the word counts. A name that ends in .tsv gets text, any other name the
         compact binary form.
-    ``bos``: The special token that a model uses as bos. An empty TEXT means none. Default: by its name, e.g.
-        <|endoftext|>.
-    ``eos``: The special token that a model uses as eos. An empty TEXT means none. Default: by its name, e.g.
-        <|endoftext|>.
-    ``pad``: The special token that a model uses as pad. An empty TEXT means none. Default: by its name, e.g.
-        <|pad|>, or as the chat template has it.
-    ``unk``: The special token that a model uses as unk. There is none by default: every text can be encoded
+    ``bos``: The special token that the model uses as bos. An empty TEXT means none. Default: by its name,
+        e.g. <|endoftext|>.
+    ``eos``: The special token that the model uses as eos. An empty TEXT means none. Default: by its name,
+        e.g. <|endoftext|>.
+    ``pad``: The special token that the model uses as pad. An empty TEXT means none. Default: by its name,
+        e.g. <|pad|>, or as the chat template has it.
+    ``unk``: The special token that the model uses as unk. By default there is none: every text can be encoded
         without it.
-    ``add_bos``: Put bos in front of every text that is encoded. A post-processor in tokenizer.json does it.
-    ``chat_template``: How a chat becomes text. One of the names chatml, gemma and llama3, or a file with a
-        Jinja template. A name brings the special tokens and roles of its models, where none are given.
+    ``add_bos``: Prepend bos to every encoded text. A post-processor in tokenizer.json adds it.
+    ``chat_template``: How a chat becomes text. chatml, gemma or llama3, or a file with a Jinja template. A
+        name also sets the special tokens and roles of its models, unless you give others.
     ``model_max_length``: Longest input of the model, in tokens. At least 1.
     ``tokenizer_class``: The transformers class that loads it. Default: PreTrainedTokenizerFast.
-    ``model_card``: Write README.md, the page that a model hub shows. It says what the tokenizer is, what it
-        was trained on, and how to use it. It names none of your files.
+    ``model_card``: Write README.md, the page that a model hub shows. It describes the tokenizer, what it was
+        trained on, and how to use it. It names none of your files.
     ``wait``: Wait while another run writes the output. Without it, the second run ends at once with an error
         that names the process of the first.
     ``log_file``: Append progress, warnings and the record. The last line is the record of the run, as JSON,
-        also if the run failed.
+        even if the run failed.
 
     ``progress`` is True for a line on stderr, or a function; what the function raises ends the run.
 

@@ -55,7 +55,7 @@ class Source:
         return [*self.options, *(["--special-tokens-as-text"] if self.as_text else [])]
 
     def load(self) -> Image:
-        """The image of what is there. BpeError where it is another tokenizer than before."""
+        """The image of the tokenizer at the path. Raises BpeError if it has changed."""
         with Place(self, is_checked=False) as path:
             seen = look_at(path) if self.files is None else None
             if self.fingerprint is None and self.seen not in (None, seen):
@@ -79,7 +79,7 @@ class Source:
         self.fingerprint = fingerprint
 
     def is_another(self) -> BpeError:
-        return BpeError(f'"{self.path}" is another tokenizer by now; bpe.Tokenizer.load loads it')
+        return BpeError(f'"{self.path}" has been replaced by another tokenizer; bpe.Tokenizer.load loads it')
 
     def pickled(self) -> "tuple[object, ...]":
         """What `unpickled` takes: the same bytes each time, so that caches that go by them work."""
@@ -122,7 +122,7 @@ class Place:
             self._check()
 
     def _check(self) -> None:
-        """What is there by now is loaded, and compared."""
+        """Loads the tokenizer now at the path, and compares it."""
         source = self._source
         if self._is_checked and (source.seen is None or source.seen != look_at(source.path)):
             source.load()
@@ -143,7 +143,7 @@ def unpickled(
 
 
 def look_at(path: str) -> tuple[object, ...]:
-    """Where this changes, another tokenizer may be at the path by now."""
+    """If this changes, another tokenizer may be at the path."""
     directory = path if os.path.isdir(path) else os.path.dirname(path)
     seen: list[object] = []
     for name in ("", *FILES):

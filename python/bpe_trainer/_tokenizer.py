@@ -79,7 +79,7 @@ class Encoded(dict[str, Any]):
 class Tokenizer:
     """A byte-level BPE tokenizer, exact to the program its files come from. Threads may share it.
 
-    It survives a fork. It can be pickled: as its path and the checksum of what is there, or, if it has no place of its own,
+    It survives a fork. It can be pickled: as its path and a checksum of its files, or, if it has no path,
     with its files.
     """
 
@@ -103,7 +103,7 @@ class Tokenizer:
     ) -> "Tokenizer":
         """Loads a directory of `bpe train`, HF's tokenizer.json, GPT-2's files, tiktoken's ranks, Mistral's tekken.json.
 
-        A name such as "gpt-4o" stands for what tiktoken or Hugging Face's hub has fetched to this machine. ``pattern`` and
+        A name such as "gpt-4o" loads the copy that tiktoken or Hugging Face's hub has cached on this machine. ``pattern`` and
         ``special_tokens`` are for files that do not hold them. With ``special_tokens_as_text`` a special token in a text is
         encoded as the text it is, where a call does not say otherwise. What cannot be reproduced exactly raises BpeError.
         """
@@ -165,7 +165,7 @@ class Tokenizer:
         name = path_of("directory", directory)
         if not os.path.isdir(name):
             way = f"hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
-            hint = way if "/" in name else "name a directory; a model of the hub is called org/name"
+            hint = way if "/" in name else "pass a local directory, or org/name for a model already in the HF cache"
             raise BpeError(f'"{name}" is not a directory, and nothing is fetched here\nhint: {hint}')
         return cls.load(directory)
 
@@ -224,7 +224,7 @@ class Tokenizer:
             raise BpeError("the tokenizer is closed")
 
     def _encode(self, text: Union[str, bytes], as_text: Union[bool, None]) -> list[int]:
-        """Of one that is not loaded, or closed."""
+        """The state of a tokenizer that is not loaded, or closed."""
         ids: list[int] = self._encoder().encode(text, as_text)
         return ids
 
@@ -385,7 +385,7 @@ class Tokenizer:
         """The bytes of the token with this id, of a special one those of its text. An id without a token raises BpeError."""
         found = self._vocabulary().bytes_of(whole_number("id", id))
         if not found:
-            raise BpeError(f"id {id} stands for no token")
+            raise BpeError(f"id {id} is not in the vocabulary")
         return found
 
     def decode_single_token_bytes(self, token: int) -> bytes:
@@ -594,7 +594,7 @@ class Tokenizer:
         keep: Literal["start", "end"] = "start",
         special_tokens_as_text: Union[bool, None] = None,
     ) -> str:
-        """The beginning of a text that has at most ``limit`` ids, or its end. A text that has no more is returned as it is.
+        """The beginning of a text that has at most ``limit`` ids, or its end. A text within the limit is returned unchanged.
 
         A beginning ends where the ``limit``-th token of the text ends, moved back to a whole character. Its own ids are
         counted. Should they be more than ``limit``, which is rare, it ends a token earlier, or as many as it takes; if not even
@@ -694,7 +694,7 @@ class Tokenizer:
             if name not in _OF_TRANSFORMERS:
                 raise TypeError(f"a Tokenizer takes no {name!r}")
             if value or (name == "max_length" and value is not None):
-                raise BpeError(f"{name}={value!r} is not here: {_BY_TRANSFORMERS}")
+                raise BpeError(f"{name}={value!r} is not supported: {_BY_TRANSFORMERS}")
         texts = [text] if isinstance(text, str) else _list_of(text, "text")
         given: dict[str, Any] = {
             "add_special_tokens": add_special_tokens,
@@ -711,7 +711,7 @@ class Tokenizer:
         return Encoded({name: values[0] for name, values in batch.items()} if isinstance(text, str) else batch)
 
     def _around(self, is_wanted: bool) -> tuple[list[int], list[int]]:
-        """The ids that tokenizer.json puts before a text, and behind it."""
+        """The ids that tokenizer.json puts before and after a text."""
         if not is_wanted:
             return [], []
         around = self._description()["around"]
@@ -884,7 +884,7 @@ class Tokenizer:
         return self._file("huggingface", "tokenizer.json").decode("utf-8")
 
     def _file(self, format: str, name: str) -> bytes:
-        """One file, as `bpe convert` writes it: its own tokenizer.json where nothing beside that counts."""
+        """One file, as `bpe convert` writes it: its own tokenizer.json where no other file matters."""
         with self._place() as path:
             if format == "huggingface":
                 own = os.path.join(path, name) if os.path.isdir(path) else path
@@ -909,14 +909,14 @@ class Tokenizer:
 
         A directory may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
         and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
-        file of several. With ``image``, the image that `load` makes otherwise is put beside them, so that loading runs no
+        file of several. With ``image``, the image that `load` would otherwise make is written next to them, so that loading runs no
         other program; it is used as long as the files are those that it was made of.
         """
         name = path_of("directory", directory)
         format = None if os.path.isdir(name) else _format_of(name)
         if format is not None:
             if image:
-                raise ValueError("image is for a directory, where it is put beside the files")
+                raise ValueError("image is for a directory, where it is written next to the files")
             _refuse_another(name, format[2])
             _replace(name, self._file(*format[:2]))
             return
@@ -975,7 +975,7 @@ class Tokenizer:
             if made.encode(text, allowed_special="all") != [id]:
                 shorter = next(other for other in special if other != text and text.startswith(other))
                 raise BpeError(
-                    f'tiktoken would find the special token "{shorter}" where "{text}" stands: it has its own order of them'
+                    f'tiktoken would find the special token "{shorter}" where "{text}" occurs: it matches them in its own order'
                 )
         return made
 
@@ -1078,7 +1078,7 @@ def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], 
 
 
 def _refuse_another(path: str, head: bytes) -> None:
-    """Refuses to replace what is no file of a tokenizer: a text or a data set."""
+    """Refuses to replace a file that is not a tokenizer's: a text or a data set."""
     import re
 
     try:
@@ -1121,7 +1121,7 @@ def _tokenizer_json(path: str) -> Union[str, None]:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Writes a file as a whole, or leaves what is there."""
+    """Writes a whole file, or leaves the old one."""
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     new = f"{path}.{os.getpid()}-{get_ident()}.new"
     try:
@@ -1139,7 +1139,7 @@ def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_
     try:
         characters = sum(map(len, texts)) if threads != 1 else 0
     except TypeError:
-        characters = 0  # The module says what is wrong.
+        characters = 0  # The module reports the mistake.
     wanted = _threads_for(threads, characters)
     batch = model.batch(texts, as_text, wants_lists, wanted)
 
@@ -1161,7 +1161,7 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: 
 
     Where a thread does not come to its share, for want of memory, the others do it.
     """
-    #: Room for what is raised first. To put it there takes no memory.
+    #: Preallocated for the first error raised, so that storing it takes no memory.
     errors: list[Union[BaseException, None]] = [None]
 
     def work() -> None:
@@ -1217,7 +1217,7 @@ def _refuse_text(texts: object, name: str = "texts") -> None:
 
 
 def _list_of(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
-    """What can be gone through twice."""
+    """An iterable that can be iterated twice."""
     _refuse_text(texts, name)
     if not is_iterable(texts):
         refuse(name, "a string or a list of strings" if name == "text" else "a list of strings", texts)

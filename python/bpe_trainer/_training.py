@@ -223,7 +223,7 @@ _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
 
 
 def refuse_no_texts(name: str, texts: object) -> None:
-    """Refuses what is no iterable of texts, or of lists of them, though Python could iterate over some."""
+    """Refuses anything but an iterable of texts, or of lists of them, even if Python could iterate over it."""
     refuse_text(name, texts if isinstance(texts, (str, bytes)) else ())
     if not is_iterable(texts):
         raise TypeError(f"{name} must be an iterable of strings, found {type(texts).__name__}")
@@ -243,7 +243,7 @@ def _may_be_text(path: str) -> bool:
 
 
 def _refuse_columns(texts: t.Any) -> None:
-    """Refuses what is not a list of texts but has some: of a dict and of a table Python would take the names."""
+    """Refuses containers of texts that are not lists: iterating a dict or a table gives its names."""
     named = texts if isinstance(texts, dict) else getattr(texts, "column_names", getattr(texts, "columns", None))
     if named is None:
         return

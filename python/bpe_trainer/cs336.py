@@ -34,7 +34,7 @@ def run_train_bpe(
     """Trains on a file: ``vocab``, the bytes of each id, and ``merges``, in the order in which they were made."""
     path, special_tokens = path_of("input_path", input_path), texts_of("special_tokens", special_tokens)
     with train(path, whole_number("vocab_size", vocab_size), special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
-        # The first line is a header, and nothing is behind the end of the last one.
+        # The first line is a header, and nothing follows the last line end.
         lines = Path(tokenizer._path, "merges.txt").read_text("utf-8").split("\n")[1:-1]
     merges = []
     for line in lines:
@@ -69,7 +69,7 @@ def get_tokenizer(
 ) -> _Assignment:
     """A tokenizer of this vocabulary, these merges and these special tokens, whatever ids they have.
 
-    Special tokens that the vocabulary does not have get the ids behind its largest one. Raises BpeError where a text
+    Special tokens that the vocabulary lacks get the ids after its largest one. Raises BpeError where a text
     would have no ids, or two ways to have them: a byte is missing, a token or a merge is there twice, a merge needs a
     token that has no id.
     """
@@ -120,7 +120,7 @@ def check(
     """How the result of a student's training compares with the right one of the same file and size.
 
     ``equal`` says whether it is right, ``equal_merges`` how many merges at its start are. Where the next one is another,
-    ``yours`` and ``right`` are the two, ``your_count`` and ``right_count`` how often each stands in the text by then, and
+    ``yours`` and ``right`` are the two, ``your_count`` and ``right_count`` how often each occurs in the text at that point, and
     ``reasons`` are mistakes that give yours.
     """
     special_tokens = [] if special_tokens is None else texts_of("special_tokens", special_tokens)
@@ -154,8 +154,8 @@ def check(
         if max(theirs, key=lambda pair: (theirs[pair], pair)) == given[k]:
             found["reasons"].append(mistake)
     if not found["reasons"]:
-        none = "no word has this pair by now: " if counts[given[k]] == 0 else ""
-        found["reasons"].append(f"{none}counts beside an earlier merge may be old, or words are cut by another pattern")
+        none = "no word has this pair any more: " if counts[given[k]] == 0 else ""
+        found["reasons"].append(f"{none}counts next to an earlier merge may be stale, or words are split by another pattern")
     found["reasons"] += lacks
     return found
 
@@ -216,7 +216,7 @@ def _counted(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[str]
 def _pair_counts(
     words: Mapping[bytes, int], merges: Sequence[tuple[bytes, bytes]], overlap: bool = True
 ) -> "Counter[tuple[bytes, bytes]]":
-    """How often each pair stands in the words, after some merges."""
+    """How often each pair occurs in the words, after some merges."""
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     counts: "Counter[tuple[bytes, bytes]]" = Counter()
     for word, count in words.items():

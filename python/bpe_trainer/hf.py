@@ -123,7 +123,7 @@ _MODEL_SETTINGS = (
 
 
 class _Pair:
-    """A tokenizer of HF's as it is now, and the same one of ours."""
+    """HF's tokenizer in its current state, and our equivalent."""
 
     def __init__(self, hf: Any) -> None:
         self.ours = Ours.from_str(hf.to_str())

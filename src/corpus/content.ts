@@ -61,7 +61,7 @@ function hintOf(signature: Signature, path: string): Message {
   return "packer" in signature ? `unpack it: ${signature.packer} -dc ${shellQuoted(path)} | bpe … -` : insist;
 }
 
-const insist = phrase`${asOption("binary", "text")} reads its bytes as they are`;
+const insist = phrase`${asOption("binary", "text")} reads it as text anyway`;
 
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${nameOf(path)} is ${what}`, { hint });
@@ -170,7 +170,7 @@ const signatures: readonly Signature[] = [
     also: hasTypeInZip("application/vnd.oasis"),
   },
   { what: "a PyTorch file", begins: zip, also: inZip(/\/data\.pkl$/) },
-  { what: "an archive of NumPy arrays", begins: zip, also: inZip(/\.npy$/) },
+  { what: "a NumPy archive", begins: zip, also: inZip(/\.npy$/) },
   { what: "a zip archive", remedy: piped("unzip -p FILE"), begins: zip },
   { what: "an empty zip archive", begins: "PK\x05\x06" },
   { what: "a 7z archive", remedy: piped("7z x -so FILE"), begins: "7z\xbc\xaf\x27\x1c" },
@@ -200,7 +200,7 @@ const signatures: readonly Signature[] = [
   { what: "a MATLAB file", remedy: asRecords, begins: "MATLAB 5.0 MAT-file" },
   { what: "an SQLite database", remedy: piped("sqlite3 FILE 'SELECT …'"), begins: "SQLite format 3\0" },
   { what: "a NumPy array", remedy: decoded, begins: "\x93NUMPY" },
-  { what: "a pickle of Python", remedy: asRecords, begins: "\x80", also: isPickle },
+  { what: "a Python pickle", remedy: asRecords, begins: "\x80", also: isPickle },
   { what: "a safetensors file", from: 5, begins: '\0\0\0{"' },
   { what: "a GGUF model", begins: "GGUF" },
   { what: "a Megatron index", begins: "MMIDIDX\0\0" },
@@ -224,7 +224,7 @@ const signatures: readonly Signature[] = [
   { what: "a TIFF image", begins: "MM\0*" },
   { what: "a Photoshop image", begins: "8BPS\0" },
   { what: "an MP4, HEIC or AVIF file", from: 4, begins: "ftyp" },
-  { what: "a Matroska or WebM film", begins: "\x1a\x45\xdf\xa3" },
+  { what: "a Matroska or WebM video", begins: "\x1a\x45\xdf\xa3" },
   { what: "an Ogg file", begins: "OggS" },
   { what: "a FLAC sound", begins: "fLaC" },
   { what: "an MP3 sound", begins: "ID3" },
@@ -242,7 +242,7 @@ const signatures: readonly Signature[] = [
   { what: "a Java class or Mach-O executable", begins: "\xca\xfe\xba\xbe\0" },
   { what: "a WebAssembly module", begins: "\0asm" },
   { what: "compiled Python", from: 2, begins: "\r\n\0\0" },
-  { what: "a library of object files, or a Debian package", begins: "!<arch>\n" },
+  { what: "an object-file archive, or a Debian package", begins: "!<arch>\n" },
 ];
 
 /** Whether the checksum of a tar header is valid: older archives lack the magic `ustar`. */

@@ -41,7 +41,7 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   const include = options.include ?? [];
   if (include.length > 0 && !names.some(isDirectory)) {
     throw new UserError(
-      phrase`${asOption("include")} selects files of a directory, and no directory is named`,
+      phrase`${asOption("include")} selects files in directories, and no directory is named`,
       {
         hint: "name a directory, or the files themselves",
         exitCode: exitCode.usage,
@@ -84,7 +84,7 @@ function findNamed(typed: string, options: InputOptions): FoundInputs {
   const { paths, skipped } = filesMatching(name);
   if (paths.length === 0) {
     throw new UserError(`"${name}": no such file, and no file matches it as a glob`, {
-      hint: "a glob matches no hidden files; put it in quotes, so that the shell does not expand it",
+      hint: "globs match no hidden files; quote the glob, so that the shell does not expand it",
     });
   }
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
@@ -114,7 +114,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
   };
 }
 
-const aboutRecords = phrase`about the records beside it (${asOption("include")} takes it in)`;
+const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} takes it in)`;
 
 /** The reason as a message. Records have it as text. */
 export const reasonSkipped = ({ reason }: Skipped): Message =>

@@ -161,7 +161,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
     const { inputFormat: format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") {
-        const hint = phrase`leave ${asOption("input-format")} out; ${asOption("binary", "text")} reads its bytes as they are`;
+        const hint = phrase`leave ${asOption("input-format")} out; ${asOption("binary", "text")} reads it as text anyway`;
         return { what: `Parquet, not ${format}`, hint };
       }
       const formatFrom =
@@ -247,7 +247,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
 }
 
 const parquetInStream: NotText = {
-  what: "Parquet, which says at its end what is in it, and cannot be read as a stream",
+  what: "Parquet, whose index is at the end, so it cannot be read as a stream",
   hint: "write it to a file and name that file",
 };
 

@@ -233,9 +233,9 @@ export function readPlan(
     checkFile(line, input, fail);
     checkField(line, input, options.textField, fail);
     if (line.end - line.start < line.sizeBytes) {
-      if (!canBeCutByBytes(input)) fail("it is a part of a file that can be read only as a whole", wroteHint);
+      if (!canBeCutByBytes(input)) fail("it is part of a file that can only be read whole", wroteHint);
       if (options.wholeTextsOnly && input.format === "text") {
-        fail("it is a part of a text, and this tokenizer can encode texts only as a whole", wholeHint);
+        fail("it is part of a text, and this tokenizer can only encode whole texts", wholeHint);
       }
     }
     checkEnds(line, input, options, fail);
@@ -279,7 +279,7 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
   if (isAtEdge || ((startsInside || endsInside) && !isText)) {
-    fail("it is cut within a document that cannot be cut", wroteHint);
+    fail("it splits a document that cannot be split", wroteHint);
   }
   const isCut = (atByte: number, isInside: boolean) => {
     if (atByte === 0 || atByte === sizeBytes || isInside) return true;
@@ -287,7 +287,7 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
     return specialTokens.some((token) => hasTextAt(input, token, atByte));
   };
   if (!isCut(start, startsInside) || !isCut(end, endsInside)) {
-    fail("it begins or ends where bpe plan does not cut", wroteHint);
+    fail("it begins or ends where bpe plan does not split", wroteHint);
   }
 }
 
@@ -332,7 +332,7 @@ const wroteHint =
   "a file is cut only where no word crosses, which bpe plan finds: lines can be left out, but not edited";
 
 function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
-  const hint = "cuts depend on it: give the options that the plan was made with, or make a new plan";
+  const hint = "splits depend on it: give the options that the plan was made with, or make a new plan";
   if (line.patternDigest !== wanted.patternDigest) fail("it was planned for another pattern", hint);
   if (line.specialTokensDigest !== wanted.specialTokensDigest) {
     fail("it was planned for other special tokens", hint);
@@ -375,9 +375,9 @@ function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail)
 }
 
 function checkFile(line: PlanLine, input: Input, fail: Fail): void {
-  const hint = "make a new plan, and count its ranges anew";
+  const hint = "make a new plan, and recount its ranges";
   if (line.inputFormat !== input.format) {
-    fail(`"${line.path}" is read as ${input.format} above, and as ${line.inputFormat} here`, hint);
+    fail(`"${line.path}" was read as ${input.format} above, and is read as ${line.inputFormat} here`, hint);
   }
   if (line.sizeBytes !== input.sizeBytes) {
     fail(`"${line.path}" has ${input.sizeBytes} bytes, and had ${line.sizeBytes} in the plan`, hint);

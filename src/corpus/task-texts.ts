@@ -201,7 +201,7 @@ export class TaskTexts {
     const neededBytes = readerBytes + waitingBytes;
     return this.memory.claim(
       neededBytes,
-      () => `"${path}": what stands from byte ${startByte} on without an end of a word`,
+      () => `"${path}": the text from byte ${startByte} to the next safe split`,
     );
   }
 

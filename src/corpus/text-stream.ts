@@ -410,7 +410,7 @@ export class JsonLinesStream implements ByteStream {
       this.state = state.end;
       return space;
     }
-    if (now === state.end) throw this.error("is followed by something else behind its array");
+    if (now === state.end) throw this.error("has more content after its array");
     throw this.error(now === state.after ? "is followed by something else" : "is not a JSON object", now);
   }
 

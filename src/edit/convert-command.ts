@@ -46,9 +46,9 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   await lockDirectory(output, directory);
   const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)
-    output.warn("special tokens are never found in a text by tekken.json; by the new files they are");
+    output.warn("tekken.json never matches special tokens in text; the new files do");
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
-    output.warn("special tokens are found in a text by these files; by tekken.json they never are");
+    output.warn("these files match special tokens in text; tekken.json never does");
   if (formatNames?.includes("gguf") === true) {
     const said = describeLlamaCpp(parts.description.patternName);
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);

@@ -8,11 +8,11 @@ export const editCommands: readonly Command[] = [
     ...oneTokenizer,
     description: "make a vocabulary smaller",
     details:
-      "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that no other token is made of. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
+      "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that is part of no other token. Bytes and added tokens stay. The result has the same kinds of files, and ids.tsv, which maps old ids to new ones.",
     options: pruneOptions,
     examples: [
       {
-        what: "To 500 tokens, by what a text needs",
+        what: "To the 500 tokens that a text needs most",
         command: "bpe prune tokenizer --text corpus.txt -n 500 -o smaller",
       },
     ],
@@ -25,7 +25,7 @@ export const editCommands: readonly Command[] = [
     ...oneTokenizer,
     description: "keep the first merges of a tokenizer",
     details:
-      "Its first merges stay, as if training had stopped there; so do bytes and added tokens. The result has the same kinds of files, and ids.tsv, which has the new id of each old one.",
+      "Keeps the first merges, as if training had stopped there, and all bytes and added tokens. The result has the same kinds of files, and ids.tsv, which maps old ids to new ones.",
     options: truncateOptions,
     examples: [{ what: "Two sizes", command: "bpe truncate tokenizer -n 400,300 -o smaller" }],
     run: async () => (await import("./prune-command.ts")).runTruncate,
@@ -36,7 +36,8 @@ export const editCommands: readonly Command[] = [
     files: "<tokenizer>",
     ...oneTokenizer,
     description: "write a tokenizer as other kinds of files",
-    details: "Ids stay: what is written is loaded, and compared.",
+    details:
+      "Converts a tokenizer to other file formats. Ids do not change; the output is reloaded and verified.",
     options: convertOptions,
     examples: [
       { what: "As all kinds", command: "bpe convert tokenizer/tokenizer.tiktoken -o converted" },
@@ -50,9 +51,9 @@ export const imageCommand: Command = {
   name: "image",
   files: "<tokenizer>",
   ...oneTokenizer,
-  description: "make a tokenizer that other programs load",
+  description: "make one file that Python and C programs load",
   details:
-    "Writes what Python's native module and C programs encode with, in their own process, as one file. It belongs to this version of bpe: another one refuses it.",
+    "Writes one file with which Python's native module and C programs encode in-process. It works only with this version of bpe: others refuse it.",
   options: imageOptions,
   examples: [{ what: "For a C program", command: "bpe image tokenizer -o tokenizer.image" }],
   run: async () => (await import("./convert-command.ts")).runImage,

@@ -48,7 +48,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const elapsedMs = Math.round(performance.now() - startMs);
   const removedCount = removedCounts[0]!;
   const share = `${((100 * removedCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
-  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(removedCount)} (${share}) were of tokens that are gone`;
+  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(removedCount)} (${share}) were of removed tokens`;
   const result = { ...pruned, size: sizes[0]!, removedCount, tokenCount, elapsedMs, output: asked.output };
   output.succeed(
     (columns) => [
@@ -67,8 +67,8 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   const sizes = readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
     if (isMore)
       throw usageError(
-        phrase`${asOption("vocab-size", `+${count}`)} is more tokens`,
-        phrase`give how many stay: ${asOption("vocab-size", "32k", "n")}`,
+        phrase`${asOption("vocab-size", `+${count}`)} adds tokens, and truncate removes them`,
+        phrase`give the number of tokens to keep: ${asOption("vocab-size", "32k", "n")}`,
       );
     return count;
   });
@@ -108,7 +108,9 @@ function summaryOf(
     ["text", text],
     [
       "unreachable",
-      unreachableCount === 0 ? "" : `${countNoun(unreachableCount, "token")} that nothing gave, all gone`,
+      unreachableCount === 0
+        ? ""
+        : `${countNoun(unreachableCount, "token")} that nothing could produce, all removed`,
     ],
     ["time", formatSeconds(result.elapsedMs / 1000)],
     ["written", `${place}: ${names.join(", ")}`],

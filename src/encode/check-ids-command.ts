@@ -50,7 +50,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   if (noncanonicalCount > 0)
     throw new UserError(
       `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that encoding the text does not give`,
-      { hint: "were they made with another tokenizer or pattern? bpe diff A B --text FILE compares two" },
+      { hint: "were they made with a different tokenizer or pattern? bpe diff A B --text FILE compares two" },
     );
   output.succeed(
     `canonical: ${countNoun(idCount, "id")} in ${countNoun(documentCount, "document")} are those that encoding gives`,

@@ -45,7 +45,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   if (files !== undefined && isPart(files.format) && plan === undefined)
     throw usageError(
       phrase`${asOption("ids-format", "part")} is for ranges of a plan`,
-      phrase`give them: ${asOption("ranges", "FILE")}, by bpe plan`,
+      phrase`give them: ${asOption("ranges", "FILE")}, made by bpe plan`,
     );
   checkFiles(invocation.files, asked);
 
@@ -109,7 +109,7 @@ function summarize(
 ): void {
   const { idCount, textBytes, invalidByteCount } = encoded;
   if (files?.ifChanged && (encoded as EncodedFiles).isUnchanged) {
-    const message = `unchanged: "${files.base}.json" is of the same inputs with the same options`;
+    const message = `unchanged: "${files.base}.json" was made from the same inputs with the same options`;
     output.succeed(message, { changed: false, output: path });
     return;
   }
@@ -119,7 +119,7 @@ function summarize(
   // The summary counts ids from earlier, resumed runs as well.
   const did =
     formerFileCount > 0
-      ? `went on: read ${formatBytes(textBytes)} more, ${countNoun(idCount, "id")} in all`
+      ? `resumed: read ${formatBytes(textBytes)} more, ${countNoun(idCount, "id")} in all`
       : `encoded ${formatBytes(textBytes)} to ${countNoun(idCount, "id")} (${perToken} bytes each)`;
   output.succeed(
     [
@@ -146,7 +146,7 @@ function summarize(
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
-  const former = formerFileCount > 0 ? `, ${groupDigits(formerFileCount)} of them there before` : "";
+  const former = formerFileCount > 0 ? `, ${groupDigits(formerFileCount)} of them from before` : "";
   const empty = omitsEmpty ? "; empty ones are left out" : "";
   return [`${countNoun(documentCount, "document")} in ${countNoun(fileCount, "file")}${former}${empty}`];
 }
@@ -168,7 +168,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   if (output === undefined) {
     const given = ofFiles.find(([key]) => asked[key] !== undefined);
     if (given === undefined) return undefined;
-    throw usageError(`--${given[1].name} is for files of ids`, "name one: -o ids.npy");
+    throw usageError(`--${given[1].name} is for id files`, "name one: -o ids.npy");
   }
   const format = idFormatOf(idsFormat, output);
   if (format === undefined) {

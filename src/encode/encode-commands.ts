@@ -22,7 +22,7 @@ export const planCommand: Command = {
   filesDescription: "text, JSON lines, Parquet; directories, globs",
   description: "cut a corpus into ranges for several machines",
   details:
-    "Cuts files into ranges of bytes, one line of JSON each. Any number of machines can count or encode them, with --ranges of count and encode. The results add up to those of the whole corpus.",
+    "Splits files into byte ranges, one line of JSON each. Any number of machines can process them, with --ranges of count and encode. The results add up to those of the whole corpus.",
   // The error can then explain that other machines cannot read a pipe.
   readsPipe: true,
   options: planOptions,
@@ -32,7 +32,7 @@ export const planCommand: Command = {
       command: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
     },
     {
-      what: "Into a file, that all machines read",
+      what: "Into a file that all machines read",
       command: "bpe plan corpus.txt -s '<|endoftext|>' -o plan.jsonl",
     },
   ],
@@ -46,7 +46,7 @@ export const encodeCommands: readonly Command[] = [
     ...corpusFiles,
     description: "turn text into token ids",
     details:
-      "Encodes text with any byte-level BPE tokenizer. The ids are those that the tokenizer's own library gives.",
+      "Encodes text with any byte-level BPE tokenizer. The ids match those of the tokenizer's own library.",
     readsPipe: true,
     filesFrom: ["ranges"],
     options: encodeOptions,
@@ -54,7 +54,7 @@ export const encodeCommands: readonly Command[] = [
       { what: "A text, for numpy", command: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy" },
       { what: "A pipe, as numbers", command: "echo 'hello world' | bpe encode --tokenizer tokenizer" },
       {
-        what: "A dataset, its documents apart",
+        what: "A data set, with an end token after each document",
         command:
           "bpe encode data --include '*.jsonl.zst' --tokenizer tokenizer --append-token '<|endoftext|>' -o data.bin",
       },
@@ -73,11 +73,14 @@ export const encodeCommands: readonly Command[] = [
     ...corpusFiles,
     description: "count the tokens of files",
     details:
-      "Counts tokens as wc counts words: of each file, of each directory that is named, and in total. The numbers are those of the ids that encode gives. Bytes are those of the text, uncompressed; of records, those of the text field. It writes only to stdout. To count words for training, use bpe count.",
+      "Counts tokens as wc counts words: per file, per named directory, and in total. The counts match the ids of bpe encode. Bytes are those of the uncompressed text; for records, of the text field. It writes only to stdout. To count words for training, use bpe count.",
     readsPipe: true,
     options: tokensOptions,
     examples: [
-      { what: "The files of a directory, and its sum", command: "bpe tokens corpus/ --tokenizer tokenizer" },
+      {
+        what: "The files of a directory, and their sum",
+        command: "bpe tokens corpus/ --tokenizer tokenizer",
+      },
       {
         what: "A number, for a script",
         command: "bpe tokens corpus.txt --tokenizer tokenizer --json -q | jq .total.tokens",
@@ -151,7 +154,7 @@ export const idsCommands: readonly Command[] = [
     reads: "files",
     filesDescription: "ids that encode wrote, in any format, or decimal; -",
     description: "ids of a smaller vocabulary, without the text",
-    details: "They are those that encoding the text anew would give. -p and -s are for the file of --from.",
+    details: "The same ids as re-encoding the text. -p and -s are for the file of --from.",
     readsPipe: true,
     options: truncateIdsOptions,
     examples: [
@@ -169,7 +172,7 @@ export const idsCommands: readonly Command[] = [
     filesDescription: "NAME.json of each part, in any order; globs",
     description: "join parts that many machines encoded",
     details:
-      "Parts are what bpe encode --ids-format part made of ranges of a plan. The files are those of one machine.",
+      "Parts come from bpe encode --ids-format part on ranges of a plan. The result matches that of one machine.",
     options: joinIdsOptions,
     examples: [
       {

@@ -54,7 +54,7 @@ export const idFiles = tableOf({
     topic: "output",
     description: "write numbered files of N ids, each a little more",
     details:
-      "Each ends with the document in which it gets N ids. NAME.json says which are there; the same command goes on behind them.",
+      "A shard closes at the end of the document that takes it past N ids. NAME.json lists the finished shards; repeating the command resumes after them.",
   },
   ifChanged: {
     name: "if-changed",
@@ -142,11 +142,14 @@ export const planOptions = tableOf({
   ...{ specialTokens, specialTokensFile, pattern },
   normalize: {
     ...normalize,
-    excludes: [{ other: "tokenizer", why: "the tokenizer says how text is changed" }],
+    excludes: [{ other: "tokenizer", why: "the tokenizer determines the normalization" }],
     description: "plan for bpe count with this --normalize",
     details: "Ranges end where no character is changed together with its neighbour.",
   },
-  compat: { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
+  compat: {
+    ...compat,
+    excludes: [{ other: "tokenizer", why: "the tokenizer determines how text is split" }],
+  },
   ...readingOptions,
   tokenizer: {
     ...tokenizer,
@@ -220,7 +223,7 @@ export const truncateIdsOptions = tableOf({
   from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
   to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made of it" },
   output: { ...documentLines, sample: "ids.npy", description: "its ids, in files as those of the larger" },
-  idsFormat: { ...idFiles.idsFormat, default: "as it is read, or by the ending of --output" },
+  idsFormat: { ...idFiles.idsFormat, default: "the format that is read, or by the ending of --output" },
   idType: {
     ...typeOfBinary,
     description: "type of the ids in .bin files, read and written",

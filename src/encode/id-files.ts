@@ -389,7 +389,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   const path = manifestPathOf(options);
   const first = shardPaths(base, format, 0)[0]!;
   const isThere = statOf(first) !== undefined;
-  const hint = `remove it and "${base}_*" to begin anew, or choose another name`;
+  const hint = `remove it and "${base}_*" to start over, or choose another name`;
   if (statOf(path) === undefined) {
     if (!isThere) return undefined;
     throw new UserError(`"${first}" is there, but not "${path}", which says of what it is`, {
@@ -401,7 +401,8 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     const manifest = readManifest(path, hint);
     listed = { manifest, path, base, format, hint };
     const differs = describeDifference(manifest.request, request);
-    if (differs !== undefined) throw new UnusableShards(`"${path}" is of another run: ${differs}`, { hint });
+    if (differs !== undefined)
+      throw new UnusableShards(`"${path}" belongs to a different run: ${differs}`, { hint });
     checkSizes(listed);
     await checkContents(listed, undefined, checking);
     return manifest;

@@ -61,7 +61,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
     if (mergeCount >= 0) return mergeCount;
     throw usageError(
-      phrase`${asOption("vocab-size", size.count)} is too small: the alphabet has ${alphabetSize} ids, from 0 to the largest`,
+      phrase`${asOption("vocab-size", size.count)} is too small, it must be at least ${alphabetSize} (the ids from 0 to the largest)`,
       "-n +1000 learns 1,000 new tokens",
     );
   };

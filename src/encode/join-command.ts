@@ -31,7 +31,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   const { isUnchanged, omitsEmpty, ...counts } = joined;
   const elapsedMs = performance.now() - startMs;
   const summary = isUnchanged
-    ? [`unchanged: "${files.base}.json" is of the same inputs with the same options`]
+    ? [`unchanged: "${files.base}.json" was made from the same inputs with the same options`]
     : [
         `joined ${countNoun(partPaths.length, "part")} to ${countNoun(counts.idCount, "id")} in ${formatSeconds(elapsedMs / 1000)}`,
         ...filesLine(joined, files),

@@ -94,7 +94,7 @@ export async function joinParts(
   if (!isUnchanged) {
     if (!files.isAtStart)
       throw new UserError(`"${asked.base}.json" is of an encoding that has not ended`, {
-        hint: "let its bpe encode go on, or choose another name",
+        hint: "let its bpe encode finish, or choose another name",
       });
     try {
       await writeParts(parts, files, options.report);
@@ -113,7 +113,7 @@ const partFormat = idFormatOf("part", "")!;
 
 function openPart(path: string, plan: readonly PlanLine[], planPath: string): Part {
   const hint = "bpe encode --ranges … --ids-format part -o NAME writes NAME.json, which is given here";
-  if (!path.endsWith(".json")) throw usageError(`"${path}" is no manifest of a part`, hint);
+  if (!path.endsWith(".json")) throw usageError(`"${path}" is not the manifest of a part`, hint);
   const base = path.slice(0, -".json".length);
   const again = "encode this part again, or fetch its files";
   const manifest = readManifest(path, again);
@@ -121,7 +121,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
     throw new UserError(`"${path}" is not of a part of a plan: ${what}`, { hint });
   });
   if (manifest.next !== null)
-    throw new UserError(`"${path}" is of a part that is not whole yet`, { hint: "run its bpe encode again" });
+    throw new UserError(`"${path}" belongs to an unfinished part`, { hint: "run its bpe encode again" });
   const listed = { manifest, path, base, format: partFormat, hint: again };
   checkSizes(listed);
   const lineOf = new Map(plan.map((line) => [keyOf(line.path, line.start, line.end), line]));
@@ -132,16 +132,15 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
     throw new UserError(
       `"${path}" has bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" has not`,
       {
-        hint: "give the plan that the parts were encoded by",
+        hint: "give the plan that the parts were encoded from",
       },
     );
   });
   const gap = lines.findIndex((line, i) => line !== lines[0]! + i);
   if (gap < 0) return { ...listed, asked, firstLine: lines[0]! };
-  throw new UserError(
-    `"${path}" has line ${lines[gap]! + 1} of the plan behind line ${lines[gap - 1]! + 1}`,
-    { hint: followHint },
-  );
+  throw new UserError(`"${path}" has line ${lines[gap]! + 1} of the plan after line ${lines[gap - 1]! + 1}`, {
+    hint: followHint,
+  });
 }
 
 const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);
@@ -173,7 +172,7 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
     const [first, own] = [sorted[0]!, part].map(({ manifest }) => ({ ...manifest.request, ...apart }));
     const differs = describeDifference(first, own!);
     if (differs !== undefined)
-      throw new UserError(`"${part.path}" is of another run than "${sorted[0]!.path}": ${differs}`, {
+      throw new UserError(`"${part.path}" belongs to a different run than "${sorted[0]!.path}": ${differs}`, {
         hint: "encode all slices with the same tokenizer and options",
       });
   }

@@ -128,7 +128,7 @@ export function checkEncodedBy(parts: TokenizerParts, path: string): void {
     (specialTokensAsText) => fingerprintOf({ ...parts, specialTokensAsText }) === encodedBy,
   );
   if (isOwn) return;
-  throw new UserError(`"${path}" has ids of another tokenizer than "${parts.description.path}"`, {
+  throw new UserError(`"${path}" has ids of a different tokenizer than "${parts.description.path}"`, {
     hint: `"${manifestPath}" says so: give the tokenizer that encoded it`,
   });
 }

@@ -215,5 +215,5 @@ function cutIds(
 
 const noPiece = (id: number, position: number) =>
   new UserError(`the id ${id} at position ${position} is one that no text gives`, {
-    hint: phrase`these are ids of another tokenizer than that of ${asOption("from")}`,
+    hint: phrase`these ids are of a different tokenizer than that of ${asOption("from")}`,
   });

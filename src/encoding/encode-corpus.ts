@@ -411,7 +411,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
     } catch (error) {
       if (!(error instanceof NoMemory)) throw error;
       const { message, hint } = error;
-      const place = `"${this.inputs[inputIndex]!.path}", at or behind byte ${this.offsetByte}`;
+      const place = `"${this.inputs[inputIndex]!.path}", at or after byte ${this.offsetByte}`;
       throw new UserError(`${place}: ${message}`, { hint });
     }
   }

@@ -161,7 +161,9 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
     throw usageError(phrase`${asOption("measure", "parity")} compares texts, and there is only one`);
   const { wordCount = 0 } = asked;
   if (wordCount > costliestMax)
-    throw usageError(phrase`${asOption("words")}: ${wordCount} is too large, the most is ${costliestMax}`);
+    throw usageError(
+      phrase`${asOption("words")}: ${wordCount} is too large, it must be at most ${costliestMax}`,
+    );
   return { measures: [...measures], wordCount };
 }
 

@@ -20,7 +20,7 @@ export const evaluateCommands: readonly Command[] = [
     filesDescription: "a tokenizer, and a text to encode",
     description: "show how a text is encoded",
     details:
-      "Shows how a text is cut, and each merge: its rank, what it joins, and, if tokens.tsv is there, how often training made it. The ids are those of bpe encode, which reads files.",
+      "Shows how a text is split, and each merge: its rank, what it joins, and, with a tokens.tsv, how often training made it. The ids are those of bpe encode, which reads files.",
     options: explainOptions,
     examples: [{ what: "A word", command: "bpe explain tokenizer ' lowest'" }],
     run: async () => (await import("./explain-command.ts")).runExplain,
@@ -32,7 +32,7 @@ export const evaluateCommands: readonly Command[] = [
     reads: "tokenizer",
     description: "measure and compare tokenizers on texts",
     details:
-      "Encodes each text with each tokenizer, and measures bytes, characters and words per token, how words and numbers are cut, how much of the vocabulary is used, and how equal the texts are in their costs. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
+      "Encodes each text with each tokenizer, and measures bytes, characters and words per token, how words and numbers are split, how much of the vocabulary is used, and how evenly the texts are served. A tokenizer is a path, or NAME=PATH; a directory of several sizes means all of them. bpe help docs/evaluate.md has the formulas.",
     options: evalOptions,
     examples: [
       {
@@ -62,7 +62,7 @@ export const evaluateCommands: readonly Command[] = [
     reads: "tokenizer",
     description: "show how two tokenizers differ",
     details:
-      "Shows tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
+      "Shows tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they split differently.",
     options: diffOptions,
     examples: [
       { what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" },

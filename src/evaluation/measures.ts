@@ -271,7 +271,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
   ),
   field(
     "relativeCost",
-    "cost beside the first",
+    "cost relative to the first",
     "lower",
     "FLOPs per byte divided by those of the first tokenizer",
     decimal(3),
@@ -385,7 +385,7 @@ export const termMeasures: readonly Measure<TermTokens>[] = [
   field("tokens", "tokens of terms", "lower", "as texts of their own", groupDigits),
   field(
     "tokensBehindSpace",
-    "tokens of terms behind a space",
+    "tokens of terms after a space",
     "lower",
     "with a space before each",
     groupDigits,

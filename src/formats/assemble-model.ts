@@ -211,7 +211,7 @@ export function checkOwnIds(
     if (Buffer.compare(Buffer.from(content), bytes) === 0) continue;
     throw new UserError(
       `"${path}": the special token ${showValue(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
-      { hint: "give it an id that no token has" },
+      { hint: "give it an unused id" },
     );
   }
 }
@@ -221,7 +221,7 @@ export function refuseOptions(name: string, { pattern, specialTokens = [] }: Loa
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = asOption(pattern !== undefined ? "pattern" : "special-token");
   throw new UserError(phrase`${given} is stored in ${name}, so it cannot be given as an option`, {
-    hint: "leave it out, or name the vocab.json or the file of ranks",
+    hint: "leave it out, or name the vocab.json or the rank file",
     exitCode: exitCode.usage,
   });
 }

@@ -21,7 +21,7 @@ export type FormatEntry = {
 export const formats: readonly FormatEntry[] = [
   {
     name: "huggingface",
-    written: "tokenizer.json and what transformers reads beside it",
+    written: "tokenizer.json and what transformers reads next to it",
     names: [["tokenizer.json"]],
     matches: (head) => /^\s*\{/.test(head),
     suffix: ".json",
@@ -36,7 +36,7 @@ export const formats: readonly FormatEntry[] = [
   },
   {
     name: "tiktoken",
-    written: "a file of ranks",
+    written: "a rank file",
     // Meta calls its file of ranks `tokenizer.model`.
     names: [["tokenizer.tiktoken"], ["tokenizer.model"]],
     matches: (head) => /^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(head),

@@ -165,7 +165,7 @@ function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: stri
       const id = vocab.get(text) ?? specialIds?.[s];
       if (id !== undefined) return [text, id];
       throw new UserError(
-        `"${path}" lacks ${showValue(text)}, a special token in the training record beside it`,
+        `"${path}" lacks ${showValue(text)}, a special token in the training record next to it`,
         {
           hint: "the files are from different trainings: train again, or move the record away",
         },

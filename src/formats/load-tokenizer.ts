@@ -21,7 +21,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
   const stats = statOf(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
-      hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a file of ranks or a tekken.json",
+      hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a rank file or a tekken.json",
     });
   }
   if (idMergesPath(path) !== undefined) {
@@ -122,7 +122,7 @@ export function fileAt(path: string): TokenizerFile {
   const named = formats.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
   throw new UserError(`"${path}" is not a known kind of tokenizer`, {
-    hint: "the known kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
+    hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files and tekken.json",
   });
 }
 /** Tokenizer files that cannot be loaded. */

@@ -80,9 +80,12 @@ export function findTokenizer(typed: string): FoundTokenizer {
 }
 
 const notFoundError = (typed: string, hint: string) =>
-  new UserError(`"${typed}": no such file or directory, and no tokenizer in the caches of this machine`, {
-    hint,
-  });
+  new UserError(
+    `"${typed}": no such file or directory, and no tokenizer of that name in this machine's caches`,
+    {
+      hint,
+    },
+  );
 
 /** Finds tiktoken's copy of a file. An empty variable means that tiktoken keeps none. */
 function ranksInCache(url: string): string | undefined {

@@ -83,7 +83,7 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
     return "tiktoken merges in the order of ids, and the merges have another order";
   }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
-    return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a file of ranks a whole pretoken would`;
+    return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a rank file a whole pretoken would`;
   return settingOnlyInTokenizerJson(tokenizer);
 }
 
@@ -245,7 +245,7 @@ const rankLine =
 function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
   if (sources === undefined) {
     throw new UserError(
-      `"${path}": a file of ranks does not hold its pattern, and these ranks are not known`,
+      `"${path}": a rank file does not hold its pattern, and these ranks are not known`,
       {
         hint: phrase`name it, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
         exitCode: exitCode.usage,

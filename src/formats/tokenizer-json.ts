@@ -475,7 +475,7 @@ function refuseUnsupportedTokens(
       if (stripping !== undefined && contains(whiteSpace, pattern.codePointAt(0)!)) {
         refuse(
           path,
-          `the added token ${quoted(token)} begins with white space, which ${quoted(stripping)} takes along (rstrip)`,
+          `the added token ${quoted(token)} begins with white space, which ${quoted(stripping)} strips (rstrip)`,
         );
       }
     }

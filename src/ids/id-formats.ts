@@ -202,7 +202,7 @@ function lengthOf(idCount: number): number {
   throw new UserError(
     `a document of ${groupDigits(idCount)} ids does not fit this format: it may have ${groupDigits(int32Max)}`,
     {
-      hint: phrase`cut it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+      hint: phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
     },
   );
 }

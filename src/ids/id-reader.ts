@@ -203,7 +203,7 @@ const showWord = (word: string) =>
 
 function notAnId(path: string, word: string): UserError {
   return new UserError(`${nameOf(path)}: "${showWord(word)}" is not an id`, {
-    hint: "ids are decimal numbers with white space between; bpe encode makes them of text",
+    hint: "ids are decimal numbers separated by white space; bpe encode makes them from text",
   });
 }
 
@@ -373,7 +373,7 @@ class DecimalLines {
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
     return new UserError(`"${this.path}": ${this.line}: "${showWord(word)}" is not an id`, {
-      hint: "each line is a document: decimal whole numbers, separated by spaces",
+      hint: "each line is a document: decimal integers separated by spaces",
     });
   }
 }

@@ -109,7 +109,7 @@ export class ParquetIds implements IdWriter {
     const count = this.count + ids.length;
     if (count > pageIdsMax) {
       throw new UserError(`a document of more than ${pageIdsMax} ids does not fit a row of Parquet`, {
-        hint: phrase`cut it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+        hint: phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
       });
     }
     if (count > this.ids.length) this.ids = grow(this.ids, count);

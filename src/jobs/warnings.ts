@@ -36,7 +36,7 @@ export type Warning =
   /** Files of equal word counts: one part of a corpus may have been counted twice. Both are added. */
   | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
   /** A stream with a cache: its content is unknown before it is read. */
-  | { readonly kind: "stream beside a cache"; readonly path: string }
+  | { readonly kind: "stream with a cache"; readonly path: string }
   /** Languages are compared by texts that do not correspond. */
   | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
   | { readonly kind: "normalizer" }
@@ -68,8 +68,8 @@ export function formatWarning(warning: Warning): Message {
       const [before, path] = warning.paths;
       return `"${before}" and "${path}" hold the same word counts: both are added`;
     }
-    case "stream beside a cache":
-      return phrase`${asOption("cache")} keeps nothing of streams: "${warning.path}" is counted anew in each run`;
+    case "stream with a cache":
+      return phrase`${asOption("cache")} keeps nothing of streams: "${warning.path}" is recounted in each run`;
     case "uneven languages":
       return formatUnevenLanguages(warning);
     case "normalizer":
@@ -81,7 +81,7 @@ export function formatWarning(warning: Warning): Message {
         ? `seed tokens that the base has already: ${warning.shown}`
         : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
     case "seed tokens without a space":
-      return phrase`seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
+      return phrase`seed tokens that are not used after a space, as within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
       return phrase`documents end at special tokens in "${warning.path}", which HF's trainer reads as text: ${asOption("special-tokens-as-text")} does so, too`;
     case "files in the old result":
@@ -156,7 +156,7 @@ export const streamBesideCache = (inputs: readonly Input[]): Warning[] =>
   inputs
     .filter(({ isStream }) => isStream)
     .slice(0, 1)
-    .map(({ path }) => ({ kind: "stream beside a cache", path }));
+    .map(({ path }) => ({ kind: "stream with a cache", path }));
 
 /** With this ratio of bytes, it is hardly the same text in another language. */
 const unevenFactor = 2;

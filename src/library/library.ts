@@ -46,7 +46,7 @@ const libraryOptions = tableOf({
     name: "texts",
     kind: untypedKind("Texts", "an iterable or async iterable of strings", isIterable),
     topic: "input",
-    description: "texts in memory, or made as they are asked for; each is a document of its own",
+    description: "texts in memory, or from an iterator; each is a separate document",
     details: "They are read once, as fast as words are counted, and not held.",
   },
   wordCounts: {
@@ -67,7 +67,7 @@ const hooks = tableOf({
     name: "signal",
     kind: untypedKind("AbortSignal", "an AbortSignal", isSignal),
     topic: "general",
-    description: "ends the training: it rejects with the signal's reason, and leaves nothing behind",
+    description: "aborts the training: it rejects with the signal's reason, and leaves no files",
   },
   onProgress: {
     name: "onProgress",
@@ -79,7 +79,7 @@ const hooks = tableOf({
     name: "onWarning",
     kind: callback("(message: string) => void"),
     topic: "general",
-    description: "called with each warning: what is not an error, but may not be what was meant",
+    description: "called with each warning: not an error, but perhaps not what you intended",
   },
 });
 

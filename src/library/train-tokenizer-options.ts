@@ -13,8 +13,8 @@ export type TrainTokenizerOptions = {
    */
   readonly files?: string | readonly string[] | undefined;
   /**
-   * Texts in memory, or made as they are asked for; each is a document of its own. They are read once, as
-   * fast as words are counted, and not held.
+   * Texts in memory, or from an iterator; each is a separate document. They are read once, as fast as words
+   * are counted, and not held.
    */
   readonly texts?: Texts | undefined;
   /**
@@ -34,19 +34,19 @@ export type TrainTokenizerOptions = {
    */
   readonly specialTokens?: readonly string[] | undefined;
   /**
-   * Special tokens get the first ids. The 256 bytes come after them, in order, then merges: as tekken.json
-   * has it. With `compat` huggingface they are first already.
+   * Special tokens get the first ids. The 256 bytes come after them, in order, then merges: the layout of
+   * tekken.json. With `compat` huggingface they always come first.
    */
   readonly specialTokensFirst?: boolean | undefined;
   /**
-   * How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token
-   * crosses a cut. Default: gpt2.
+   * How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No
+   * token crosses a split. Default: gpt2.
    */
   readonly pattern?: string | undefined;
   /**
-   * Change text before it is cut, e.g. NFC or NFKC,lowercase. Steps in their order, separated by commas: NFC,
-   * NFD, NFKC, NFKD, lowercase. Text between special tokens is changed so when it is counted, and whenever
-   * the tokenizer encodes it. Only tokenizer.json can store this, so other formats are not written.
+   * Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by commas: NFC,
+   * NFD, NFKC, NFKD, lowercase. They apply to text between special tokens, in training and whenever the
+   * tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.
    */
   readonly normalize?: string | readonly string[] | undefined;
   /**
@@ -70,9 +70,9 @@ export type TrainTokenizerOptions = {
    */
   readonly wholeCharacters?: boolean | undefined;
   /**
-   * Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the
-   * pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them.
-   * With `extend` they come behind the base's, and join its tokens. One that the pattern would cut is an
+   * Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does
+   * not split them. Their merges come first, whatever their counts, and later merges build on them. With
+   * `extend` they come after the base's, and join its tokens. A token that the pattern would split is an
    * error.
    */
   readonly seedTokens?: readonly string[] | undefined;
@@ -82,37 +82,37 @@ export type TrainTokenizerOptions = {
    */
   readonly superwordsFrom?: number | undefined;
   /**
-   * How the tokenizer and its superwords cut text. Default: SuperBPE's: numbers and runs of punctuation
-   * apart.
+   * How the tokenizer splits text, superwords included. Default: SuperBPE's: splits at numbers and runs of
+   * punctuation.
    */
   readonly superwordPattern?: string | undefined;
   /**
-   * A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get
-   * the ids after all of them, and its files are written again with the new tokens. Without a size and a
-   * corpus it only gets the special tokens and seed tokens that are given, and new names. The pattern stays;
-   * documents also end at the special tokens that are given.
+   * A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, new tokens
+   * get the ids after them, and its files are rewritten with both. Without a size and a corpus, only the
+   * given special tokens, seed tokens and renames change it. The pattern stays; documents also end at the
+   * given special tokens.
    */
   readonly extend?: string | undefined;
   /**
-   * New texts of special tokens of the base, by the old ones; their ids stay.
+   * New texts for special tokens of the base, keyed by the old texts; their ids stay.
    */
   readonly rename?: Readonly<Record<string, string>> | undefined;
   /**
    * Take everything but the merges from this tokenizer. Pattern, normalization, special tokens, roles, chat
    * template, post-processor and class come from an existing tokenizer, as in transformers'
-   * train_new_from_iterator. Options that you add win. Ties and ids follow `compat`; without it, its
-   * training.json; without that, huggingface. Added tokens that are not special get ids after the size that
-   * you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
+   * train_new_from_iterator. Explicit options take precedence. Ties and ids follow `compat`, else its
+   * training.json, else huggingface. Added tokens that are not special get ids after the size that you ask
+   * for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
    */
   readonly like?: string | undefined;
   /**
-   * With `compat` huggingface: do not cut text at line ends. That trainer reads files line by line, but texts
-   * of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With
-   * this option, every text or record is read whole.
+   * With `compat` huggingface: do not split text at line ends. That trainer reads files line by line, but
+   * texts from an iterator whole: a token may cross a line end, and special tokens in a text are plain text.
+   * With this option, every text or record is read whole.
    */
   readonly wholeTexts?: boolean | undefined;
   /**
-   * Special tokens in the text are plain text. With `compat` huggingface, as that trainer reads them: it
+   * Special tokens in the text are plain text. With `compat` huggingface, this matches that trainer, which
    * learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With `extend`,
    * the base's special tokens end no documents.
    */
@@ -153,14 +153,13 @@ export type TrainTokenizerOptions = {
       }[]
     | undefined;
   /**
-   * How many times shorter the text of each should get. One number for each language, in their order. Bytes
-   * per token, divided by this number, say how well off a language is; the one with the least gets the next
-   * merge.
+   * Target bytes per token of each language, relative. One number for each language, in their order. The
+   * language with the fewest bytes per token, divided by its number, gets the next merge.
    */
   readonly languageRatio?: readonly number[] | undefined;
   /**
-   * In so many merges (size) a language gets at most so many times its share (alpha): 100 and 2.0. A language
-   * above its limit waits, unless all are above theirs.
+   * In any `size` merges, a language gets at most `alpha` times its share: 100 and 2.0. A language above its
+   * limit waits, unless all are above theirs.
    */
   readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;
   /**
@@ -169,8 +168,8 @@ export type TrainTokenizerOptions = {
   readonly globalMerges?: number | undefined;
   /**
    * How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its
-   * weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last one that fits an input decides; without one,
-   * the weight is 1. A weight is a number from 0 to 1,000,000 with at most six digits after the point.
+   * weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input applies; the
+   * default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.
    */
   readonly weights?: Readonly<Record<string, number>> | undefined;
   /**
@@ -180,16 +179,16 @@ export type TrainTokenizerOptions = {
   readonly output?: string | undefined;
   /**
    * Which files to write. Names, separated by commas: huggingface is tokenizer.json and what transformers
-   * reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks, tekken tekken.json, for
+   * reads next to it, gpt2 vocab.json and merges.txt, tiktoken a rank file, tekken tekken.json, for
    * mistral-common, gguf tokenizer.gguf, for llama.cpp (tekken and gguf only if named). The command line and
-   * Python also know image: tokenizer.image beside the others, which Python and C load at once. If it is the
-   * only one named, all others that apply are written, too. Default: all that apply.
+   * Python also accept image: tokenizer.image next to the others, which Python and C load instantly. If it is
+   * the only one named, all others that apply are also written. Default: all that apply.
    */
   readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken" | "tekken" | "gguf")[] | undefined;
   /**
-   * Write tokens.tsv: how often each token occurs. It has the occurrences when the token was created and at
-   * the end, and the two tokens that were merged into it. Without this option it is written if it is below 1
-   * MB and `formats` is not given.
+   * Write tokens.tsv: how often each token occurs. It has each token's occurrences when created and at the
+   * end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and
+   * `formats` is not given.
    */
   readonly ledger?: boolean | undefined;
   /**
@@ -203,13 +202,13 @@ export type TrainTokenizerOptions = {
    */
   readonly memoryLimitBytes?: number | undefined;
   /**
-   * Keep word counts; count only what is new. The word counts of each file are kept in DIR. Files are known
-   * by their content. Any number of runs may share the directory.
+   * Keep word counts; count only what is new. The word counts of each file are kept in DIR. Files are
+   * identified by their content. Any number of runs can share the directory.
    */
   readonly cache?: string | undefined;
   /**
-   * With `cache`: how large it may be, e.g. 10GB. The entries that were used longest ago are removed first.
-   * Default: no limit.
+   * With `cache`: how large it may be, e.g. 10GB. The least recently used entries are evicted first. Default:
+   * no limit.
    */
   readonly cacheLimitBytes?: number | undefined;
   /**
@@ -218,7 +217,8 @@ export type TrainTokenizerOptions = {
    */
   readonly ifChanged?: boolean | undefined;
   /**
-   * Keep the last N results that were replaced. They stay beside the output, as DIR.<UTC start of their run>.
+   * Keep the last N results that were replaced. They stay next to the output, as DIR.<UTC start of their
+   * run>.
    */
   readonly keep?: number | undefined;
   /**
@@ -236,34 +236,34 @@ export type TrainTokenizerOptions = {
         readonly roles?:
           | {
               /**
-               * The special token that a model uses as bos. An empty TEXT means none. Default: by its name,
+               * The special token that the model uses as bos. An empty TEXT means none. Default: by its name,
                * e.g. <|endoftext|>.
                */
               readonly bos?: string | undefined;
               /**
-               * The special token that a model uses as eos. An empty TEXT means none. Default: by its name,
+               * The special token that the model uses as eos. An empty TEXT means none. Default: by its name,
                * e.g. <|endoftext|>.
                */
               readonly eos?: string | undefined;
               /**
-               * The special token that a model uses as pad. An empty TEXT means none. Default: by its name,
+               * The special token that the model uses as pad. An empty TEXT means none. Default: by its name,
                * e.g. <|pad|>, or as the chat template has it.
                */
               readonly pad?: string | undefined;
               /**
-               * The special token that a model uses as unk. There is none by default: every text can be
+               * The special token that the model uses as unk. By default there is none: every text can be
                * encoded without it.
                */
               readonly unk?: string | undefined;
             }
           | undefined;
         /**
-         * Put bos in front of every text that is encoded. A post-processor in tokenizer.json does it.
+         * Prepend bos to every encoded text. A post-processor in tokenizer.json adds it.
          */
         readonly addsBos?: boolean | undefined;
         /**
-         * How a chat becomes text. One of the names chatml, gemma and llama3, or a file with a Jinja
-         * template. A name brings the special tokens and roles of its models, where none are given.
+         * How a chat becomes text. chatml, gemma or llama3, or a file with a Jinja template. A name also sets
+         * the special tokens and roles of its models, unless you give others.
          */
         readonly chatTemplate?: string | undefined;
         /**
@@ -277,12 +277,12 @@ export type TrainTokenizerOptions = {
       }
     | undefined;
   /**
-   * Write README.md, the page that a model hub shows. It says what the tokenizer is, what it was trained on,
-   * and how to use it. It names none of your files.
+   * Write README.md, the page that a model hub shows. It describes the tokenizer, what it was trained on, and
+   * how to use it. It names none of your files.
    */
   readonly modelCard?: boolean | undefined;
   /**
-   * Ends the training: it rejects with the signal's reason, and leaves nothing behind.
+   * Aborts the training: it rejects with the signal's reason, and leaves no files.
    */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -290,7 +290,7 @@ export type TrainTokenizerOptions = {
    */
   readonly onProgress?: ((progress: StageProgress) => void) | undefined;
   /**
-   * Called with each warning: what is not an error, but may not be what was meant.
+   * Called with each warning: not an error, but perhaps not what you intended.
    */
   readonly onWarning?: ((message: string) => void) | undefined;
 };

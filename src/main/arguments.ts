@@ -288,7 +288,7 @@ export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invoc
   );
   const isCommand = commands.some((command) => command.name === `ids ${name}`);
   throw usageError(
-    "--input-format ids is gone: ids have commands of their own",
+    "--input-format ids was removed: ids have their own commands",
     isCommand ? shellLine(["bpe", "ids", name, ...rest]) : "bpe ids lists them",
   );
 }

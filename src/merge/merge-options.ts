@@ -102,7 +102,7 @@ export function checkCellCount(cellCount: number): void {
   throw new UserError(
     `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
     {
-      hint: phrase`use a ${asOption("pattern")} that cuts the text into shorter words, or train on a part of the input`,
+      hint: phrase`use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
     },
   );
 }

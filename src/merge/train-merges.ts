@@ -87,7 +87,7 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
   new UserError(
     `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
     {
-      hint: phrase`use a smaller ${asOption("vocab-size")}, a ${asOption("pattern")} that cuts the text into shorter words, or a part of the input`,
+      hint: phrase`use a smaller ${asOption("vocab-size")}, a ${asOption("pattern")} that splits the text into shorter words, or a part of the input`,
     },
   );
 

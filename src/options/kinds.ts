@@ -218,7 +218,7 @@ function readKeptField(option: Message, typed: string): KeptField {
   const kind = keptKinds.find((kind) => typed.endsWith(`:${kind}`));
   const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
   if (name === "")
-    throw usageError(phrase`${option}: a name is missing`, "names with commas between: id,url");
+    throw usageError(phrase`${option}: a name is missing`, "names separated by commas: id,url");
   if (name === "input_ids") throw usageError(phrase`${option}: input_ids is the column of the ids`);
   return { name, kind };
 }
@@ -341,7 +341,8 @@ export const weights: Kind<readonly InputWeight[]> = {
 
 function readWeight(option: Message, typed: string): InputWeight {
   const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
-  const hint = "GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is digits, with at most six behind a point";
+  const hint =
+    "GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places";
   if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
     throw usageError(phrase`${withValue(option, `"${typed}"`)} does not end with a weight`, hint);
   }
@@ -413,7 +414,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
       const named = takeValue(paths, one.files, phrase`${at}: files`)!;
       const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, phrase`${at}: dev`)!;
       if (language === "" || named.length === 0)
-        throw usageError(phrase`${at}: "${language}" needs a name, and a file`);
+        throw usageError(phrase`${at}: "${language}" needs a name and a file`);
       return (key === "files" ? named : dev).map((file) => ({ language, file }));
     });
     return files.length === 0 && key === "dev" ? undefined : files;
@@ -500,7 +501,7 @@ export function wholeNumber(option: Message, text: string, least: number): numbe
   }
   const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
   if (!Number.isSafeInteger(value)) throw usageError(phrase`${option}: ${text} is too large`);
-  if (value < least) throw usageError(phrase`${option}: ${text} is too small, the least is ${least}`);
+  if (value < least) throw usageError(phrase`${option}: ${text} is too small, it must be at least ${least}`);
   return value;
 }
 
@@ -546,7 +547,7 @@ export function sizeBytes(option: Message, text: string, leastBytes: number): nu
       `did you mean ${digits}GB or ${digits}MB?`,
     );
   if (value < leastBytes) {
-    throw usageError(phrase`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
+    throw usageError(phrase`${option}: ${text} is too small, it must be at least ${leastBytes} bytes`);
   }
   return value;
 }

@@ -8,7 +8,7 @@ export const topics = {
   input: { title: "Input", about: "what is read, and how" },
   tokens: { title: "Tokens", about: "how text is cut, and what becomes a token" },
   output: { title: "Output", about: "what is written, and where" },
-  model: { title: "Model", about: "what transformers reads beside the vocabulary" },
+  model: { title: "Model", about: "what transformers reads next to the vocabulary" },
   speed: { title: "Speed and memory", about: "how much of the machine a run may use" },
   nightly: { title: "Nightly", about: "repeated, unattended runs" },
   general: { title: "General", about: "options of every command" },

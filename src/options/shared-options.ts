@@ -31,7 +31,7 @@ export const sharedOptions = tableOf({
     topic: "input",
     description: "tokenizer directory, or one of its files",
     details:
-      "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (with merges.txt beside it) or file of ranks (.tiktoken).",
+      "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (with merges.txt next to it) or rank file (.tiktoken).",
   },
   output: {
     name: "output",
@@ -73,8 +73,8 @@ export const tokenizerSupplements = tableOf({
     kind: text("NAME|REGEX"),
     topic: "input",
     rare: true,
-    description: "how text is cut, for files that do not say it",
-    details: "For a vocab.json or a file of ranks. Well-known published ranks do not need it.",
+    description: "how text is split, for files without a pattern",
+    details: "For a vocab.json or a rank file. Well-known published rank files do not need it.",
   },
   specialTokens: {
     name: "special-token",
@@ -83,7 +83,7 @@ export const tokenizerSupplements = tableOf({
     topic: "input",
     rare: true,
     description: "a special token, for files that have none",
-    details: "For a vocab.json or a file of ranks. Without an ID, it gets the next free one.",
+    details: "For a vocab.json or a rank file. Without an ID, it gets the next free one.",
   },
   specialTokensFile: {
     ...specialTokensFile,

@@ -27,13 +27,13 @@ import { type Exclusion, type Need, type Requested, tableOf } from "./option.ts"
 // Every option of a training, defined once for the command line, the library and Python.
 
 /** The base determines it, and its files are rewritten with the new tokens. */
-const fixedByBase: Exclusion = { other: "extend", hint: "it stays as it is in the base" };
+const fixedByBase: Exclusion = { other: "extend", hint: "the base determines it" };
 export const notWithExtend: Exclusion = { other: "extend" };
 export const commandLineOnly = { library: null, python: null } as const;
 
 const fixedByRanges: Exclusion = {
   other: "ranges",
-  why: "the plan says which files are read, and how",
+  why: "the plan determines which files are read, and how",
 };
 const languagesFirst = {
   other: "language",
@@ -55,7 +55,7 @@ const role = (name: string, details: string) =>
     kind: text("TEXT"),
     ...forModel,
     library: `model.roles.${name}`,
-    description: `the special token that a model uses as ${name}`,
+    description: `the special token that the model uses as ${name}`,
     details,
   }) as const;
 
@@ -114,7 +114,7 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [fixedByBase],
     description: "special tokens get the first ids",
-    details: phrase`The 256 bytes come after them, in order, then merges: as tekken.json has it. With ${asOption("compat", "huggingface")} they are first already.`,
+    details: phrase`The 256 bytes come after them, in order, then merges: the layout of tekken.json. With ${asOption("compat", "huggingface")} they always come first.`,
   },
   specialTokensFile: {
     name: "special-tokens",
@@ -132,21 +132,21 @@ export const trainingOptions = tableOf({
     short: "p",
     kind: text("NAME|REGEX"),
     topic: "tokens",
-    description: "cuts text: name (-p help) or regex",
+    description: "splits text: name (-p help) or regex",
     details:
-      "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression, without backreferences or long lookbehinds. With -p none, a document is one word.",
+      "The pretokenizer: no token crosses a split. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression, without backreferences or long lookbehinds. With -p none, a document is one word.",
     default: "gpt2",
     inCode:
-      "How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a cut.",
+      "How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a split.",
   },
   normalize: {
     name: "normalize",
     kind: normalization(normalizationSteps),
     topic: "tokens",
     rare: true,
-    excludes: [fixedByBase, { other: "like", hint: "the normalization is that tokenizer's" }],
-    description: "change text before it is cut, e.g. NFC or NFKC,lowercase",
-    details: `Steps in their order, separated by commas: ${normalizationSteps.join(", ")}. Text between special tokens is changed so when it is counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats are not written.`,
+    excludes: [fixedByBase, { other: "like", hint: "the normalization comes from that tokenizer" }],
+    description: "normalize text before it is split, e.g. NFC or NFKC,lowercase",
+    details: `Steps in order, separated by commas: ${normalizationSteps.join(", ")}. They apply to text between special tokens, in training and whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.`,
   },
   compat: {
     name: "compat",
@@ -191,8 +191,8 @@ export const trainingOptions = tableOf({
     recorded: { type: "array", items: { type: "string" }, minItems: 1 },
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
-    details: phrase`It is an ordinary token, found in text only where the pattern cuts text so. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come behind the base's, and join its tokens. A token that the pattern would cut is an error.`,
-    inCode: phrase`Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come behind the base's, and join its tokens. One that the pattern would cut is an error.`,
+    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and join its tokens. A token that the pattern would split is an error.`,
+    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and join its tokens. A token that the pattern would split is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,
@@ -212,7 +212,7 @@ export const trainingOptions = tableOf({
       notWithExtend,
       {
         other: "counts",
-        why: "superwords need the text, and counts have only its words",
+        why: "superwords need the text, but counts have only its words",
         hint: "name the files that were counted",
       },
       { other: "wordCounts", why: "superwords need the text", hint: "name files" },
@@ -228,8 +228,8 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     needs: { other: "superwords-from", hint: phrase`e.g. ${asOption("superwords-from", 24000)}` },
-    description: "how the tokenizer and its superwords cut text",
-    default: "SuperBPE's: numbers and runs of punctuation apart",
+    description: "how the tokenizer splits text, superwords included",
+    default: "SuperBPE's: splits at numbers and runs of punctuation",
   },
   extend: {
     name: "extend",
@@ -238,9 +238,9 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     description: phrase`add tokens to this tokenizer: ${asOption("vocab-size", "+8k", "n")}, or the new size`,
-    details: phrase`Training goes on after its merges, on the new text. Its tokens keep their ids, new ones come behind, and its files are written again with them. Without ${asOption("vocab-size", undefined, "n")} and files it only gets what ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} say. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. The pattern stays. Documents end at the special tokens that its training.json names, and at those of ${asOption("special-token", undefined, "s")}. ${asOption("compat")} decides ties; without it, the rule of its training; if that is not known, extension: the smaller pair of strings in byte-to-character form.`,
+    details: phrase`Training continues after its merges, on the new text. Its tokens keep their ids, new tokens come after them, and its files are rewritten with both. Without ${asOption("vocab-size", undefined, "n")} and files, only ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} change it. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. The pattern stays. Documents end at the special tokens in its training.json, and at those of ${asOption("special-token", undefined, "s")}. Ties follow ${asOption("compat")}; by default the rule of its training, or, if that is unknown, extension: the smaller pair of strings in byte-to-character form.`,
     inCode:
-      "A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Without a size and a corpus it only gets the special tokens and seed tokens that are given, and new names. The pattern stays; documents also end at the special tokens that are given.",
+      "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, new tokens get the ids after them, and its files are rewritten with both. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. The pattern stays; documents also end at the given special tokens.",
   },
   rename: {
     name: "rename",
@@ -248,9 +248,9 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     needs: needsExtend,
-    description: "give a special token of the base another text",
+    description: "change the text of a special token of the base",
     details: "Its id stays. E.g. '<|reserved_special_token_0|>=<|tool|>'.",
-    inCode: "New texts of special tokens of the base, by the old ones; their ids stay.",
+    inCode: "New texts for special tokens of the base, keyed by the old texts; their ids stay.",
   },
   like: {
     name: "like",
@@ -261,12 +261,12 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [
       notWithExtend,
-      { other: "pattern", hint: "the pattern is that tokenizer's" },
-      { other: "superwords-from", hint: "the pattern is that tokenizer's" },
+      { other: "pattern", hint: "the pattern comes from that tokenizer" },
+      { other: "superwords-from", hint: "the pattern comes from that tokenizer" },
     ],
     sample: "qwen3",
     description: "take everything but the merges from this tokenizer",
-    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Options that you add win. Ties and ids follow ${asOption("compat")}; without it, its training.json; without that, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
+    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Explicit options take precedence. Ties and ids follow ${asOption("compat")}, else its training.json, else huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
   },
   wholeTexts: {
     name: "whole-texts",
@@ -275,16 +275,16 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     excludes: [notWithExtend, { other: "superwords-from", hint: "superwords are learned line by line" }],
-    description: phrase`with ${asOption("compat", "huggingface")}: do not cut text at line ends`,
+    description: phrase`with ${asOption("compat", "huggingface")}: do not split text at line ends`,
     details:
-      "That trainer reads files line by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
+      "That trainer reads files line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
   },
   specialTokensAsText: {
     ...specialTokensAsText,
     recorded: true,
     topic: "tokens",
     description: "special tokens in the text are plain text",
-    details: phrase`With ${asOption("compat", "huggingface")}, as that trainer reads them: it learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end no documents.`,
+    details: phrase`With ${asOption("compat", "huggingface")}, this matches that trainer, which learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end no documents.`,
   },
   padTo: {
     name: "pad-to",
@@ -348,7 +348,7 @@ export const trainingOptions = tableOf({
     rare: true,
     description: "text of one language, to treat languages fairly",
     details:
-      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow, each whatever <file> may be. The same NAME again adds files to the language. Of languages that are equally badly off, the first one wins.",
+      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. Among equally bad languages, the first one wins.",
     inCode:
       "Files by language, instead of files. Each merge is then learned from the language that is worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). Of languages that are equally badly off, the first one wins.",
   },
@@ -363,7 +363,7 @@ export const trainingOptions = tableOf({
       other: "language",
       hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language-dev", "en=dev/en")}`,
     },
-    description: "text on which the languages are compared",
+    description: "text for comparing the languages",
     details: "Give it for all languages or for none. Nothing is learned from it.",
   },
   languageRatio: {
@@ -372,10 +372,10 @@ export const trainingOptions = tableOf({
     topic: "input",
     rare: true,
     needs: languagesFirst,
-    excludes: [{ other: "language-dev", why: "the lengths of dev text are compared directly" }],
-    description: "how many times shorter the text of each should get",
+    excludes: [{ other: "language-dev", why: "dev texts are compared by their lengths" }],
+    description: "target bytes per token of each language, relative",
     details:
-      "One number for each language, in their order. Bytes per token, divided by this number, say how well off a language is; the one with the least gets the next merge.",
+      "One number for each language, in their order. The language with the fewest bytes per token, divided by its number, gets the next merge.",
   },
   languageWindow: {
     name: "language-window",
@@ -386,7 +386,7 @@ export const trainingOptions = tableOf({
     description: "in N merges, a language gets at most FACTOR times its share",
     details: "E.g. 100:2.0. A language above its limit waits, unless all are above theirs.",
     inCode:
-      "In so many merges (size) a language gets at most so many times its share (alpha): 100 and 2.0. A language above its limit waits, unless all are above theirs.",
+      "In any `size` merges, a language gets at most `alpha` times its share: 100 and 2.0. A language above its limit waits, unless all are above theirs.",
   },
   globalMerges: {
     name: "global-merges",
@@ -406,19 +406,19 @@ export const trainingOptions = tableOf({
       { other: "superwords-from", why: "superwords are learned from text without weights" },
       {
         other: "save-counts",
-        why: "saved counts are those of the text, without weights",
-        hint: phrase`save them with bpe count; ${asOption("weight")} also applies to files of ${asOption("counts")}`,
+        why: "saved counts are unweighted",
+        hint: phrase`save them with bpe count; ${asOption("weight")} also applies to ${asOption("counts")} files`,
       },
       {
         other: "wordCounts",
         why: "weights are for files",
-        hint: "give them with the counts that they shall have",
+        hint: "multiply the counts by their weights instead",
       },
     ],
     description: "weight of the words of some inputs, e.g. 'corpus/en:0.5'",
-    details: phrase`GLOB is the path of an input or of a file of ${asOption("counts")}, as it is named or found, a folder above it, or a glob. Without a slash, it matches names at any depth. The last one that fits an input decides; without one, the weight is 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits after the point. The sum of counts times weights of a word is exact, then rounded once, half up; a word with 0 is left out. NAME is only shown.`,
+    details: phrase`GLOB is the path of an input or of a ${asOption("counts")} file, a folder above it, or a glob. Without a slash, it matches names at any depth. The last weight that matches an input applies; the default is 1. WEIGHT is a number from 0 to 1,000,000 with at most six decimal places. The weighted sum of a word's counts is exact, then rounded half up; words that round to 0 are dropped. NAME is only a label.`,
     inCode:
-      'How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last one that fits an input decides; without one, the weight is 1. A weight is a number from 0 to 1,000,000 with at most six digits after the point.',
+      'How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input applies; the default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.',
   },
   output: {
     name: "output",
@@ -429,7 +429,7 @@ export const trainingOptions = tableOf({
     required: true,
     description: "tokenizer directory",
     details:
-      "DIR may be absent or empty, or hold the result of an earlier training, which is replaced as a whole. If it holds anything else, the run ends with an error and changes nothing.",
+      "DIR may be absent or empty, or hold the result of an earlier training, which is replaced as a whole. If it holds anything else, the run fails and changes nothing.",
     inCode:
       "The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its method save.",
   },
@@ -440,7 +440,7 @@ export const trainingOptions = tableOf({
     excludes: [fixedByBase],
     rare: true,
     description: "which files to write",
-    details: `Names, separated by commas: ${describeWritten()}. The command line and Python also know ${imageFormat}: tokenizer.image beside the others, which Python and C load at once. If it is the only one named, all others that apply are written, too.`,
+    details: `Names, separated by commas: ${describeWritten()}. The command line and Python also accept ${imageFormat}: tokenizer.image next to the others, which Python and C load instantly. If it is the only one named, all others that apply are also written.`,
     default: "all that apply",
   },
   ledger: {
@@ -450,7 +450,7 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
-    details: phrase`It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written if it is below 1 MB and ${asOption("format")} is not given.`,
+    details: phrase`It has each token's occurrences when created and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
   report: {
     name: "report",
@@ -461,7 +461,7 @@ export const trainingOptions = tableOf({
     excludes: [notWithExtend],
     description: "write charts, tables and tokens as one HTML page",
     details:
-      "It begins with what was found, needs no network, and nothing in the texts that it shows can run as code.",
+      "The page starts with the findings, needs no network, and never runs code from the texts it shows.",
   },
   noLedger: {
     name: "no-ledger",
@@ -503,7 +503,7 @@ export const trainingOptions = tableOf({
     excludes: [{ other: "ranges", why: "it keeps the words of whole files" }],
     description: "keep word counts; count only what is new",
     details:
-      "The word counts of each file are kept in DIR. Files are known by their content. Any number of runs may share the directory.",
+      "The word counts of each file are kept in DIR. Files are identified by their content. Any number of runs can share the directory.",
   },
   cacheLimit: {
     name: "cache-limit",
@@ -513,7 +513,7 @@ export const trainingOptions = tableOf({
     library: "cacheLimitBytes",
     needs: needsCache,
     description: phrase`with ${asOption("cache")}: how large it may be, e.g. 10GB`,
-    details: "The entries that were used longest ago are removed first.",
+    details: "The least recently used entries are evicted first.",
     default: "no limit",
   },
   ifChanged: {
@@ -532,7 +532,7 @@ export const trainingOptions = tableOf({
     topic: "nightly",
     rare: true,
     description: "keep the last N results that were replaced",
-    details: "They stay beside the output, as DIR.<UTC start of their run>.",
+    details: "They stay next to the output, as DIR.<UTC start of their run>.",
   },
   counts: {
     name: "counts",
@@ -556,14 +556,14 @@ export const trainingOptions = tableOf({
   bos: { ...role("bos", proposed), default: byName },
   eos: { ...role("eos", proposed), default: byName },
   pad: { ...role("pad", proposed), default: "by its name, e.g. <|pad|>, or as the chat template has it" },
-  unk: role("unk", "There is none by default: every text can be encoded without it."),
+  unk: role("unk", "By default there is none: every text can be encoded without it."),
   addBos: {
     name: "add-bos",
     kind: flag,
     ...forModel,
     library: "model.addsBos",
-    description: "put bos in front of every text that is encoded",
-    details: "A post-processor in tokenizer.json does it.",
+    description: "prepend bos to every encoded text",
+    details: "A post-processor in tokenizer.json adds it.",
   },
   chatTemplate: {
     name: "chat-template",
@@ -574,7 +574,7 @@ export const trainingOptions = tableOf({
     library: "model.chatTemplate",
     description: "how a chat becomes text",
     details:
-      "One of the names chatml, gemma and llama3, or a file with a Jinja template. A name brings the special tokens and roles of its models, where none are given.",
+      "chatml, gemma or llama3, or a file with a Jinja template. A name also sets the special tokens and roles of its models, unless you give others.",
   },
   modelMaxLength: {
     name: "model-max-length",
@@ -599,7 +599,7 @@ export const trainingOptions = tableOf({
     excludes: [notWithExtend],
     description: "write README.md, the page that a model hub shows",
     details:
-      "It says what the tokenizer is, what it was trained on, and how to use it. It names none of your files.",
+      "It describes the tokenizer, what it was trained on, and how to use it. It names none of your files.",
   },
   wait: {
     name: "wait",
@@ -619,7 +619,7 @@ export const trainingOptions = tableOf({
     rare: true,
     sample: "bpe.log",
     description: "append progress, warnings and the record",
-    details: "The last line is the record of the run, as JSON, also if the run failed.",
+    details: "The last line is the record of the run, as JSON, even if the run failed.",
   },
   summary: {
     name: "summary",
@@ -627,9 +627,9 @@ export const trainingOptions = tableOf({
     topic: "output",
     rare: true,
     ...commandLineOnly,
-    description: "how much the summary at the end says",
+    description: "how detailed the summary at the end is",
     details:
-      "short has at most eight lines. full also has weights, languages, pretokens, intermediate tokens, the longest tokens and the names of all files. training.json has the numbers of both, whichever is shown.",
+      "short has at most eight lines. full adds weights, languages, pretokens, intermediate tokens, the longest tokens and all file names. training.json always has the numbers of both.",
     default: "short",
   },
   progress: {
@@ -640,7 +640,7 @@ export const trainingOptions = tableOf({
     rare: true,
     description: "how progress is shown",
     details:
-      "auto shows a bar on a terminal and plain lines elsewhere: one for each stage of a second or more, at its end, and one every ten minutes. json writes one object a line; the last is the result.",
+      "auto shows a bar on a terminal and plain lines elsewhere: one at the end of each stage of a second or more, and one every ten minutes. json writes one object a line; the last is the result.",
     default: "auto",
   },
   quiet: {

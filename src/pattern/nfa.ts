@@ -161,7 +161,7 @@ class NfaBuilder {
   private addLook(node: Node & { kind: "look" }, next: number): number {
     if (!isLongLook(node)) return this.addGuard(guardOf(node), next);
     if (!this.isReadBackwards || node.behind)
-      throw new BeyondAutomaton("it looks behind more than one character", lookBehindHint, node.text);
+      throw new BeyondAutomaton("it looks behind by more than one character", lookBehindHint, node.text);
     const found = this.add(nfaOp.match, 0, 0);
     const body = this.addNode(node.body, found, found);
     return this.add(node.negated ? nfaOp.lookNot : nfaOp.look, body, next);
@@ -217,7 +217,7 @@ class NfaBuilder {
   }
 }
 
-const lookBehindHint = "a look behind sees one character; a look ahead sees many";
+const lookBehindHint = "a look-behind may span one character; a look-ahead any number";
 
 /** A condition on a neighbour of a position: a character of the set or, with `edge`, the start or end of the text. */
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
@@ -278,7 +278,7 @@ function pairsOf(node: Node): Guard {
     case "sequence":
       return node.items.map(pairsOf).reduce(intersectGuards, always);
     default:
-      throw new BeyondAutomaton("it looks ahead or behind more than one character");
+      throw new BeyondAutomaton("it looks ahead or behind by more than one character");
   }
 }
 
@@ -289,7 +289,7 @@ function pairsOf(node: Node): Guard {
 function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // A possessive repeat also depends on what follows it.
   const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
-  if (backwards && isGreedyEnd) throw new BeyondAutomaton("it looks behind more than one character");
+  if (backwards && isGreedyEnd) throw new BeyondAutomaton("it looks behind by more than one character");
   switch (node.kind) {
     case "set":
       return onSide({ set: node.set, edge: false });
@@ -319,7 +319,7 @@ function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backward
     default:
       return pairsOf(node);
   }
-  throw new BeyondAutomaton(`it looks ${backwards ? "behind" : "ahead"} more than one character`);
+  throw new BeyondAutomaton(`it looks ${backwards ? "behind" : "ahead"} by more than one character`);
 }
 
 /** Whether a node consists of assertions only. */

@@ -343,7 +343,7 @@ class Parser {
   private refuseBehind(startPos: number, condition: boolean, what: string): void {
     if (!condition || this.lookBehindDepth === 0) return;
     const hint = "take it out of the look-behind: (?<=a)(?=b) for (?<=a(?=b))";
-    this.fail(`${what} inside of a look-behind is an error in ${this.dialect.engine}`, startPos, hint);
+    this.fail(`${what} inside a look-behind is an error in ${this.dialect.engine}`, startPos, hint);
   }
 
   private endNode(startPos: number): Node {

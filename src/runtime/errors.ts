@@ -84,7 +84,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
     });
   if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
   return new UserError(`the engine has no WebAssembly memory for one more: ${message}`, {
-    hint: "it has some hundred memories at a time: use one tokenizer for many texts, and keep no reference to one that is not used any more",
+    hint: "it allows a few hundred at a time: use one tokenizer for many texts, and keep no references to unused ones",
   });
 }
 

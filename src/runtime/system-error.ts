@@ -32,8 +32,8 @@ const reasons: Readonly<Record<string, string>> = {
   EXDEV: "it cannot be renamed on this file system",
   EMFILE: "too many files are open",
   ENFILE: "too many files are open on this system",
-  EPIPE: "the reader has gone",
-  ENXIO: "no program reads it, or it is a socket or a terminal that is gone",
+  EPIPE: "the reader has closed it",
+  ENXIO: "no program reads it, or it is a socket or a closed terminal",
   EINVAL: "it does not allow this operation",
   EILSEQ: "its file system does not allow this name",
 };

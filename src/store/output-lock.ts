@@ -184,8 +184,8 @@ function checkParent(place: Place): void {
 function notWritable(place: Place, error: unknown): unknown {
   const hint =
     codeOf(error) === "ENAMETOOLONG"
-      ? `choose a shorter one: a hidden name with ${hiddenNameBytes} bytes more stands beside it while it is written`
-      : "an output is written beside its place and then renamed, so its parent directory must be writable";
+      ? `choose a shorter one: while it is written, it has a hidden name that is ${hiddenNameBytes} bytes longer`
+      : "an output is written next to its destination and then renamed, so its parent directory must be writable";
   // Virtual file systems such as /proc report this when they accept no new file.
   if (codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
     return new UserError(`"${place.typed}" cannot be written: no file can be created in "${place.parent}"`, {
@@ -270,7 +270,7 @@ const lockPath = (place: Place) => join(place.parent, `.${place.name}.bpe-lock`)
 export function heldError(place: Place, holder: Holder): UserError {
   if (isLockedHere(place)) return writtenTwiceError(place);
   return new UserError(`"${place.typed}" is being written by ${describeHolder(holder)}`, {
-    hint: phrase`wait for its end with ${asOption("wait")}, or choose another output`,
+    hint: phrase`wait for it with ${asOption("wait")}, or choose another output`,
   });
 }
 

@@ -46,7 +46,7 @@ export const corpusFiles = {
   reads: "corpus",
   filesDescription: "text, JSON lines, Parquet; directories, globs, -",
   filesDetails:
-    "Each may be compressed by gzip or zstd. A directory stands for the files below it, a glob in quotes for the files that it matches, - for standard input. A pipe is also read if nothing is named.",
+    "Each may be compressed by gzip or zstd. A directory means the files below it, a quoted glob the files that it matches, - standard input. With no file, a pipe on standard input is read.",
 } as const;
 
 export const oneTokenizer = {

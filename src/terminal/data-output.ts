@@ -224,7 +224,7 @@ const queuedBytesMax = 1 << 20;
 
 const errorOfStdout = (error: unknown): unknown =>
   codeOf(error) === "EPIPE"
-    ? new ClosedReader("the reader of stdout has gone")
+    ? new ClosedReader("the reader of stdout has closed it")
     : refusal("standard output cannot be written", error);
 
 /** Joins small chunks, such as lines or single bytes, which would each take a system call. */

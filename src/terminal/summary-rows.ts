@@ -8,7 +8,10 @@ export type Row = readonly [name: string, text: string | readonly string[]];
 
 /** How to map rows of an embedding from one tokenizer to another. */
 export const embeddingsRow = (before: string, after: string) =>
-  ["embeddings", `${shellLine(["bpe", "diff", before, after, "--pieces"])} FILE has the old ids`] as const;
+  [
+    "embeddings",
+    `${shellLine(["bpe", "diff", before, after, "--pieces"])} FILE maps each new token to old ids`,
+  ] as const;
 
 /** Widths for text that is not read on a terminal. */
 export const usualColumns = 80;

@@ -87,7 +87,7 @@ export class Pretokens {
       throw new UserError(
         "the tables of the pattern and the special tokens do not fit the memory of a thread",
         {
-          hint: "use fewer or shorter special tokens, a simpler pattern, or, of several workers, fewer",
+          hint: "use fewer or shorter special tokens, a simpler pattern, or fewer workers",
         },
       );
     }

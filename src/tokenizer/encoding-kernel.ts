@@ -41,7 +41,7 @@ export class EncodingKernel {
     model: EncodingModel,
     readonly isNarrow: boolean,
     {
-      cuts = "beside foreign bytes",
+      cuts = "next to foreign bytes",
       growthBytesMax = Number.POSITIVE_INFINITY,
       memory: givenMemory,
       cacheShrinkBits = 0,
@@ -192,7 +192,7 @@ const longestTextBytes = 2 ** 31 - 1;
 export class NoMemory extends UserError {
   constructor(what: string) {
     super(`no memory for ${what}`, {
-      hint: phrase`raise ${asOption("memory-limit")}, or use fewer workers (${asOption("workers", 1, "w")}); a text that the pattern does not cut needs about 40 bytes of memory for each byte, 4 GB at most`,
+      hint: phrase`raise ${asOption("memory-limit")}, or use fewer workers (${asOption("workers", 1, "w")}); text that the pattern does not split needs about 40 bytes of memory per byte, 4 GB at most`,
     });
   }
 }

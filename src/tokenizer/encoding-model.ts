@@ -109,8 +109,8 @@ export type PlacedModel = {
 };
 
 /** `everywhere`, also between words, pays if pretokens are lines (src/kernel/encode/never-merged.ts). */
-export type CutPlaces = "nowhere" | "beside foreign bytes" | "everywhere";
-const cutPlaces: readonly CutPlaces[] = ["nowhere", "beside foreign bytes", "everywhere"];
+export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
+const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];
 
 /** Every array starts at a multiple of `alignment` and is followed by `readAheadBytes` readable bytes. */
 const alignment = 64;

@@ -29,7 +29,7 @@ export function layOut(
 ): LaidOutModel {
   const kernel = createEncodingKernel();
   const { exports, memory } = kernel;
-  const head = placeInKernel(kernel, { model, isNarrow, cuts: "beside foreign bytes" });
+  const head = placeInKernel(kernel, { model, isNarrow, cuts: "next to foreign bytes" });
   if (exports.buildTables() === 0) throw noMemoryForTokenizer();
   const scan = KernelScan.create(kernel, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");

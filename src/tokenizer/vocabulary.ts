@@ -285,7 +285,7 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, mark
   for (let s = 0; s < specialIds.length; s++) {
     if (!marked.includes(specialIds[s]!)) entries[specialIds[s]!] = specialOfEntry(s);
   }
-  assert(!entries.includes(free), "every id stands for a token or a special token");
+  assert(!entries.includes(free), "every id is a token or a special token");
   return entries;
 }
 

@@ -29,7 +29,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     hostOf(output, asked.report),
   );
   if (finished === undefined) {
-    const message = `unchanged: "${asked.output}" was made of the same inputs with the same options`;
+    const message = `unchanged: "${asked.output}" was made from the same inputs with the same options`;
     output.succeed(message, { changed: false, output: asked.output });
   } else await tell(finished, output);
 }

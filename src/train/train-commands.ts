@@ -21,7 +21,7 @@ export const trainCommands: readonly Command[] = [
           "bpe train data --include '*.jsonl.zst' --text-field text -n 32k -s '<|endoftext|>' -p cl100k -o tokenizer",
       },
       {
-        what: "Every night: count only what is new, keep a week",
+        what: "Every night: count only new files, keep a week of results",
         command:
           "bpe train corpus/ -n 32k -s '<|endoftext|>' -o nightly --cache cache --if-changed --keep 7 -q --log-file nightly.log",
       },

@@ -369,7 +369,7 @@ function superwordText(facts: SuperwordFacts | undefined): string {
   if (facts === undefined) return "";
   const dropped = facts.droppedCount === 0 ? "" : `, ${groupDigits(facts.droppedCount)} left out`;
   return (
-    `behind ${groupDigits(facts.inheritedCount)} merges${dropped}, from ${groupDigits(facts.pretokenCount)} pretokens, ` +
+    `after ${groupDigits(facts.inheritedCount)} merges${dropped}, from ${groupDigits(facts.pretokenCount)} pretokens, ` +
     `${groupDigits(facts.distinctWordCount)} of them distinct`
   );
 }

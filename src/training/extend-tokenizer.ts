@@ -340,7 +340,7 @@ async function filesThatCanHold(
   const obstacle = ranks === undefined ? null : await runSliced(ranksObstacle(parts, extension));
   if (obstacle === null) return files;
   if (files.sources.length === 1) {
-    throw new UserError(`a file of ranks cannot store the extended tokenizer: ${obstacle}`, {
+    throw new UserError(`a rank file cannot store the extended tokenizer: ${obstacle}`, {
       hint: "train with fewer new tokens, or extend the same tokenizer as a tokenizer.json",
     });
   }

@@ -280,7 +280,7 @@ const tooLong = (byteTotal: number) =>
   new UserError(
     `the tokens of the first stage have ${byteTotal.toLocaleString("en-US")} bytes in all, too many for a second`,
     {
-      hint: phrase`use ${asOption("max-token-length")}, or a ${asOption("pattern")} that cuts the text into shorter words`,
+      hint: phrase`use ${asOption("max-token-length")}, or a ${asOption("pattern")} that splits the text into shorter words`,
     },
   );
 

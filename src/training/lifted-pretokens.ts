@@ -70,5 +70,5 @@ export class LiftedPretokens implements Taker {
 
 const noRoom = () =>
   new UserError("no memory for the text that superwords are learned from", {
-    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}), or a ${asOption("superword-pattern")} that cuts the text into shorter pieces`,
+    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}), or a ${asOption("superword-pattern")} that splits the text into shorter pieces`,
   });

@@ -113,7 +113,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    phrase`${asOption("vocab-size", size)} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
+    phrase`${asOption("vocab-size", size)} is too small: the seed tokens and their parts need ${atLeast}${needed}`,
   );
 }
 

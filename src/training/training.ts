@@ -234,7 +234,7 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
     checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        phrase`${asOption("vocab-size", asSized[0])} is too small: the base and new special tokens need ${leastSize}`,
+        phrase`${asOption("vocab-size", asSized[0])} is too small, it must be at least ${leastSize} (the base and new special tokens)`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
@@ -470,7 +470,9 @@ function checkSizes(sizes: readonly number[], leastSize: number, specialCount: n
   const least = sizes[0]!;
   if (least >= leastSize) return;
   const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
-  throw usageError(phrase`${asOption("vocab-size", least)} is too small: ${parts} need ${leastSize}`);
+  throw usageError(
+    phrase`${asOption("vocab-size", least)} is too small, it must be at least ${leastSize} (${parts})`,
+  );
 }
 
 /** Likewise for a base whose ids are below `idLimit`. */
@@ -543,7 +545,7 @@ function settleSuperwords(
   if (fromVocabSize === undefined) return null;
   if (fromVocabSize < leastSize) {
     throw usageError(
-      phrase`${asOption("superwords-from", fromVocabSize)} is too small: 256 bytes and the special tokens need ${leastSize}`,
+      phrase`${asOption("superwords-from", fromVocabSize)} is too small, it must be at least ${leastSize} (256 bytes and the special tokens)`,
     );
   }
   if (fromVocabSize > vocabSizeLeast) {

@@ -185,7 +185,7 @@ export class TsvReader {
 
   private wrongCharacter(): UserError {
     return this.error(
-      "the word contains a character that stands for no byte",
+      "the word contains a character that represents no byte",
       "words are written in GPT-2's byte-to-character form: a space is Ġ, a newline Ċ",
     );
   }

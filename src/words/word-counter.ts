@@ -596,7 +596,7 @@ const wordBytesMax = 2 ** 32 - 1;
 
 export function noRoomForWordsError(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {
-    hint: phrase`use more workers (${asOption("workers", undefined, "w")}), train on a part of the corpus, or choose a ${asOption("pattern")} that cuts it into shorter words`,
+    hint: phrase`use more workers (${asOption("workers", undefined, "w")}), train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words`,
   });
 }
 

@@ -54,7 +54,7 @@ export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
 /** The error for more words than a table can hold. */
 export function tooManyWordsError(what: string): UserError {
   return new UserError(`the corpus has ${what}, more than can be counted`, {
-    hint: phrase`train on a part of the corpus, or choose a ${asOption("pattern")} that cuts it into shorter words`,
+    hint: phrase`train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words`,
   });
 }
 

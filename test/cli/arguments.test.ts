@@ -128,7 +128,7 @@ test("whole numbers are digits, with k for 1,024 times and m for that twice", ()
       `--workers: "${text}" is not a whole number`,
     );
   }
-  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w: 0 is too small, the least is 1");
+  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w: 0 is too small, it must be at least 1");
 });
 
 test("a comma is in a number or between sizes: groups of three digits that cannot all be sizes are one number", () => {
@@ -194,7 +194,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
   expect(["0", "10B", "1000"].map((text) => sizeBytes("--size", text, 0))).toEqual([0, 10, 1000]);
   expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
   expect(() => sizeBytes("--size", "1000", 1001)).toThrow(
-    "--size: 1000 is too small, the least is 1001 bytes",
+    "--size: 1000 is too small, it must be at least 1001 bytes",
   );
 });
 

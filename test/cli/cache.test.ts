@@ -143,7 +143,7 @@ describe("--if-changed", () => {
     expect(changed()).toBe(false);
     const { code, stdout, stderr } = train(paths, ...standard, "--if-changed");
     expect([code, stdout]).toEqual([0, ""]);
-    expect(stderr).toBe(`unchanged: "${output}" was made of the same inputs with the same options\n`);
+    expect(stderr).toBe(`unchanged: "${output}" was made from the same inputs with the same options\n`);
     const after = statSync(at(output), { bigint: true });
     expect([after.mtimeNs, after.ctimeNs, after.ino]).toEqual([before.mtimeNs, before.ctimeNs, before.ino]);
   });

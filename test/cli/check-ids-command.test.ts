@@ -77,7 +77,7 @@ test("lines of decimal ids are documents, and the first place of each is shown",
   );
   expect(stderr).toBe(
     "bpe: error: 1 of 3 documents has ids that encoding the text does not give\n" +
-      "hint: were they made with another tokenizer or pattern? bpe diff A B --text FILE compares two\n",
+      "hint: were they made with a different tokenizer or pattern? bpe diff A B --text FILE compares two\n",
   );
   const piped = bpe(["ids", "check", "-", "--tokenizer", "gpt2", "-q"], {
     cwd: home,

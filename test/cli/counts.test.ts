@@ -210,7 +210,7 @@ describe("counts files say what they were made with", () => {
     put(home, "many.tsv", `${head("-s", "<|a|>", "-s", "<|b|>")}ab\t2\n`);
     expect(unaided("train", "--counts", "many.tsv", "-n", "258", "-o", "x")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("256 bytes and 3 special tokens need 259"),
+      stderr: expect.stringContaining("it must be at least 259 (256 bytes and 3 special tokens)"),
     });
     put(home, "many.tsv", head().replace(/"patterns":\[.*\],"spec/, '"patterns":["("],"spec'));
     expect(unaided("count", "--counts", "many.tsv")).toMatchObject({ code: 1 });

@@ -17,9 +17,9 @@ test("shards are written, and none is written again", () => {
   expect(encode(...options).stderr).toEndWith("3 documents in 3 files\n");
   const names = [0, 1, 2].flatMap((n) => [`c_0000${n}.bin`, `c_0000${n}.idx`]);
   expect(readdirSync(home).sort()).toEqual(["a.txt", "c.json", ...names]);
-  expect(encode(...options).stderr).toEndWith("3 documents in 3 files, 3 of them there before\n");
+  expect(encode(...options).stderr).toEndWith("3 documents in 3 files, 3 of them from before\n");
   expect(encode(...options, "--append-token", "<|end|>").stderr).toInclude(
-    "is of another run: appendId was none",
+    "belongs to a different run: appendId was none",
   );
 });
 
@@ -32,9 +32,9 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   expect(bpe(join, { cwd: home }).stderr).toMatch(
     /^joined 1 part to \d+ ids in .*\n3 documents in 3 files; empty ones are left out\n$/,
   );
-  expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" is of the same inputs');
+  expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" was made from the same inputs');
   const other = [...join, "--dtype", "uint32"];
-  expect(run(...other).stderr).toInclude('"j.json" is of another run: type was uint16, and is uint32 here');
+  expect(run(...other).stderr).toInclude('"j.json" belongs to a different run: type was uint16, and is uint32 here');
   expect(bpe([...other, "--if-changed"], { cwd: home }).stderr).toStartWith("joined 1 part");
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
   expect([refused.code, refused.stderr]).toEqual([
@@ -43,7 +43,7 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
   expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty ones are left out\n");
-  expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" is of the same inputs');
+  expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" was made from the same inputs');
 });
 
 test("what no part can be joined of is refused before it is encoded", () => {
@@ -125,7 +125,7 @@ test("the ending names the format, and what files cannot be is refused", () => {
       .sort(),
   ).toEqual([...["d.ds", "d.ds.index", "d.ds.metadata", "d.parquet"]]);
   const refused: [readonly string[], string][] = [
-    [["--ids-format", "olmo"], "--ids-format is for files of ids"],
+    [["--ids-format", "olmo"], "--ids-format is for id files"],
     [["-o", "-", "--shard-size", "5"], "--shard-size is for files of ids"],
     [["-o", "d.txt"], '--output "d.txt" ends in neither .npy nor .bin'],
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
@@ -159,7 +159,7 @@ test("shards are decoded by the tokenizer that encoded them, whether special tok
     expect(decode(tokenizer)).toEqual({ code: 0, stdout: readFileSync(text, "utf8"), stderr: "" });
     expect(decode(other)).toMatchObject({
       ...{ code: 1, stdout: "" },
-      stderr: expect.stringContaining(`"${name}_00000.npy" has ids of another tokenizer than "${other}/`),
+      stderr: expect.stringContaining(`"${name}_00000.npy" has ids of a different tokenizer than "${other}/`),
     });
     // Any other file of that name says nothing.
     for (const json of ["{", "[]", '{"format":1,"request":{},"shards":[],"next":null}']) {

@@ -313,7 +313,7 @@ describe("bpe eval", () => {
     expect(heads.map((line) => line.split(":")[0])).toEqual([
       "bytes per token",
       "FLOPs per byte",
-      "cost beside the first",
+      "cost relative to the first",
       "model",
     ]);
     expect(linesOf(...two, ...model, "--measure", "model").at(-1)).toMatch(
@@ -368,8 +368,8 @@ describe("bpe eval", () => {
       gpt2 --text T --measure parity | 2 | there is only one
       gpt2 --text T --measure all --csv | 2 | it has all measures
       gpt2 --text T --words 3 --json | 2 | it has everything
-      gpt2 --text T --words 0 | 2 | too small, the least is 1
-      gpt2 --text T --words 21 | 2 | too large, the most is 20
+      gpt2 --text T --words 0 | 2 | too small, it must be at least 1
+      gpt2 --text T --words 21 | 2 | too large, it must be at most 20
       gpt2 --text T --terms none.txt | 1 | has no term
       gpt2 --text T --terms nowhere | 1 | no such file
       gpt2 --text T --terms . | 1 | is a directory

@@ -342,7 +342,7 @@ describe("refusals", () => {
 
   test("sizes and options that do not fit", () => {
     for (const [message, ...options] of [
-      ["--vocab-size 2 is too small: the alphabet has 3 ids", "-n", "2"],
+      ["--vocab-size 2 is too small, it must be at least 3", "-n", "2"],
       ["unknown option -p", "-n", "+4", "-p", "gpt2"],
       ['--compat: unknown value "cs336"', "-n", "+4", "--compat", "cs336"],
       ['--vocab-size: "4,8" is not a whole number', "-n", "4,8"],
@@ -353,7 +353,7 @@ describe("refusals", () => {
 
   test("the format that was there once, with the command line in its place", () => {
     const line = (typed: string) => bpe(typed.split(" ")).stderr;
-    const gone = "bpe: error: --input-format ids is gone: ids have commands of their own\nhint: ";
+    const gone = "bpe: error: --input-format ids was removed: ids have their own commands\nhint: ";
     expect(line("train --input-format ids a.txt -n +3 -o ids")).toBe(
       `${gone}bpe ids train a.txt -n +3 -o ids\n`,
     );

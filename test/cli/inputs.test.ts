@@ -39,7 +39,7 @@ describe("files that are not text", () => {
     for (const [command, ...args] of commands) {
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
         const { code, stdout, stderr } = run(command, name, ...args, "-q");
-        const hint = `hint: unzip -p ${name} | bpe … - reads its text; --binary text reads its bytes as they are\n`;
+        const hint = `hint: unzip -p ${name} | bpe … - reads its text; --binary text reads it as text anyway\n`;
         expect([code, stdout, stderr]).toEqual([
           1,
           "",
@@ -209,7 +209,7 @@ describe("records are recognized by content", () => {
     put(home, "set/dataset_infos.json", '{"default": {"description": "infos"}}');
     const { stdout, stderr } = run("count", "set");
     expect(stdout).toBe(expected);
-    expect(stderr).toContain('skipped 3 files: "set/LICENSE" is about the records beside it');
+    expect(stderr).toContain('skipped 3 files: "set/LICENSE" is metadata of the data files next to it');
     const included = done("count", "set", "--include", "*.jsonl", "--include", "README*");
     expect(included).toContain("Readme\t1\n");
     rmSync(join(home, "set/data"), { recursive: true });

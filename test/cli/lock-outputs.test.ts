@@ -35,7 +35,7 @@ test("a second run with one output ends at once, with an error that names the fi
     const { code, stderr } = bpe(command);
     expect(stderr).toMatch(
       new RegExp(
-        `^bpe: error: "${path}" is being written by process ${process.pid}, since 20.*Z\nhint: wait for its end with --wait`,
+        `^bpe: error: "${path}" is being written by process ${process.pid}, since 20.*Z\nhint: wait for it with --wait`,
       ),
     );
     expect(code).toBe(1);

@@ -226,7 +226,7 @@ describe("a text that is too long for the memory", () => {
     put(home, "word.txt.gz", gzipSync(readFileSync(at("word.txt"))));
     writeFooterBomb(at("footer.parquet"), 300_000);
     const limits = ["-w", "1", "--memory-limit", "130MB"];
-    const wordMessage = "what stands from byte 9 on without an end of a word needs about";
+    const wordMessage = "the text from byte 9 on without an end of a word needs about";
     for (const [name, message] of [
       ["word.txt", `"word.txt": ${wordMessage}`],
       ["word.txt.gz", `"word.txt.gz": ${wordMessage}`],
@@ -323,7 +323,7 @@ describe("inputs made to fill the memory are done within 1.2 times the limit, or
     const encode = (limit: string) =>
       run(["tokens", "marks.jsonl", "--tokenizer", "composing", "-w", "1", "--memory-limit", limit]);
     const { code, stderr } = encode("130MB");
-    expect([code, stderr]).toEqual([1, expect.stringContaining('"marks.jsonl": what stands from byte ')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('"marks.jsonl": the text from byte ')]);
     expect(encode("250MB")).toMatchObject({ code: 0, stderr: "" });
   });
 

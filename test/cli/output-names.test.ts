@@ -44,7 +44,7 @@ describe("the directory of train", () => {
     ["corpus.txt", 1, "it is not a directory"],
     ["corpus.txt/x", 1, "a part of the path is a file"],
     ["x".repeat(300), 1, "the name is too long"],
-    ["x".repeat(230), 1, "a hidden name with 37 bytes more stands beside it"],
+    ["x".repeat(230), 1, "a hidden name that is 37 bytes longer"],
     ["/proc/x", 1, '"/proc/x" cannot be written: no file can be created in "/proc"'],
     ["/dev/null/x", 1, "a part of the path is a file"],
   ];

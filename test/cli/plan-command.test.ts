@@ -145,11 +145,11 @@ describe("what does not fit is refused with its line", () => {
     refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, not a path`);
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
-    const inside = "line 1: it is cut within a document that cannot be cut";
+    const inside = "line 1: it splits a document that cannot be split";
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
     refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
-    const elsewhere = "line 1: it begins or ends where bpe plan does not cut";
+    const elsewhere = "line 1: it begins or ends where bpe plan does not split";
     refused([forged({ end: JSON.parse(one).end - 1, endsInside: false })], elsewhere);
     refused([forged({ start: 1 })], elsewhere);
     const text = readFileSync(join(home, "first.txt"));
@@ -165,10 +165,10 @@ describe("what does not fit is refused with its line", () => {
     const middle = readFileSync(path).indexOf("\n") + 1;
     expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
     for (const end of [middle - 1, middle + 1]) {
-      refused([forged({ end })], "line 1: it begins or ends where bpe plan does not cut");
-      refused([forged({ start: end })], "line 1: it begins or ends where bpe plan does not cut");
+      refused([forged({ end })], "line 1: it begins or ends where bpe plan does not split");
+      refused([forged({ start: end })], "line 1: it begins or ends where bpe plan does not split");
     }
-    refused([forged({ end: middle, endsInside: true })], "line 1: it is cut within a document");
+    refused([forged({ end: middle, endsInside: true })], "line 1: it splits a document");
   });
 
   test("overlapping ranges, by whatever path", () => {
@@ -363,6 +363,6 @@ test("a tokenizer whose texts cannot be cut gets them whole, and records in part
   expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
   put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "strips.json");
-  expect(stderr).toContain("cut.jsonl, line 1: it is a part of a text");
+  expect(stderr).toContain("cut.jsonl, line 1: it is part of a text");
   expect(code).toBe(1);
 });

@@ -225,7 +225,7 @@ describe("other people's files", () => {
     const size = String(Object.keys(vocab).length - 1);
     const path = alone("tokenizer.json", { ...made, model: { ...model, vocab } });
     const { stderr } = prune(path, "--text", text, "-n", size, "-o", smaller);
-    expect(stderr).toContain("2 tokens that nothing gave");
+    expect(stderr).toContain("2 tokens that nothing could produce");
     expect(idsOf(smaller).filter(({ now }) => now === null)).toHaveLength(2);
   });
 

@@ -143,7 +143,7 @@ describe("--text-field and --input-format", () => {
       texts.txt --input-format json | 1 | "texts.txt" record 1 is not a JSON object
       - --input-format parquet | 2 | standard input cannot be read as Parquet
       /dev/null --input-format parquet | 1 | "/dev/null" cannot be read as Parquet
-      texts.txt --include *.txt | 2 | --include selects files of a directory
+      texts.txt --include *.txt | 2 | --include selects files in directories
       tree --include *.csv | 1 | there is no file that --include *.csv describes below "tree"
     `);
     for (const [args, code, error] of cases) {

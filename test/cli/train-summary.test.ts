@@ -160,7 +160,7 @@ pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help do
   );
   const superwords = ["--superwords-from", "268", "-n", "280", "-o", "superwords"];
   expect(endOf(train("corpus.txt", ...superwords, "--summary", "full"))).toContain(
-    "\nsuperwords  behind 12 merges, from 80 pretokens, 4 of them distinct\n",
+    "\nsuperwords  after 12 merges, from 80 pretokens, 4 of them distinct\n",
   );
 });
 
@@ -179,7 +179,7 @@ new tokens  5, ids 266 to 270; ${bytesPerToken.toFixed(3)} bytes per token (base
 time        T: counting T, merging T
 memory      M at its peak
 written     extended: tokenizer.json, vocab.json, merges.txt and 4 more
-embeddings  bpe diff base extended --pieces FILE has the old ids
+embeddings  bpe diff base extended --pieces FILE maps each new token to old ids
 `.slice(1),
   );
   expect(endOf(train(...extend, "--pad-to", "64", "--summary", "full"))).toContain(

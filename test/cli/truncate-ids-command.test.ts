@@ -44,9 +44,9 @@ describe("ids cut from ids equal those of encoding from scratch", () => {
       done("encode", "text.txt", "--tokenizer", name, "-o", "big.npy");
       for (const size of [500, 300]) {
         const small = `${name}-cut/${size}`;
-        done("encode", "text.txt", "--tokenizer", small, "-o", "anew.npy");
+        done("encode", "text.txt", "--tokenizer", small, "-o", "again.npy");
         done("ids", "truncate", "big.npy", "--from", name, "--to", small, "-o", "cut.npy");
-        expect(bytesOf("cut.npy").equals(bytesOf("anew.npy"))).toBe(true);
+        expect(bytesOf("cut.npy").equals(bytesOf("again.npy"))).toBe(true);
       }
     });
   }
@@ -60,9 +60,9 @@ describe("ids cut from ids equal those of encoding from scratch", () => {
     const said = ["-p", "gpt2", "-s", `${end}=2000`];
     done("truncate", ranks, "-n", "400", "-o", "ranks-cut", ...said);
     done("encode", "text.txt", "--tokenizer", ranks, "-o", "big.npy", ...said);
-    done("encode", "text.txt", "--tokenizer", "ranks-cut", "-o", "anew.npy");
+    done("encode", "text.txt", "--tokenizer", "ranks-cut", "-o", "again.npy");
     done("ids", "truncate", "big.npy", "--from", ranks, "--to", "ranks-cut", "-o", "cut.npy", ...said);
-    expect(bytesOf("cut.npy").equals(bytesOf("anew.npy"))).toBe(true);
+    expect(bytesOf("cut.npy").equals(bytesOf("again.npy"))).toBe(true);
   });
 
   test("from every form of ids to every other; a line stays a line", () => {

@@ -459,10 +459,10 @@ class Encoding(Home):
         self.assertEqual(results, [expected] * 8)
 
     def test_a_wrong_id_is_an_error_and_the_tokenizer_goes_on(self) -> None:
-        with self.assertRaisesRegex(bpe.BpeError, "id 999 at position 1 stands for no token"):
+        with self.assertRaisesRegex(bpe.BpeError, "id 999 at position 1 is not in the vocabulary"):
             self.tokenizer.decode([97, 999])
         for wrong in (-1, 2**70):
-            with self.assertRaisesRegex(bpe.BpeError, f"id {wrong} at position 0 stands for no token"):
+            with self.assertRaisesRegex(bpe.BpeError, f"id {wrong} at position 0 is not in the vocabulary"):
                 self.tokenizer.decode([wrong])
         with self.assertRaises(TypeError):
             self.tokenizer.encode(bytearray(b"bytes"))

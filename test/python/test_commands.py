@@ -152,7 +152,7 @@ class Names(Home):
             plain = tokenizer("a b", padding=False, truncation=None, return_tensors=None, stride=0)
             self.assertEqual(plain, tokenizer("a b"))
             for name, value in (("padding", True), ("truncation", True), ("return_tensors", "pt"), ("text_pair", "b"), ("max_length", 0)):
-                with self.assertRaisesRegex(bpe.BpeError, f"{name}={value!r} is not here: transformers'"):
+                with self.assertRaisesRegex(bpe.BpeError, f"{name}={value!r} is not supported: transformers'"):
                     tokenizer("a", **{name: value})
             with self.assertRaisesRegex(TypeError, "takes no 'paddding'"):
                 tokenizer("a", paddding=True)

@@ -97,7 +97,7 @@ class Cuts(unittest.TestCase):
                     at += count
                 shown += decoder.end()
                 self.assertEqual(shown, tokenizer.decode(given))
-            with self.assertRaisesRegex(bpe.BpeError, "stands for no token"):
+            with self.assertRaisesRegex(bpe.BpeError, "is not in the vocabulary"):
                 decoder.push(tokenizer.id_limit)
 
     def has_token(self, tokenizer: bpe.Tokenizer, id: int) -> bool:

@@ -207,7 +207,7 @@ class BesideHF(unittest.TestCase):
             self.assertEqual(ours.id_limit, theirs.n_vocab)
             for id in (-1, 300, 2**40):
                 self.assertIsNone(ours.id_to_token(id))
-                with self.assertRaisesRegex(bpe.BpeError, f"id {id} stands for no token"):
+                with self.assertRaisesRegex(bpe.BpeError, f"id {id} is not in the vocabulary"):
                     ours.token_bytes(id)
             self.assertEqual(ours.decode(numpy.array([97, 299]), skip_special_tokens=True), "a")
 
@@ -363,7 +363,7 @@ class Life(Home):
             (TypeError, "", lambda each: each.id_to_token("a")),
             (TypeError, "text is a bytes", lambda each: each(b"a")),
             (TypeError, "found int", lambda each: each(["a", 3])),
-            (bpe.BpeError, "padding=True is not here", lambda each: each("a", padding=True)),
+            (bpe.BpeError, "padding=True is not supported", lambda each: each("a", padding=True)),
             (ValueError, "unit is 'words'", lambda each: each.encode_with_offsets("a", unit="words")),
             (UnicodeEncodeError, "surrogates", lambda each: each("half \ud800", return_offsets_mapping=True)),
         ]:

@@ -140,7 +140,7 @@ class Warned(unittest.TestCase):
                 "class of a model": ({"tokenizer_class": "LlamaTokenizer"}, "LlamaTokenizer"),
                 "early stop": ({"vocab_size": 5000}, "stopped early"),
                 "equal counts": ({"files": None, "counts": [first, second]}, "hold the same word counts"),
-                "stream beside a cache": (
+                "stream with a cache": (
                     {"files": None, "texts": [text], "cache": os.path.join(home, "cache")},
                     "keeps nothing of streams",
                 ),

@@ -14,7 +14,7 @@ struct Word {
   int64_t count;
 };
 
-// As it stands in the file of merges.
+// As stored in the merges file.
 struct Merge {
   int32_t left;
   int32_t right;
@@ -47,7 +47,7 @@ struct Clock {
   }
 };
 
-// One run: what is wanted, the merges so far, and when it has to end.
+// One run: its goal, the merges so far, and its deadline.
 struct Run {
   std::size_t merges_max;
   double bound_ms;

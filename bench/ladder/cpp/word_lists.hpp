@@ -47,7 +47,7 @@ class WordListTrainer {
   };
   std::vector<Word> words;
   PairMap<Pair> pairs;
-  // Pairs of the new token; one may stand here twice, which the queue sorts out.
+  // Pairs of the new token; duplicates are possible, and the queue drops them.
   std::vector<PairKey> born;
 
   // True if the pair had no occurrence before.
@@ -59,7 +59,7 @@ class WordListTrainer {
     return is_first;
   }
 
-  // The pair being merged is no longer in the map; every other that stands somewhere is.
+  // The map holds every pair that still occurs, except the one being merged.
   void lose(PairKey key, int64_t count) {
     Pair* state = pairs.find(key);
     if (state != nullptr) state->count -= count;

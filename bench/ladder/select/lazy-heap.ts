@@ -14,7 +14,7 @@ export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection 
   };
 }
 
-/** The same; but when three of four entries are out of date, the heap is made anew from the counts. */
+/** Likewise, but rebuilds the heap from the counts when three of four entries are stale. */
 export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {

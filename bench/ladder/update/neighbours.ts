@@ -4,7 +4,7 @@ import { addToCount, type PairCounts, type TokenizedWords, type Update } from ".
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
 /**
- * Only the words that hold the pair are read, and only the pairs beside an occurrence change their counts. The index
+ * Only the words that hold the pair are read, and only the pairs next to an occurrence change their counts. The index
  * may name words that have lost a pair since: they are read in vain.
  */
 export function updateNeighbours(words: WordTable): Update {

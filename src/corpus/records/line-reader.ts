@@ -636,11 +636,11 @@ const faultOf = (byte: number) => ({
 });
 
 const noHeader = {
-  what: "a sequence without a header: a record of FASTA begins with a line >NAME",
+  what: "a sequence without a header: a FASTA record begins with a line >NAME",
   hint: phrase`text is read without ${asOption("input-format", "fasta")}`,
 };
 
 const comment = {
-  what: "a comment of old FASTA (;), which is no sequence",
+  what: "an old FASTA comment (;), not a sequence",
   hint: "remove such lines, e.g. with grep -v '^;'",
 };

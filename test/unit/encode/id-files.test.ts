@@ -391,7 +391,7 @@ describe("shards that are there", () => {
     const before = filesIn(home);
     const refusal = async (asked: Asked = {}) => (await refusalOf(again(asked))).message;
     expect(await refusal({ append: true })).toMatch(
-      /c\.json" is of another run: appendId was none, and is \d+ here$/,
+      /c\.json" belongs to a different run: appendId was none, and is \d+ here$/,
     );
     // An option that is left out is another one, too.
     const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));

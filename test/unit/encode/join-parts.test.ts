@@ -196,15 +196,15 @@ describe("parts of a plan", () => {
     );
     await encodePart(slices[1]!, join(home, "p3"), { append: true });
     expect(await refusal(pathsOf(0, 3, 2))).toBe(
-      `"p3.json" is of another run than "p0.json": appendId was none, and is ${specialTokenId(parts, separator)} here`,
+      `"p3.json" belongs to a different run than "p0.json": appendId was none, and is ${specialTokenId(parts, separator)} here`,
     );
-    expect(await refusal(pathsOf(3, 0, 2))).toInclude('"p3.json" is of another run');
+    expect(await refusal(pathsOf(3, 0, 2))).toInclude('"p3.json" belongs to a different run');
     await encodePart(slices[0]!, join(home, "p5"), { append: true });
     expect(await refusal(pathsOf(5, 1, 2))).toEndWith(
       `appendId was ${specialTokenId(parts, separator)}, and is none here`,
     );
     await encodePart([slices[1]![0]!, slices[1]![2]!], join(home, "p4"), {});
-    expect(await refusal(pathsOf(0, 4))).toBe('"p4.json" has line 5 of the plan behind line 3');
+    expect(await refusal(pathsOf(0, 4))).toBe('"p4.json" has line 5 of the plan after line 3');
     put(home, "plan.jsonl", lines.slice(0, -1).join(""));
     expect(await refusal(all)).toMatch(/^"p2\.json" has bytes .* of "b\.txt", which "plan\.jsonl" has not$/);
     expect(await refusal(pathsOf(0, 1))).toStartWith("no part has line 6");
@@ -220,7 +220,9 @@ describe("parts of a plan", () => {
   test("that are not whole are refused, and so is what is no part", async () => {
     const { home, pathsOf, refusal } = await made();
     const all = pathsOf(0, 1, 2);
-    expect(await refusal([join(home, "p0_00000.part")])).toBe('"p0_00000.part" is no manifest of a part');
+    expect(await refusal([join(home, "p0_00000.part")])).toBe(
+      '"p0_00000.part" is not the manifest of a part',
+    );
     const manifest = JSON.parse(readFileSync(all[1]!, "utf8"));
     const point = {
       rangeIndex: 0,
@@ -233,7 +235,7 @@ describe("parts of a plan", () => {
     };
     const { format, checksum, ...content } = manifest;
     writeFileSync(all[1]!, manifestText({ ...content, next: point }));
-    expect(await refusal(all)).toBe('"p1.json" is of a part that is not whole yet');
+    expect(await refusal(all)).toBe('"p1.json" belongs to an unfinished part');
     const { ranges: _, ...request } = manifest.request;
     writeFileSync(all[1]!, manifestText({ ...content, request }));
     expect(await refusal(all)).toStartWith('"p1.json" is not of a part of a plan: ');

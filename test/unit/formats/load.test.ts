@@ -118,7 +118,7 @@ describe("a file of ranks", () => {
   test("that nobody knows needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
-      message: `"${path}": a file of ranks does not hold its pattern, and these ranks are not known`,
+      message: `"${path}": a rank file does not hold its pattern, and these ranks are not known`,
       exitCode: 2,
     });
   });
@@ -404,7 +404,7 @@ test("training.json next to vocab.json gives the normal form, and required speci
   expect(await ids("e\u0301")).toEqual(await ids("é"));
   expect(await ids("<|end|>")).toHaveLength(7);
   recordWith({ specialTokens: ["<|end|>", "Ġx"] });
-  await expect(ids("")).rejects.toThrow('lacks "Ġx", a special token in the training record beside it');
+  await expect(ids("")).rejects.toThrow('lacks "Ġx", a special token in the training record next to it');
   recordWith({ specialTokens: ["<|end|>", "Ġx"], specialIds: [1, 700] });
   const special = JSON.parse(readFileSync(join(directory, "vocab.json"), "utf8"))["<|end|>"];
   expect(await ids("<|end|>Ġx")).toEqual([special, 700]);
@@ -449,7 +449,7 @@ describe("training.json next to a file of ranks", () => {
   test("that is none of ours, or of other files, says nothing", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
       await expect(Tokenizer.load(beside(record))).rejects.toThrow(
-        "a file of ranks does not hold its pattern",
+        "a rank file does not hold its pattern",
       );
     }
     expect(

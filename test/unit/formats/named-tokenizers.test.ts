@@ -110,7 +110,7 @@ test("a path is taken before a name, and a missing tokenizer gets the command th
     const hintOf = (typed: string) => {
       const { message, hint, exitCode } = errorOf(() => findTokenizer(typed));
       expect([message, exitCode]).toEqual([
-        `"${typed}": no such file or directory, and no tokenizer in the caches of this machine`,
+        `"${typed}": no such file or directory, and no tokenizer of that name in this machine's caches`,
         1,
       ]);
       return hint;

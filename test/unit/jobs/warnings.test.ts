@@ -28,7 +28,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
   "early stop": [{ vocabSize: 5000 }, "stopped early"],
   "equal counts": [{ files: [], counts: [at("a.counts"), at("b.counts")] }, "hold the same word counts"],
-  "stream beside a cache": [{ texts: [text], cache: at("cache") }, "cache keeps nothing of streams"],
+  "stream with a cache": [{ texts: [text], cache: at("cache") }, "cache keeps nothing of streams"],
   "uneven languages": [
     {
       files: undefined,

@@ -215,7 +215,7 @@ test("an id that no token has, whole or not, has no bytes and no name", () => {
     Number.POSITIVE_INFINITY,
   ]) {
     expect([id, tokenizer.tokenBytes(id).length, tokenizer.idToToken(id)]).toEqual([id, 0, undefined]);
-    const message = `id ${id} at position 1 stands for no token`;
+    const message = `id ${id} at position 1 is not in the vocabulary`;
     expect(() => tokenizer.decode([97, id])).toThrow(message);
     expect(() => tokenizer.stream().push([97, id])).toThrow(message);
   }
@@ -468,7 +468,7 @@ test("decode leaves out special tokens, and bytes that are not UTF-8 are replace
   const id = tokenizer.specialTokens.get(special!)!;
   for (const wrong of [Number.NaN, -1, tokenizer.idLimit]) {
     const call = () => tokenizer.decode([id, 97, wrong, wrong], { skipSpecialTokens: true });
-    expect(call).toThrow(`id ${wrong} at position 2 stands for no token`);
+    expect(call).toThrow(`id ${wrong} at position 2 is not in the vocabulary`);
   }
   // An added token that is not special is text.
   const json = structuredClone(base);

@@ -381,7 +381,7 @@ describe(".tiktoken", () => {
   });
 
   test("needs a pattern, and every byte", async () => {
-    await expect(Tokenizer.load(path)).rejects.toThrow("a file of ranks does not hold its pattern");
+    await expect(Tokenizer.load(path)).rejects.toThrow("a rank file does not hold its pattern");
     const file = join(scratch(), "x.tiktoken");
     writeFileSync(file, lines.slice(1).join("\n"));
     await expect(Tokenizer.load(file, { pattern: "gpt2" })).rejects.toThrow("no token for byte 0x00");
@@ -553,7 +553,7 @@ describe("bytes", () => {
     expect(tokenizer.decode([last]).length).toBeGreaterThan(0);
     for (const wrong of [last + 1, -1, 0.5, Number.NaN, 2 ** 32 + 65]) {
       expect(() => tokenizer.decode([65, wrong, 66])).toThrow(
-        `id ${wrong} at position 1 stands for no token`,
+        `id ${wrong} at position 1 is not in the vocabulary`,
       );
     }
   });

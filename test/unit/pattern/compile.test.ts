@@ -147,10 +147,10 @@ describe("a pattern", () => {
   });
 
   test.each([
-    ["(?<=ba)b|.", "`(?<=ba)` looks behind more than one character, which is not supported: (?<=ba)b|."],
+    ["(?<=ba)b|.", "`(?<=ba)` looks behind by more than one character, which is not supported: (?<=ba)b|."],
     [
       "a(?=b(?<=ab))|.",
-      "`(?<=ab)` looks behind more than one character, which is not supported: a(?=b(?<=ab))|.",
+      "`(?<=ab)` looks behind by more than one character, which is not supported: a(?=b(?<=ab))|.",
     ],
     ["(a|b)\\1|.", "`\\1` refers back to a group, which is not supported, at character 6 of (a|b)\\1|."],
     ["\\k<x", "`\\k` refers back to a group, which is not supported, at character 1 of \\k<x"],

@@ -94,7 +94,7 @@ test("added tokens that HF does not tell apart, or does not read, are refused, a
     ],
     [
       [{ content: "<A>", rstrip: true }, { content: "\n\n" }],
-      'the added token "\\n\\n" begins with white space, which "<A>" takes along (rstrip)',
+      'the added token "\\n\\n" begins with white space, which "<A>" strips (rstrip)',
     ],
     [
       [{ content: "<B>" }, { content: "<A>" }],

@@ -108,6 +108,6 @@ test("an id without a token is refused by its position, after a difference, too"
   const a = encode(Buffer.from("a"))[0]!;
   check.take(Uint32Array.of(a, a));
   expect(() => check.take(Uint32Array.of(a, tokens.idLimit))).toThrow(
-    `id ${tokens.idLimit} at position 3 stands for no token`,
+    `id ${tokens.idLimit} at position 3 is not in the vocabulary`,
   );
 });

@@ -181,7 +181,7 @@ describe("decode", () => {
       const { code, stderr } = bpe(["decode", file, "--tokenizer", tokenizer, "-o", output]);
       expect([code, stderr]).toEqual([
         1,
-        `bpe: error: ${wrong} stands for no token\nhint: the tokenizer's ids end at 699; these may be ids of another tokenizer\n`,
+        `bpe: error: ${wrong} is not in the vocabulary\nhint: the tokenizer's ids end at 699; these may be ids of another tokenizer\n`,
       ]);
       expect(existsSync(output)).toBe(false);
     }

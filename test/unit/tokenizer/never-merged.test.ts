@@ -39,7 +39,7 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
       pattern: "gpt4",
     });
     const { parts } = tokenizer;
-    const withCuts = encodingWithCuts(parts, "beside foreign bytes");
+    const withCuts = encodingWithCuts(parts, "next to foreign bytes");
     const without = uncutEncoding(parts);
     for (let round = 0; round < 60; round++) {
       // Short pretokens are cut in some rounds, too; words in the cache are unchanged.
@@ -249,7 +249,7 @@ test("merging may begin with whole characters, wherever merges meet and in whate
       merged: Int32Array.from(order, (rank) => 256 + rank),
     };
     const model = buildModel({ byteIds, merges });
-    const kernels = (["beside foreign bytes", "nowhere"] as const).map(
+    const kernels = (["next to foreign bytes", "nowhere"] as const).map(
       (cuts) => new EncodingKernel(model, true, { cuts }),
     );
     for (let n = 0; n < 100; n++) {

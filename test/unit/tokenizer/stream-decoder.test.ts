@@ -51,7 +51,7 @@ test("an id without a token is an error with its position in the stream, and not
   const [first, second] = Buffer.from("é");
   stream.push([65, first!]);
   for (const wrong of [tokenizer.idLimit, -1, 0.5, Number.NaN])
-    expect(() => stream.push([second!, wrong])).toThrow(`id ${wrong} at position 3 stands for no token`);
+    expect(() => stream.push([second!, wrong])).toThrow(`id ${wrong} at position 3 is not in the vocabulary`);
   expect(() => stream.push(tokenizer.idLimit)).toThrow("at position 2");
   expect(stream.push(second!)).toBe("é");
   expect(stream.end()).toBe("");

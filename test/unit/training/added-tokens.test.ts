@@ -152,7 +152,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     expect(small.encode(" zebra")).toHaveLength(1);
     expect(small.specialTokens.get("<|tool|>")).toBe(420 + seeds.length);
     await expect(extend(path, { ...options, vocabSize: "+2" })).rejects.toThrow(
-      `vocabSize 422 is too small: the seed tokens, with what they are made of, need ${421 + seeds.length}`,
+      `vocabSize 422 is too small: the seed tokens and their parts need ${421 + seeds.length}`,
     );
   });
 

@@ -94,7 +94,7 @@ test("languages that are none are refused", async () => {
   expect(await refused([{ name: "en" }])).toContain("languages[0]: files");
   expect(await refused([{ ...en, more: 1 }])).toContain('no option "more"');
   expect(await refused([{ name: "", files }])).toContain("needs a name");
-  expect(await refused([{ name: "en", files: [] }])).toContain("needs a name, and a file");
+  expect(await refused([{ name: "en", files: [] }])).toContain("needs a name and a file");
   expect(
     await refused([
       { ...en, dev: files },

@@ -117,11 +117,11 @@ describe("seed tokens", () => {
     ],
     [
       { seedTokens: ["abcdef"], vocabSize: 260 },
-      "vocabSize 260 is too small: the seed tokens, with what they are made of, need 261",
+      "vocabSize 260 is too small: the seed tokens and their parts need 261",
     ],
     [
       { seedTokens: numbers, vocabSize: 1245 },
-      "vocabSize 1245 is too small: the seed tokens, with what they are made of, need at least 1246",
+      "vocabSize 1245 is too small: the seed tokens and their parts need at least 1246",
     ],
   ];
   for (const [options, message] of refused) {

@@ -24,7 +24,7 @@ test("bpe train --superwords-from writes, records and tells a tokenizer with sup
     "full",
   ]);
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stderr).toMatch(/^superwords +behind 10 merges/m);
+  expect(stderr).toMatch(/^superwords +after 10 merges/m);
   expect(mergesOf(into).some((merge) => /[a-z]Ġ/.test(merge.replace(" ", "")))).toBe(true);
   const { options, files } = JSON.parse(readFileSync(join(into, "training.json"), "utf8"));
   expect(options.pattern).toEqual({ name: null, regex: usualSuperwordPattern });

@@ -141,7 +141,7 @@ test("a line without a tab, or without a word, is an error with its number", () 
 test("a character that represents no byte is an error with its line", () => {
   for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
     expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
-      "words.tsv, line 2: the word contains a character that stands for no byte",
+      "words.tsv, line 2: the word contains a character that represents no byte",
     );
   }
 });

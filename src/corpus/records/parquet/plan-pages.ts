@@ -364,7 +364,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
     const dataByte = startByte + reader.offset;
     const endByte = dataByte + header.compressed_page_size;
     if (endByte > chunkEndByte) {
-      throw damagedParquet(source.path, `a page at byte ${startByte} ends behind its column`);
+      throw damagedParquet(source.path, `a page at byte ${startByte} ends after its column`);
     }
     return { header, dataByte, endByte };
   }

@@ -279,7 +279,7 @@ describe("a wrong line is named with its number and the reason", () => {
     const cases = [
       ["ACGT\n", 1, "a sequence without a header"],
       ["\n ACGT\n>x\nA\n", 2, "a sequence without a header"],
-      [">x\nAC\n;old\nA\n", 3, "a comment of old FASTA"],
+      [">x\nAC\n;old\nA\n", 3, "an old FASTA comment"],
       [">x\nAC\n>y\nAé\n", 4, "byte 0xc3 is no letter of a sequence"],
       ["\ufeff>x\nAC\n", 1, "byte 0xef is no letter of a sequence"],
       [">x\nA\0C", 2, "byte 0x00 is no letter of a sequence"],
