@@ -1,4 +1,4 @@
-import { normalize } from "node:path";
+import { basename, join, normalize } from "node:path";
 import {
   type BaseFiles,
   type ExtensionRecord,
@@ -282,7 +282,7 @@ export async function extensionProduct(
         },
         ...corpusFacts(result),
         mergeCount: merges.left.length,
-        fingerprint: behaviorFingerprint(extendedParts(baseFiles[index]!, parts, extensions[index]!)),
+        fingerprint: behaviorFingerprint(extendedParts(base, baseFiles[index]!, extensions[index]!)),
         bytesPerToken: bytesPerToken(trained.tokenCounts[index]!),
       };
     },
@@ -291,16 +291,29 @@ export async function extensionProduct(
 }
 
 /** What loading the first of the extended files gives, with the pattern and the special tokens of the base. */
-function extendedParts({ sources }: BaseFiles, parts: TokenizerParts, extension: Extension): TokenizerParts {
-  const { code, files } = sources[0]!;
+function extendedParts(
+  { parts, renamed }: Base,
+  { sources }: BaseFiles,
+  extension: Extension,
+): TokenizerParts {
+  const { code, files, format } = sources[0]!;
+  const isRenamed = Object.keys(renamed).length > 0;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    ...files[i]!,
+    // The training record next to the base has the former names. There is none inside a file.
+    path: isRenamed ? join(files[i]!.path, basename(files[i]!.path)) : files[i]!.path,
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));
-  const { addedTokens, ...read } = code.read(made as unknown as typeof files, {});
-  const known = [...parts.addedTokens, ...newSpecials(extension)];
-  const { pattern, normalization, addsPrefixSpace } = parts;
-  return { ...read, pattern, normalization, addsPrefixSpace, addedTokens: known };
+  const addedTokens = [...parts.addedTokens, ...newSpecials(extension)];
+  const { pattern, normalization, addsPrefixSpace, description } = parts;
+  const resolved = { name: description.patternName, sources: description.patternSources, compiled: pattern };
+  // These files hold neither.
+  const isBare = format.name === "gpt2" || format.name === "tiktoken";
+  const options =
+    isRenamed && isBare
+      ? { pattern: resolved, specialTokens: addedTokens.map(({ content, id }) => ({ text: content, id })) }
+      : {};
+  const read = code.read(made as unknown as typeof files, options);
+  return { ...read, pattern, normalization, addsPrefixSpace, addedTokens };
 }
 
 /**
