@@ -108,7 +108,6 @@ function withShownParts(evaluation: FullEvaluation): FullEvaluation {
     ...evaluation,
     tokenizers: evaluation.tokenizers.map((tokenizer) => ({
       ...tokenizer,
-      longestTokens: [],
       texts: tokenizer.texts.map((measured, i) => ({
         ...measured,
         costliestWords: evaluation.texts[i]!.isSpaced ? shown(measured.costliestWords) : [],

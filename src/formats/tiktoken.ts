@@ -244,13 +244,10 @@ const rankLine =
 
 function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
   if (sources === undefined) {
-    throw new UserError(
-      `"${path}": a rank file does not hold its pattern, and these ranks are not known`,
-      {
-        hint: phrase`name it, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
-        exitCode: exitCode.usage,
-      },
-    );
+    throw new UserError(`"${path}": a rank file does not hold its pattern, and these ranks are not known`, {
+      hint: phrase`name it, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
+      exitCode: exitCode.usage,
+    });
   }
   return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }

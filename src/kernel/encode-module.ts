@@ -11,8 +11,8 @@ export {
   textAddress,
   workAddress as idsAddress,
 } from "./regions";
-export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
 export { shadowBytes } from "./scan/annotate";
+export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
 export { findSafeCut, useSafeCuts } from "./text/safe-cuts";
 export {
   idCount,

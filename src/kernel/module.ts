@@ -131,6 +131,7 @@ export {
   textCapacity,
   workAddress as idsAddress,
 } from "./regions";
+export { shadowBytes } from "./scan/annotate";
 export {
   firstInvalidPosition,
   invalidBytes,
@@ -139,7 +140,6 @@ export {
   useAutomaton,
   useFourByteTables,
 } from "./scan/scanner";
-export { shadowBytes } from "./scan/annotate";
 export {
   documents,
   idCount,

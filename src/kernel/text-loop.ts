@@ -9,6 +9,7 @@ import {
 import { beginIds, emitId, idsEnd } from "./encode/word-cache";
 import { masksLookAhead } from "./masks/scan-masks";
 import { blockBytes, endsStart, reserveTo, textStart, workAddress } from "./regions";
+import { readsOn } from "./scan/annotate";
 import {
   clearFirstInvalid,
   cutPieces,
@@ -22,7 +23,6 @@ import {
   shiftText,
   startDocument,
 } from "./scan/scanner";
-import { readsOn } from "./scan/annotate";
 import { contentsOf, recordsOf, tokenCountOf } from "./text/description";
 import {
   areTokensSpecial,

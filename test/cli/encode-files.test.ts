@@ -34,7 +34,9 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   );
   expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" was made from the same inputs');
   const other = [...join, "--dtype", "uint32"];
-  expect(run(...other).stderr).toInclude('"j.json" belongs to a different run: type was uint16, and is uint32 here');
+  expect(run(...other).stderr).toInclude(
+    '"j.json" belongs to a different run: type was uint16, and is uint32 here',
+  );
   expect(bpe([...other, "--if-changed"], { cwd: home }).stderr).toStartWith("joined 1 part");
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
   expect([refused.code, refused.stderr]).toEqual([
@@ -126,11 +128,11 @@ test("the ending names the format, and what files cannot be is refused", () => {
   ).toEqual([...["d.ds", "d.ds.index", "d.ds.metadata", "d.parquet"]]);
   const refused: [readonly string[], string][] = [
     [["--ids-format", "olmo"], "--ids-format is for id files"],
-    [["-o", "-", "--shard-size", "5"], "--shard-size is for files of ids"],
+    [["-o", "-", "--shard-size", "5"], "--shard-size is for id files"],
     [["-o", "d.txt"], '--output "d.txt" ends in neither .npy nor .bin'],
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
     [["-o", "d.parquet", "--dtype", "uint16"], "--dtype is not for parquet"],
-    [["--keep-field", "id"], "--keep-field is for files of ids"],
+    [["--keep-field", "id"], "--keep-field is for id files"],
     [["-o", "d.npy", "--keep-field", "id"], "--keep-field is for parquet, and these files are npy"],
     [["-o", "d.parquet", "--keep-field", "id,a,id:text"], '--keep-field names "id" twice'],
     [["-o", "d.parquet", "--keep-field", "input_ids"], "--keep-field: input_ids is the column of the ids"],

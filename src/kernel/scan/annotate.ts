@@ -180,7 +180,8 @@ function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool)
 
 /** The state at a position in the run that was read, computed from the nearest mark. */
 function readBack(annotation: Annotation, pos: i32, limit: i32): u32 {
-  while (annotation.markCount > 1 && load<i32>(markAt(annotation, annotation.markCount - 1)) < pos) annotation.markCount--;
+  while (annotation.markCount > 1 && load<i32>(markAt(annotation, annotation.markCount - 1)) < pos)
+    annotation.markCount--;
   const lastMark = markAt(annotation, annotation.markCount - 1);
   let at = load<i32>(lastMark);
   let state = load<u32>(lastMark, 4);

@@ -1,8 +1,8 @@
 import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { blockBytes, endCountMax, endsStart, textStart } from "../regions";
-import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from "./columns";
 import { Annotation, annotate, annotatedText, dropRun, notQuiet, shiftRun } from "./annotate";
+import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from "./columns";
 
 /**
  * The state of the scan of a document. Positions are relative to the text's start.

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { type Content, contentOf, headBytesMax } from "../../../src/corpus/content.ts";
 import { findCorpus, findInputs } from "../../../src/corpus/find-inputs.ts";
+import { type Message, spell } from "../../../src/runtime/message.ts";
 import { put, scratch } from "../../binary.ts";
 import { bzipped, heads } from "./heads.ts";
 
@@ -158,7 +159,8 @@ test("a long beginning is unpacked only as far as needed to know its content", (
 });
 
 test("a hint says what helps, and --binary text insists", () => {
-  const hintOf = (head: string, path: string) => (contentOf(bytes(head), path) as { hint: string }).hint;
+  const hintOf = (head: string, path: string) =>
+    spell((contentOf(bytes(head), path) as { hint: Message }).hint);
   expect(hintOf("PK\x03\x04", "a.zip")).toContain("unzip -p a.zip | bpe … -");
   expect(hintOf("\x93NUMPY", "a.npy")).toContain("bpe decode --tokenizer PATH a.npy");
   expect(hintOf("PK\x03\x04", "my $& a.zip")).toContain("unzip -p 'my $& a.zip' | bpe … -");

@@ -448,9 +448,7 @@ describe("training.json next to a file of ranks", () => {
 
   test("that is none of ours, or of other files, says nothing", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
-      await expect(Tokenizer.load(beside(record))).rejects.toThrow(
-        "a rank file does not hold its pattern",
-      );
+      await expect(Tokenizer.load(beside(record))).rejects.toThrow("a rank file does not hold its pattern");
     }
     expect(
       (await Tokenizer.load(beside({ files, options: { pattern } }))).parts.description.patternName,

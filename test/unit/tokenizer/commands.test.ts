@@ -254,6 +254,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
   expect(lines.slice(0, patternAt)).toEqual([
     "tokenizer       chat (chat/tokenizer.json)",
     "size            300 tokens, ids up to 299, 41 merges",
+    expect.stringMatching(/^fingerprint {5}1-[\da-f]{32}$/),
     "special         3 tokens",
     "                297  <|endoftext|>  bos, pad",
     "                298  <|im_start|>",
