@@ -91,7 +91,7 @@ def patch_transformers() -> None:
 
 def _watch_models() -> None:
     """Has an encoder read its tokenizer again when that gets another model, which may be of the same size."""
-    watched = tokenizers.Tokenizer.model
+    watched: Any = tokenizers.Tokenizer.model
     if isinstance(watched, property):
         return
 

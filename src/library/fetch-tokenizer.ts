@@ -13,11 +13,11 @@ const urlArgument = {
   accepts: (value: unknown) => (typeof value === "string" && value !== "") || isUrl(value),
 };
 
-/** Whether it is a URL, of any realm. */
+/** @internal Whether it is a URL, of any realm. */
 export const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]" && typeof (value as URL).href === "string";
 
-/** Fetches a `tokenizer.json`. Throws a UserError if that fails, or if it is not one. */
+/** @internal Fetches a `tokenizer.json`. Throws a UserError if that fails, or if it is not one. */
 export async function fetchTokenizer(
   call: string,
   url: string | URL,
@@ -30,7 +30,7 @@ export async function fetchTokenizer(
   return partsInMemory(bytes, String(url));
 }
 
-/** Reads a `tokenizer.json`, called `name` in errors. It has no path, and therefore no record next to it. */
+/** @internal Reads a `tokenizer.json`, called `name` in errors. It has no path, and therefore no record next to it. */
 export function partsInMemory(bytes: Uint8Array<ArrayBuffer>, name: string): TokenizerParts {
   const parts = withEngineErrors(() => tokenizerOfJson(bytes, name));
   return { ...parts, description: { ...parts.description, path: "" } };

@@ -7,19 +7,20 @@ export type EncodedBatch = {
   readonly offsets: Int32Array<ArrayBuffer>;
 };
 
-/** Arrow's offsets are signed. */
+/** @internal Arrow's offsets are signed. */
 export const offsetMax = 2 ** 31 - 1;
 
-/** The ids that a post-processor adds before and after a text. */
+/** @internal The ids that a post-processor adds before and after a text. */
 export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
 
-/** Returns the ids that the post-processor adds around a text; throws a UserError if it does anything else. */
+/** @internal Returns the ids that the post-processor adds around a text; throws a UserError if it does anything else. */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};
   if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);
   return { before, after };
 }
 
+/** @internal */
 export function withIdsAround(ids: Uint32Array, { before, after }: IdsAround): Uint32Array<ArrayBuffer> {
   const all = new Uint32Array(before.length + ids.length + after.length);
   all.set(before);
@@ -28,7 +29,7 @@ export function withIdsAround(ids: Uint32Array, { before, after }: IdsAround): U
   return all;
 }
 
-/** Returns the batch with these ids around each text. */
+/** @internal Returns the batch with these ids around each text. */
 export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAround): EncodedBatch {
   const added = around.before.length + around.after.length;
   if (added === 0) return { ids, offsets };
@@ -39,7 +40,7 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
   return { ids: all, offsets: moved };
 }
 
-/** Returns the ids of special tokens; other added tokens are text. */
+/** @internal Returns the ids of special tokens; other added tokens are text. */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
     allAddedTokens(parts)

@@ -10,16 +10,20 @@ import {
 import { type IdsAround, withIdsAround } from "./special-ids.ts";
 
 /** The token of ids[i] is at [starts[i], ends[i]) of the text. */
-export type EncodedWithOffsets = Spans & { readonly ids: Uint32Array<ArrayBuffer> };
+export type EncodedWithOffsets = {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  readonly starts: Uint32Array<ArrayBuffer>;
+  readonly ends: Uint32Array<ArrayBuffer>;
+};
 
-/** Throws a UserError if the tokens of a text are not in it. */
+/** @internal Throws a UserError if the tokens of a text are not in it. */
 export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
   const obstacle = offsetObstacle(parts) ?? (isString ? trimObstacle(parts) : undefined);
   if (obstacle !== undefined) throw new UserError(obstacle);
 }
 
 /**
- * Returns the positions of a text's tokens: in a string in units of `slice`, trimmed as by HF; in bytes
+ * @internal Returns the positions of a text's tokens: in a string in units of `slice`, trimmed as by HF; in bytes
  * without gaps.
  */
 export function findOffsets(
@@ -52,7 +56,7 @@ function unitsOf(text: string): Uint32Array | undefined {
   return units.subarray(0, count + 1);
 }
 
-/** Adds the ids around a text, whose offsets are 0. */
+/** @internal Adds the ids around a text, whose offsets are 0. */
 export function withOffsetsAround({ ids, starts, ends }: EncodedWithOffsets, around: IdsAround) {
   const nowhere = { before: around.before.map(() => 0), after: around.after.map(() => 0) };
   return {

@@ -14,7 +14,6 @@ import {
 import { UserError, usageError } from "#runtime";
 import {
   allAddedTokens,
-  behaviorFingerprint,
   bytesOf,
   copyGivenIds,
   firstDifference,
@@ -125,14 +124,6 @@ export class TextTokenizer {
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
   private specialIdsMade: ReadonlySet<number> | undefined;
-
-  /**
-   * A digest of the ids of a fixed text: two tokenizers that have the same one encode alike, whatever program runs them.
-   * `bpe help docs/doctor.md` says how other programs compute it.
-   */
-  get fingerprint(): string {
-    return behaviorFingerprint(this.parts);
-  }
 
   /** @internal */
   constructor(

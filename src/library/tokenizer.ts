@@ -20,7 +20,7 @@ import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
 import { allowedCores, engineRefusal, usageError } from "#runtime";
 import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
-import { type SpecialTokenOption, specialTokenId } from "#tokenizer";
+import { behaviorFingerprint, type SpecialTokenOption, specialTokenId } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
 import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
 import { batchWithIdsAround, type EncodedBatch, idsAround } from "./special-ids.ts";
@@ -169,6 +169,14 @@ export class Tokenizer extends TextTokenizer {
   override dispose(): void {
     super.dispose();
     this.batchThreads?.end();
+  }
+
+  /**
+   * A digest of the ids of a fixed text: two tokenizers that have the same one encode alike, whatever program runs them.
+   * `bpe help docs/doctor.md` says how other programs compute it.
+   */
+  get fingerprint(): string {
+    return behaviorFingerprint(this.parts);
   }
 
   /**

@@ -19,7 +19,7 @@ export type RecodedSpan = {
   readonly canonicalEnd: number;
 };
 
-/** The index of the first id that differs, or where the shorter list ends; -1 if both are equal. */
+/** @internal The index of the first id that differs, or where the shorter list ends; -1 if both are equal. */
 export function firstDifference(given: Ids, canonical: Ids): number {
   const shorter = Math.min(given.length, canonical.length);
   let i = 0;
@@ -28,7 +28,7 @@ export function firstDifference(given: Ids, canonical: Ids): number {
 }
 
 /**
- * Compares two encodings of one text: the shortest spans of both with the same bytes that differ. If the
+ * @internal Compares two encodings of one text: the shortest spans of both with the same bytes that differ. If the
  * texts differ, because decoded ids are normalized again, there is one span, between the common start and the
  * common end.
  */
@@ -68,7 +68,7 @@ function differingMiddle(given: Ids, canonical: Ids): RecodedSpan[] {
   return [{ start, end, canonicalStart: start, canonicalEnd }];
 }
 
-/** The first place where the ids of a text are not canonical. */
+/** @internal The first place where the ids of a text are not canonical. */
 export type NoncanonicalPlace = {
   /** Index among the ids of the text. */
   readonly index: number;
@@ -82,7 +82,7 @@ const excerptIds = 256;
 /** Bytes decoded at a time. A token may have any length, and every id may refer to it. */
 const sliceBytesMax = scaled(1 << 20, 16);
 
-/** Compares ids with the canonical ones, text by text, as they are read; memory does not grow with a text. */
+/** @internal Compares ids with the canonical ones, text by text, as they are read; memory does not grow with a text. */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: TokenDecoder;

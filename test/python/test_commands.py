@@ -146,7 +146,7 @@ class Names(Home):
     def test_what_is_elsewhere_is_refused_with_the_way_there(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "org/name.*nothing is fetched here\nhint: hf download org/name"):
             bpe.Tokenizer.from_pretrained("org/name")
-        with self.assertRaisesRegex(bpe.BpeError, "gpt-4o.*nothing is fetched here\nhint: name a directory"):
+        with self.assertRaisesRegex(bpe.BpeError, "gpt-4o.*nothing is fetched here\nhint: pass a local directory"):
             bpe.Tokenizer.from_pretrained("gpt-4o")
         with bpe.train(self.corpus, 300) as tokenizer:
             plain = tokenizer("a b", padding=False, truncation=None, return_tensors=None, stride=0)

@@ -285,7 +285,7 @@ class Pickles(Made):
             with pickle.loads(pickled) as copied:
                 self.assertEqual(copied.encode_batch(TEXTS), self.right)
         bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
-        with pickle.loads(pickled) as copied, self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now"):
+        with pickle.loads(pickled) as copied, self.assertRaisesRegex(bpe.BpeError, "has been replaced by another tokenizer"):
             copied.encode("x")
         with bpe.Tokenizer.load(saved) as loaded:
             self.assertNotEqual(pickle.dumps(loaded), pickled)
@@ -310,7 +310,7 @@ class Replaced(Made):
         self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())
         bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
         calls = (lambda each: each.encode_file(self.corpus), lambda each: each.save(self.home / "x"))
-        refused = self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now")
+        refused = self.assertRaisesRegex(bpe.BpeError, "has been replaced by another tokenizer")
         for call in (*calls, bpe.Tokenizer.to_hf, bpe.Tokenizer.to_tiktoken):
             for each in (unused, loaded):
                 with refused:
