@@ -2,7 +2,11 @@ import { createSha256, type Sha256 } from "#runtime";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
 
 /** A compiled pattern, as plain data: automaton k + 1 cuts the pieces of automaton k. Nearly always there is only one. */
-export type CompiledPattern = { readonly automata: readonly PatternTables[] };
+export type CompiledPattern = {
+  readonly automata: readonly PatternTables[];
+  /** What `javascriptSource` writes; only in precompiled patterns. */
+  readonly javascript?: string | null;
+};
 
 /** The tables of an automaton, and optional tables that make its scan faster: precompiled, or built for enough text. */
 export type PatternTables = ScanTables & {
@@ -61,8 +65,8 @@ export function patternDigest(compiled: CompiledPattern): string {
 /** Likewise for one automaton. */
 export const automatonDigest = (tables: PatternTables): string => patternDigest({ automata: [tables] });
 
-/** A field that the hash skips, because it is derived from the others. */
-const derived = "fourBytes";
+/** Fields that the hash skips: they decide no cut. */
+const skippedFields = ["fourBytes", "javascript"];
 
 /** Hashes plain data. Sizes and names precede contents, so that different data give different bytes. */
 function addTo(hasher: Sha256, value: unknown): void {
@@ -70,7 +74,7 @@ function addTo(hasher: Sha256, value: unknown): void {
     hasher.update(`${value.constructor.name} ${value.byteLength} `);
     hasher.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   } else if (typeof value === "object" && value !== null) {
-    const fields = Object.entries(value).filter(([name]) => name !== derived);
+    const fields = Object.entries(value).filter(([name]) => !skippedFields.includes(name));
     hasher.update(`${fields.length} `);
     for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
       hasher.update(`${JSON.stringify(name)} `);

@@ -279,10 +279,10 @@ function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: 
   return { superwords: { fromVocabSize, wordPattern: patternRecord(pattern), ...superwordFacts } };
 }
 
-export const patternRecord = ({ name, sources }: Pick<ResolvedPattern, "name" | "sources">) => ({
+export const patternRecord = ({ name, sources, compiled }: ResolvedPattern) => ({
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
-  javascript: javascriptSource(sources),
+  javascript: compiled.javascript === undefined ? javascriptSource(sources) : compiled.javascript,
 });
 
 /** Returns the facts about what was read and counted. */
@@ -357,7 +357,7 @@ export function makeDerivedRecord(
       padTo: 1,
       reservedTokens: [],
       normalization: parts.normalization,
-      pattern: patternRecord({ name, sources }),
+      pattern: patternRecord({ name, sources, compiled: parts.pattern }),
     },
   };
 }

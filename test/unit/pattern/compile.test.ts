@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompileSteps } from "../../../src/pattern/automaton.ts";
 import { type CompiledPattern, patternDigest } from "../../../src/pattern/compiled-pattern.ts";
+import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
 import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
@@ -431,9 +432,9 @@ test("one entry of one table that is another makes another digest", () => {
 test("tables that were made ahead have the digest of those that are made now", () => {
   const compiled = compilePattern(sources);
   const { bytes } = readyMadeFile(sources, {}, compiled);
-  expect(patternDigest(deserialize(Bun.zstdDecompressSync(bytes)) as CompiledPattern)).toBe(
-    patternDigest(compiled),
-  );
+  const readyMade = deserialize(Bun.zstdDecompressSync(bytes)) as CompiledPattern;
+  expect(patternDigest(readyMade)).toBe(patternDigest(compiled));
+  expect(readyMade.javascript).toBe(javascriptSource(sources));
 });
 
 const seed = 20261122;
@@ -563,7 +564,8 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
           ...tables,
           fourBytes: (i === 0 && buildFourByteTables(tables)) || null,
         }));
-        expect(readReadyMade(directory, sources, { lineWise })).toEqual({ automata });
+        const javascript = javascriptSource(sources);
+        expect(readReadyMade(directory, sources, { lineWise })).toEqual({ automata, javascript });
       }
     }
     expect(readReadyMade(directory, ["a+"], {})).toBeUndefined();
