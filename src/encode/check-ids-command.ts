@@ -4,11 +4,9 @@ import { readTyped } from "#options";
 import { UserError, yieldToEventLoop } from "#runtime";
 import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, writeLines } from "#terminal";
 import {
-  allAddedTokens,
   CanonicalCheck,
-  findDocumentEnd,
+  findDocumentEndId,
   type NoncanonicalPlace,
-  specialTokenId,
   type TokenizerParts,
   tokenBytesOf,
 } from "#tokenizer";
@@ -30,7 +28,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   const asked = readTyped(checkIdsOptions, options);
   const inputs = findIdFiles(files);
   const parts = await openTokenizer(tokenizerOf(asked), true, output);
-  const endId = documentEndId(parts, asked.documentEnd);
+  const endId = findDocumentEndId(parts, asked.documentEnd);
   const counts: Counts = { idCount: 0, documentCount: 0, noncanonicalCount: 0 };
   const places: FoundPlace[] = [];
   for (const { path } of inputs) {
@@ -58,12 +56,6 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   );
 }
 
-/** Returns the id that ends documents in files without document positions. */
-function documentEndId(parts: TokenizerParts, typed: string | undefined): number | undefined {
-  const name = typed ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
-  return name === undefined ? undefined : specialTokenId(parts, name, "to end documents");
-}
-
 /** Receives the documents of a file, and splits them after the id that ends documents. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
@@ -82,7 +74,8 @@ class CheckedDocuments {
   }
 
   ids(given: ArrayLike<number>, count: number): void {
-    const ids = Uint32Array.from(given).subarray(0, count);
+    const ids = new Uint32Array(count);
+    for (let i = 0; i < count; i++) ids[i] = given[i]!;
     this.counts.idCount += count;
     for (let start = 0; start < count; ) {
       const at = this.endId === undefined ? -1 : ids.indexOf(this.endId, start);

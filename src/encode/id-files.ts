@@ -35,7 +35,7 @@ import {
   WrittenPlaces,
   writeStaged,
 } from "#store";
-import { allAddedTokens, findDocumentEnd, specialTokenId, type TokenizerParts } from "#tokenizer";
+import { findDocumentEndId, type TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
 import {
   checkContents,
@@ -97,9 +97,7 @@ export async function encodeIntoFiles(
       phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
     );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
-  const documentEnd = typed ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
-  const documentEndId =
-    documentEnd === undefined ? undefined : specialTokenId(parts, documentEnd, "to end documents");
+  const documentEndId = findDocumentEndId(parts, typed);
   const request = () => ({
     tokenizer: fingerprintOf(parts),
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },

@@ -39,8 +39,6 @@ export function recodedSpans(
   isSameText: boolean,
 ): RecodedSpan[] {
   if (!isSameText) return differingMiddle(given, canonical);
-  const { starts } = tokens;
-  const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
   const spans: RecodedSpan[] = [];
   let [i, j] = [0, 0];
   while (i < given.length && j < canonical.length) {
@@ -49,12 +47,32 @@ export function recodedSpans(
       j++;
       continue;
     }
-    const [start, canonicalStart] = [i, j];
-    let lead = sizeOf(given[i++]!) - sizeOf(canonical[j++]!);
-    while (lead !== 0) lead += lead < 0 ? sizeOf(given[i++]!) : -sizeOf(canonical[j++]!);
-    spans.push({ start, end: i, canonicalStart, canonicalEnd: j });
+    const [end, canonicalEnd] = spanEnds(tokens, given, canonical, i, j);
+    spans.push({ start: i, end, canonicalStart: j, canonicalEnd });
+    [i, j] = [end, canonicalEnd];
   }
   return spans;
+}
+
+/**
+ * Returns where the shortest spans end that begin at ids i and j of two lists and have the same bytes; the ends of the lists
+ * if there are none.
+ */
+function spanEnds(
+  { starts }: TokenTable,
+  given: Ids,
+  canonical: Ids,
+  i: number,
+  j: number,
+): [number, number] {
+  const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
+  let lead = 0;
+  do {
+    const isGivenNext = lead <= 0;
+    if (isGivenNext ? i === given.length : j === canonical.length) return [given.length, canonical.length];
+    lead += isGivenNext ? sizeOf(given[i++]!) : -sizeOf(canonical[j++]!);
+  } while (lead !== 0);
+  return [i, j];
 }
 
 function differingMiddle(given: Ids, canonical: Ids): RecodedSpan[] {
@@ -127,7 +145,8 @@ export class CanonicalCheck {
     this.canonical = undefined;
     this.equalCount = 0;
     if (given.length === 0 && canonical.length === 0) return null;
-    return { index, ...firstSpan(this.parts.tokens, given, canonical) };
+    const [end, canonicalEnd] = spanEnds(this.parts.tokens, given, canonical, 0, 0);
+    return { index, given: given.slice(0, end), canonical: canonical.slice(0, canonicalEnd) };
   }
 
   private hasExcerpt(): boolean {
@@ -148,16 +167,4 @@ export class CanonicalCheck {
     for (let i = equal; i < ids.length && this.canonical.length < excerptIds; i++)
       this.canonical.push(ids[i]!);
   }
-}
-
-/** Returns the first span in which both have the same bytes; everything if there is none. */
-function firstSpan({ starts }: TokenTable, given: readonly number[], canonical: readonly number[]) {
-  const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
-  let [i, j, lead] = [0, 0, 0];
-  do {
-    const isGivenNext = lead <= 0;
-    if (isGivenNext ? i === given.length : j === canonical.length) return { given, canonical };
-    lead += isGivenNext ? sizeOf(given[i++]!) : -sizeOf(canonical[j++]!);
-  } while (lead !== 0);
-  return { given: given.slice(0, i), canonical: canonical.slice(0, j) };
 }

@@ -3,6 +3,7 @@ import { compilePattern, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
+import { findDocumentEnd } from "./model-settings.ts";
 import { buildTokenTable, lazyTokenTable, type TokenTable } from "./token-table.ts";
 import { copyTokenBytes, type Vocabulary } from "./vocabulary.ts";
 
@@ -111,6 +112,15 @@ export const allAddedTokens = ({
   addedTokens,
   controlTokens = [],
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
+
+/**
+ * Returns the id of the special token that ends documents: of the one named, else of a well-known one; undefined if there is
+ * none. Throws a UserError if the one named does not exist.
+ */
+export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
+  const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
+  return end === undefined ? undefined : specialTokenId(parts, end, "to end documents");
+}
 
 /** Returns the id of the special token to append to each input. If there is none, the error names others. */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
