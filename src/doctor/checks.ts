@@ -1,5 +1,4 @@
-import type { TokenizerParts } from "#tokenizer";
-import { tokenNamer } from "#tokenizer";
+import { type TokenizerParts, tokenNamer } from "#tokenizer";
 
 export const severities = ["error", "warning", "note"] as const;
 export type Severity = (typeof severities)[number];

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { byteToCharacter, countNoun } from "#bytes";
-import { type CompiledPattern, compilePattern, cutText, describeLlamaCpp } from "#pattern";
+import { type CompiledPattern, compilePattern, cutText, describeLlamaCpp, namedLlamaCpp } from "#pattern";
 import { normalize } from "#text";
 import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
@@ -241,7 +241,7 @@ function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Fi
 /** The classes of transformers 4 and 5 that follow tokenizer.json. */
 const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
 
-/** Checks what transformers reads beside tokenizer.json. */
+/** Checks what transformers reads in addition to tokenizer.json. */
 export function checkConfiguration({ config, json }: Subject, loaded: Loaded | null): Finding[] {
   const found: Finding[] = [];
   const name = config?.tokenizer_class;
@@ -272,9 +272,10 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
 export function checkEquals({ parts }: Loaded): Finding[] {
   const { patternName, patternSources } = parts.description;
   if (patternName === "none") return [];
-  const said = describeLlamaCpp(patternName);
+  const llamaCpp = namedLlamaCpp(patternName);
+  const hasEqual = llamaCpp !== undefined && llamaCpp.differsAt === undefined;
   const lacking = [
-    ...(said.startsWith("has no") || said.includes(";") ? [`llama.cpp: ${said}`] : []),
+    ...(hasEqual ? [] : [`llama.cpp: ${describeLlamaCpp(patternName)}`]),
     ...(patternSources.length > 1
       ? ["tiktoken: it takes one expression, and this tokenizer has several"]
       : []),

@@ -26,9 +26,10 @@ import type { Counted } from "./quality-checks.ts";
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTyped(doctorOptions, invocation.options);
   const { path } = findTokenizer(invocation.files[0]!);
-  const { pattern, specialTokens } = readSupplements(asked);
+  const supplements = readSupplements(asked);
+  const { pattern, specialTokens } = supplements;
   const options = { pattern, specialTokens };
-  const counted = asked.texts === undefined ? null : await countText(path, asked, output);
+  const counted = asked.texts === undefined ? null : await countText({ path, ...supplements }, asked, output);
   const thread = startJob<ReturnType<typeof examiningJob>>("examining");
   const forget = onStop(() => thread.end());
   const diagnosis = await thread.ask("examine", { path, options, counted }).finally(() => {
@@ -43,16 +44,15 @@ export async function runDoctor(invocation: Invocation, output: Output): Promise
 
 /** Counts the tokens of the texts; null if the tokenizer cannot be loaded, which the examination says. */
 async function countText(
-  path: string,
+  tokenizer: Parameters<typeof openTokenizer>[0],
   asked: ReturnType<typeof readTyped<typeof doctorOptions>>,
   output: Output,
 ): Promise<Counted | null> {
-  const supplements = readSupplements(asked);
-  const reading = { ...asked, trained: readRecordedReading([path]) };
+  const reading = { ...asked, trained: readRecordedReading([tokenizer.path]) };
   const files = asked.texts!.map((typed) => readNamed(asOption("text"), typed).path);
   const inputs = await inspectFirstStream(findInputs(files, reading), reading);
   output.keepOutputsFrom(inputs);
-  const parts = await openTokenizer({ path, ...supplements }, true, output).catch((error: unknown) => {
+  const parts = await openTokenizer(tokenizer, true, output).catch((error: unknown) => {
     if (error instanceof UserError) return null;
     throw error;
   });
@@ -103,17 +103,10 @@ function findingLines(found: Finding, columns: number | null): Line[] {
   return [[piece(colors[severity], severity.padEnd(indent)), first], ...body.map((line) => gap + line)];
 }
 
-/** A text in lines of at most this many characters, cut at spaces. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const joined = line === "" ? word : `${line} ${word}`;
-    if (joined.length <= width || line === "") line = joined;
-    else {
-      lines.push(line);
-      line = word;
-    }
-  }
-  return [...lines, line];
-}
+/** Breaks a text at spaces into lines of at most `width` characters. */
+const wrapped = (text: string, width: number): string[] =>
+  Number.isFinite(width)
+    ? Bun.wrapAnsi(text, width)
+        .split("\n")
+        .map((line) => line.trimEnd())
+    : [text];

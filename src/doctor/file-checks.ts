@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { loadTokenizerParts, tokenizersIn } from "#formats";
 import { UserError } from "#runtime";
-import { probeParts, shortEncoder, type TokenizerParts } from "#tokenizer";
+import { firstDifference, probeParts, shortEncoder, type TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 import { convertCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
@@ -22,7 +22,7 @@ export async function checkFiles({ path, isDirectory }: Subject, { parts }: Load
       );
       continue;
     }
-    const difference = firstDifference(parts, loaded);
+    const difference = differenceOnProbe(parts, loaded);
     if (difference === null) continue;
     found.push(
       finding("files-disagree", "error", `${names} give different ids`, {
@@ -40,9 +40,10 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
   const { patternName: name, patternSources: sources } = first.description;
   try {
     const isSaid = /\.json$/.test(path) && basename(path) !== "vocab.json";
-    const parts = await loadTokenizerParts(path, isSaid ? {} : { pattern: { name, sources } as never }).catch(
-      () => loadTokenizerParts(path, {}),
-    );
+    const parts = await loadTokenizerParts(
+      path,
+      isSaid ? {} : { pattern: { name, sources, compiled: first.pattern } },
+    ).catch(() => loadTokenizerParts(path, {}));
     if (isSaid) return parts;
     const { pattern, normalization, addsPrefixSpace } = first;
     return { ...parts, pattern, normalization, addsPrefixSpace };
@@ -53,13 +54,12 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
 }
 
 /** The first part of the probe text whose ids differ, as lines; special tokens stay text in it. */
-function firstDifference(a: TokenizerParts, b: TokenizerParts): string[] | null {
+function differenceOnProbe(a: TokenizerParts, b: TokenizerParts): string[] | null {
   const encoders = [a, b].map((parts) => shortEncoder({ ...parts, specialTokensAsText: true }));
   for (const { name, text } of compared) {
     const [ours, theirs] = encoders.map((encode) => encode(text)) as [number[], number[]];
-    const at = ours.findIndex((id, i) => id !== theirs[i]);
-    if (at < 0 && ours.length === theirs.length) continue;
-    const from = Math.max(0, at);
+    const from = firstDifference(ours, theirs);
+    if (from < 0) continue;
     const shown = (ids: readonly number[]) => ids.slice(from, from + 8).join(" ");
     return [
       `on the probe text "${name}", from token ${from + 1} on:`,

@@ -23,6 +23,7 @@ export {
   huggingfaceForm,
   llamaCppOf,
   mayLeaveGaps,
+  namedLlamaCpp,
   type PatternExport,
   portableForm,
 } from "./portable-source.ts";

@@ -245,9 +245,12 @@ export function llamaCppOf(form: PatternExport) {
   return Object.values(named).find(isOne)?.llamaCpp;
 }
 
+/** Returns llama.cpp's pre-tokenizer for a pattern by the pattern's name, and where it differs; `null` is no named pattern. */
+export const namedLlamaCpp = (name: string | null) => (name === null ? undefined : named[name])?.llamaCpp;
+
 /** Describes llama.cpp's pre-tokenizer for a pattern; `null` means a user's own regular expression. */
 export function describeLlamaCpp(name: string | null): string {
-  const { llamaCpp } = (name === null ? undefined : named[name]) ?? {};
+  const llamaCpp = namedLlamaCpp(name);
   if (llamaCpp === undefined) return "has no pre-tokenizer for this pattern";
   const { name: preTokenizer, differsAt } = llamaCpp;
   return `pre-tokenizer ${preTokenizer}${differsAt === undefined ? "" : `; it cuts differently at ${differsAt}`}`;
