@@ -37,7 +37,7 @@ typedef struct {
 } bpe_ids;
 
 typedef struct {
-  char *bytes; /* to be freed with bpe_free; never NULL after success. There is a 0 behind the last one */
+  char *bytes; /* to be freed with bpe_free; never NULL after success. A 0 follows the last one */
   size_t size;
 } bpe_bytes;
 

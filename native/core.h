@@ -120,8 +120,8 @@ BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
 /* Encodes what is certain of what came so far. */
 BPE_HIDDEN const char *section_settle(Section *);
-/* The section ends here; or a text goes on behind it with the character `behind`, before which it may be cut. */
-BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behind_size);
+/* Ends the section; or its text continues with the character `following`, before which it may be cut. */
+BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
 /* The first place in [from, from + some KB) of a text where it may be cut, and its parts be encoded on their own; its size without
  * one. It is before a whole character, or before a byte that is no part of one. `is_all`: the text ends there. NULL, or why it failed; then the instance can only be freed. */
@@ -156,13 +156,13 @@ typedef struct {
   bool specials_as_text;
   const uint8_t *text;
   size_t size;
-  const uint8_t *behind; /* the text after it, if it continues: at least the character, but not needed further; else NULL */
-  size_t behind_size;
+  const uint8_t *following; /* at least the next character of the text, if it continues; else NULL */
+  size_t following_size;
   Ids *out;
   size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
   Poll poll;
   Notes *notes;              /* or NULL */
-  size_t read_size;          /* so many bytes were read */
+  size_t read_size;          /* the number of bytes that were read */
 } Encoding;
 
 /* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */
@@ -185,10 +185,10 @@ typedef struct {
   uint32_t ids_max, overlap;
   Span *parts; /* in bytes; to be freed */
   size_t count, capacity;
-  size_t too_many; /* the last part is a character that has so many ids, which is more; else 0 */
+  size_t too_many; /* the ids of the last part, a character that has more than `ids_max`; else 0 */
 } Cutting;
 
-/* Cuts a text that was encoded, or so much of it as was read. It has more than `ids_max` ids. NULL, or why not, as above. */
+/* Cuts a text that was encoded, or the part of it that was read. It has more than `ids_max` ids. NULL, or why not, as above. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
 /* Counts the ids of a part of the text that is being cut; any number above the limit if there are more. */

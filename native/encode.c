@@ -59,7 +59,7 @@ static const char *encode_directly(Encoding *encoding, Section *section) {
     if (error != NULL || has_enough(encoding)) return error;
     if (!goes_on(&encoding->poll, part)) return gave_up;
   }
-  return encoding->size == 0 ? NULL : section_end(section, encoding->behind, encoding->behind_size);
+  return encoding->size == 0 ? NULL : section_end(section, encoding->following, encoding->following_size);
 }
 
 /* `*is_open`: the section has begun. */

@@ -282,7 +282,7 @@ void section_open(Section *section, bool is_direct, bool specials_as_text) {
   w2c_kernel_openText(kernel, 0, 0);
 }
 
-/* Makes room for so many bytes behind the text: moves what is still needed to the front, and grows if that is not enough. */
+/* Makes room for `count` bytes after the text: moves what is still needed to the front, and grows if that is not enough. */
 static const char *make_room(Section *section, uint32_t count) {
   Instance *instance = section->instance;
   if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
@@ -307,7 +307,7 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
 }
 
 /* The tables are read at random places. Huge pages save misses there once the tables grow, most of them in many scripts, and cost
- * up to 10 MB. They pay where a quarter of 256 KB is not ASCII; in other text behind 16 MB. */
+ * up to 10 MB. They pay where a quarter of 256 KB is not ASCII; in other text after 16 MB. */
 enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
 enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
@@ -349,12 +349,12 @@ const char *section_settle(Section *section) {
   return take_certain(section);
 }
 
-const char *section_end(Section *section, const uint8_t *behind, size_t behind_size) {
+const char *section_end(Section *section, const uint8_t *following, size_t following_size) {
   uint32_t limit = section->limit;
-  if (behind == NULL) return limit == 0 ? NULL : take_text(section, limit, limit, limit, limit, true);
-  const char *error = append(section, behind, (uint32_t)behind_size);
+  if (following == NULL) return limit == 0 ? NULL : take_text(section, limit, limit, limit, limit, true);
+  const char *error = append(section, following, (uint32_t)following_size);
   if (error != NULL) return error;
-  uint32_t end = section->limit - (uint32_t)behind_size;
+  uint32_t end = section->limit - (uint32_t)following_size;
   error = take_text(section, end, end, end, section->limit, false);
   if (error != NULL) return error;
   if (w2c_kernel_lookAhead(&section->instance->kernel, end, section->limit) == UINT32_MAX) return no_memory;

@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "text.h"
 
-/* Of `sections_flags`, beside those that the kernel is given. */
+/* A flag of `sections_flags` in addition to those of the kernel. */
 enum { IS_WITHIN = 4 };
 
 struct Instance {

@@ -345,7 +345,7 @@ static PyObject *strings_of(const Model *self, const char *text, const Cutting *
 }
 
 /* cut(text, limit, which, overlap, specials_as_text) -> list: the text, if it has at most `limit` ids; else its first part (0), its
- * last (1) or all parts (2) that have so many */
+ * last (1) or all parts (2) of at most that many */
 static PyObject *model_cut(Model *self, PyObject *args) {
   PyObject *given, *parts = NULL;
   Py_ssize_t limit, overlap, size;
@@ -445,7 +445,7 @@ typedef struct {
   size_t size;       /* of a slice */
   uint8_t next_size; /* bytes of text after a slice that are looked at */
   PyObject *data;    /* the bytes that a slice of a file is in */
-  Py_ssize_t behind; /* an id that is put behind a slice of a file; -1: none */
+  Py_ssize_t appended; /* an id to append to a slice of a file; -1: none */
   Ids ids;           /* of slices that are to be a list; of an array those that wait for others */
   bool is_taken, is_done;
 } Part;
@@ -597,7 +597,7 @@ failed:
   return NULL;
 }
 
-/* file(size, threads) -> Batch, to which the bytes of files are added: about so many */
+/* file(size, threads) -> Batch, to which about `size` bytes of files are added */
 static PyObject *model_file(Model *self, PyObject *args) {
   Py_ssize_t size;
   unsigned width;
@@ -607,8 +607,8 @@ static PyObject *model_file(Model *self, PyObject *args) {
   return (PyObject *)batch;
 }
 
-/* add(data, is_end, id) -> int: adds a part of a file, up to the first place to cut behind PART_BYTES of the data or behind half
- * of them, or to the end, with an id behind it unless that is -1. Returns its size; 0: there is no place, more data is needed. */
+/* add(data, is_end, id) -> int: adds a part of a file, up to the first place to cut after PART_BYTES of the data or after half
+ * of them, or to the end, followed by an id unless that is -1. Returns its size; 0: there is no place, more data is needed. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;
@@ -627,7 +627,7 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
     if (to == size) return PyLong_FromSize_t(0);
   }
   Py_INCREF(data);
-  if (add_part(self, (Part){.slice = text, .size = to, .next_size = next_size(size - to), .data = data, .behind = is_end ? id : -1}))
+  if (add_part(self, (Part){.slice = text, .size = to, .next_size = next_size(size - to), .data = data, .appended = is_end ? id : -1}))
     return PyLong_FromSize_t(to);
   Py_DECREF(data);
   return PyErr_NoMemory();
@@ -646,15 +646,15 @@ static bool serve_batch(void *context) {
   return !atomic_load(&worker->batch->is_stopped) && serve_signals(&worker->thread);
 }
 
-/* Encodes a text, or a slice with what goes on behind it; the GIL is not held. */
+/* Encodes a text, or a slice with the text that follows it; the GIL is not held. */
 static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t next_size, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
                        .specials_as_text = self->specials_as_text,
                        .text = (const uint8_t *)text,
                        .size = size,
-                       .behind = next_size > 0 ? (const uint8_t *)text + size : NULL,
-                       .behind_size = next_size,
+                       .following = next_size > 0 ? (const uint8_t *)text + size : NULL,
+                       .following_size = next_size,
                        .out = out,
                        .id_limit = SIZE_MAX,
                        .poll = {.ask = serve_batch, .context = worker, .unasked = worker->unasked}};
@@ -668,9 +668,9 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   size_t id_bytes = self->model->image.id_bytes;
   if (part->slice != NULL) {
     const char *error = encode_piece(self, instance, part->slice, part->size, part->next_size, out, worker);
-    if (error != NULL || part->data == NULL || part->behind < 0) return error;
+    if (error != NULL || part->data == NULL || part->appended < 0) return error;
     if (!ids_reserve(out, id_bytes)) return no_memory;
-    memcpy(out->bytes + out->size, &part->behind, id_bytes); /* little-endian, as the kernel's */
+    memcpy(out->bytes + out->size, &part->appended, id_bytes); /* little-endian, as the kernel's */
     out->size += id_bytes;
     return NULL;
   }
@@ -696,10 +696,10 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* Pages of so many ids took a tenth of the time of texts that are encoded again. */
+/* Huge pages for at least this many ids took a tenth of the time of texts that are encoded again. */
 enum { HUGE_ARRAY = SCALED(1 << 22, 1 << 12) };
 
-/* Puts the ids of a part, and of those that waited for it, behind the others. `ids` becomes memory for the next part. */
+/* Puts the ids of a part, and of those that waited for it, after the others. `ids` becomes memory for the next part. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
   if (part->slice != NULL && part->data == NULL) self->each[part->first].id_count += ids->size / self->model->image.id_bytes;
@@ -729,7 +729,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-/* So many parts, one behind the other, go to the same instance. It knows their words when they come again, and text that is
+/* This many consecutive parts go to the same instance. It knows their words when they come again, and text that is
  * near has the same language. An instance without a part of its own takes the first one that is left. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 

@@ -10,7 +10,7 @@ export type AddedToken = {
   readonly special: boolean;
   /** Looked for in the normalized text between the other added tokens. */
   readonly normalized: boolean;
-  /** Takes along the white space before (behind) it. */
+  /** Also takes the whitespace before (`lstrip`) or after (`rstrip`) it. */
   readonly lstrip: boolean;
   readonly rstrip: boolean;
   /** Counts only where no word character touches it. */

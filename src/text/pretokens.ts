@@ -22,7 +22,7 @@ export type TextPart = {
   readonly endsText: boolean;
 };
 
-/** Scanning looks at a whole character, and a byte behind it. */
+/** Scanning looks at a whole character, and the byte after it. */
 export const lookaheadBytes = 4;
 
 /** What can be taken of a text when `limit` bytes of it have come, and more will. */
@@ -47,7 +47,7 @@ export const partTo = (end: number, endsText = true, limit = end): TextPart => (
  */
 export interface Taker {
   readonly kernel: Kernel;
-  /** A text of so many bytes or more, always at the same address. Its content stays. */
+  /** A text of at least `capacityBytes` bytes, always at the same address. Its content stays. */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   take(ends: Int32Array, endCount: number): void;

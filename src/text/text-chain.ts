@@ -61,7 +61,7 @@ export class TextChain {
     return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
 
-  /** Whether the last text that was ended was inside a document there: false if a document begins exactly behind it. */
+  /** Whether the last text that was ended was inside a document there: false if a document begins right after it. */
   get endedInside(): boolean {
     return this.window.endedInside;
   }
@@ -72,12 +72,12 @@ export class TextChain {
     else this.sections!.push(bytes, start, end, this.window);
   }
 
-  /** The text ends here, or it goes on elsewhere with the settled characters of `behind`; the next one may begin. */
-  end(behind?: Uint8Array): void {
-    if (!this.direct) this.sections!.end(this.window, behind !== undefined);
-    if (behind !== undefined) {
+  /** Ends the text, or the part of it that continues elsewhere with the settled characters of `following`. The next one may begin. */
+  end(following?: Uint8Array): void {
+    if (!this.direct) this.sections!.end(this.window, following !== undefined);
+    if (following !== undefined) {
       const lowers = this.cutting.normalization?.includes("lowercase") ?? false;
-      this.window.end(lowers ? loweredAscii(behind) : behind);
+      this.window.end(lowers ? loweredAscii(following) : following);
     } else if (this.direct) this.window.end();
   }
 
@@ -130,17 +130,17 @@ export class TextWindow implements TextSink {
     this.pretokens.searchText(this.limit);
   }
 
-  end(behind?: Uint8Array): void {
-    if (behind !== undefined) this.endInside(behind);
+  end(following?: Uint8Array): void {
+    if (following !== undefined) this.endInside(following);
     else if (this.limit > 0) this.take(partTo(this.limit));
     if (this.limit > 0) this.restart();
   }
 
-  /** The first character of `behind` settles the last pretoken. */
-  private endInside(behind: Uint8Array): void {
+  /** The first character of `following` settles the last pretoken. */
+  private endInside(following: Uint8Array): void {
     const { pretokens } = this;
-    this.append(behind, 0, behind.length);
-    const end = this.limit - behind.length;
+    this.append(following, 0, following.length);
+    const end = this.limit - following.length;
     this.take(partTo(end, false, this.limit));
     pretokens.lookAhead(end, this.limit);
     this.endedInside = pretokens.isInside;
@@ -188,7 +188,7 @@ export class TextWindow implements TextSink {
     else to.set(bytes.subarray(start, end), limit);
   }
 
-  /** Makes room for so many bytes: moves what is not taken yet to the front, and grows the text if that is not enough. */
+  /** Makes room for `byteCount` bytes: moves what is not taken yet to the front, and grows the text if that is not enough. */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;
     const { pretokens } = this;

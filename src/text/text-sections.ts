@@ -43,8 +43,8 @@ export function describeSections(settings: SectionSettings): Uint8Array<ArrayBuf
 export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
-  /** Ends the section. With `behind`, only the part in this range ends: the section continues with these settled characters. */
-  end(behind?: Uint8Array): void;
+  /** Ends the section. With `following`, only the part in this range ends: the section continues with these settled characters. */
+  end(following?: Uint8Array): void;
   /** Takes a token between two sections: bytes [start, end) of the text, with the white space before it that it takes. */
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
   /** The last token also takes this white space, which follows it. */

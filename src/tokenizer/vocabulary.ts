@@ -205,11 +205,11 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const newLater = laterTokens.filter((_, i) => equalLater[i] === notLearned);
   const reserved = reservedTokens(filledSize + newLater.length, padTo, [...givenTokens, ...laterTokens]);
   checkLearnedTokens(tokenBytes, reserved, "cs336");
-  const behind = [...newLater, ...reserved];
-  const size = filledSize + behind.length;
+  const lastTokens = [...newLater, ...reserved];
+  const size = filledSize + lastTokens.length;
   const marking = laterTokens.filter((text) => !newLater.includes(text));
-  const specialTokens = [...givenTokens, ...marking, ...behind];
-  const specialIds = Int32Array.of(...givenIds, ...marked, ...countUp(behind.length, filledSize));
+  const specialTokens = [...givenTokens, ...marking, ...lastTokens];
+  const specialIds = Int32Array.of(...givenIds, ...marked, ...countUp(lastTokens.length, filledSize));
   return {
     size,
     mergeCount: merges.mergeCount,
@@ -219,7 +219,7 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
     tokenIds,
     specialTokens,
     specialIds,
-    reservedCount: behind.length,
+    reservedCount: lastTokens.length,
     entries: invert(size, tokenIds, specialIds, marked),
   };
 }

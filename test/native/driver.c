@@ -104,8 +104,8 @@ static const char *slices(const Question *question, const uint8_t *text) {
     if (error != NULL) break;
     Encoding encoding = {.text = text + from,
                          .size = to - from,
-                         .behind = to < size ? text + to : NULL,
-                         .behind_size = size - to < 4 ? size - to : 4,
+                         .following = to < size ? text + to : NULL,
+                         .following_size = size - to < 4 ? size - to : 4,
                          .out = &ids};
     error = encode(&encoding, question);
     from = to;

@@ -62,7 +62,7 @@ export function useTrims(count: u32, keepsOne: bool): usize {
   return added;
 }
 
-/** Begins a text, or the beginning of one, with so many notes and ids; false without room. */
+/** Begins a text, or the beginning of one; false without room. */
 export function beginOffsets(byteCount: u32, noteCount: u32, ids: u32): bool {
   const startsAt = ((fixedEnd + 63) & ~63) + ((<u64>noteCount) << 4);
   const spansAt = startsAt + 4 * (<u64>ids + 2);
