@@ -290,28 +290,22 @@ export async function extensionProduct(
   };
 }
 
-/** What loading the first of the extended files gives, with the pattern and the special tokens of the base. */
-function extendedParts(
-  { parts, renamed }: Base,
-  { sources }: BaseFiles,
-  extension: Extension,
-): TokenizerParts {
+/** Returns what loading the first of the extended files gives, with the pattern and the special tokens of the base. */
+function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Extension): TokenizerParts {
   const { code, files, format } = sources[0]!;
-  const isRenamed = Object.keys(renamed).length > 0;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // The training record next to the base has the former names. There is none inside a file.
-    path: isRenamed ? join(files[i]!.path, basename(files[i]!.path)) : files[i]!.path,
+    // The training record next to the base may have former names. There is no record inside a file.
+    path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));
   const addedTokens = [...parts.addedTokens, ...newSpecials(extension)];
   const { pattern, normalization, addsPrefixSpace, description } = parts;
   const resolved = { name: description.patternName, sources: description.patternSources, compiled: pattern };
-  // These files hold neither.
+  // These files hold neither a pattern nor special tokens.
   const isBare = format.name === "gpt2" || format.name === "tiktoken";
-  const options =
-    isRenamed && isBare
-      ? { pattern: resolved, specialTokens: addedTokens.map(({ content, id }) => ({ text: content, id })) }
-      : {};
+  const options = isBare
+    ? { pattern: resolved, specialTokens: addedTokens.map(({ content, id }) => ({ text: content, id })) }
+    : {};
   const read = code.read(made as unknown as typeof files, options);
   return { ...read, pattern, normalization, addsPrefixSpace, addedTokens };
 }
