@@ -12,15 +12,15 @@ export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md")
 /** Pages with more about an option, beyond this page and its help: with an example, and with its effects. */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
-  ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
+  ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers", "summary"),
   ...of("formats.md", "compat", "pad-to", "ledger", "format", "keep", "wait", "output"),
   ...of("nightly.md", "cache", "cache-limit", "if-changed", "log-file", "progress"),
   ...of("clean-and-fair.md", "whole-characters", "seed-token", "seed-tokens", "normalize"),
   ...of("clean-and-fair.md", "language", "language-dev", "language-ratio", "language-window"),
   ...of("superwords.md", "superwords-from"),
-  ...of("extend.md", "extend"),
-  ...of("your-model.md", "like", "chat-template", "add-bos", "model-card"),
-  ...of("evaluate.md", "text", "numbers", "report", "measure"),
+  ...of("extend.md", "extend", "rename"),
+  ...of("your-model.md", "like", "chat-template", "add-bos", "model-card", "bos", "eos", "pad", "pieces"),
+  ...of("evaluate.md", "text", "numbers", "report", "measure", "model", "words"),
   ...of("encode.md", "tokenizer", "ids-format", "shard-size", "document-end", "keep-field"),
   ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
