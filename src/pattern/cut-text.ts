@@ -40,19 +40,25 @@ export function endsOfText(
 ): number[] {
   const { transitions, columnBlocks, columns } = tables;
   const settled: number[] = [];
-  let slots: number[] = [];
+  const slots = new Int32Array(noSlot + 1);
   let state = 0;
   const read = (column: number, pos: number) => {
     const entry = transitions[(state << 8) | column]!;
     slots[entry & 15] = pos;
     const commitCount = (entry >> 4) & 15;
-    settled.push(...slots.slice(0, commitCount));
-    slots = slots.slice(commitCount, noSlot);
+    if (commitCount > 0) {
+      for (let slot = 0; slot < commitCount; slot++) settled.push(slots[slot]!);
+      slots.copyWithin(0, commitCount, noSlot);
+    }
     state = entry >>> 16;
   };
   for (let pos = 0; pos < stop; ) {
-    const found =
-      bytes[pos]! < 0x80 ? bytes[pos]! | (1 << 8) : columnAt(bytes, pos, bytes.length, columnBlocks, columns);
+    const byte = bytes[pos]!;
+    if (byte < 0x80) {
+      read(byte, pos++);
+      continue;
+    }
+    const found = columnAt(bytes, pos, bytes.length, columnBlocks, columns);
     read(found & 255, pos);
     pos += found >> 8;
   }

@@ -20,7 +20,13 @@ export {
   type RankedMerges,
 } from "./encoding-model.ts";
 export { type ExplainedPart, explainText } from "./explain.ts";
-export { behaviorFingerprint, probeParts, probeText, shortEncoder } from "./fingerprint.ts";
+export {
+  behaviorFingerprint,
+  fingerprintAsLearned,
+  probeParts,
+  probeText,
+  shortEncoder,
+} from "./fingerprint.ts";
 export { tokenizerImage } from "./image.ts";
 export { imageMagic, imageName } from "./image-name.ts";
 export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";

@@ -19,7 +19,7 @@ import { javascriptSource, type ResolvedPattern } from "#pattern";
 import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import {
-  behaviorFingerprint,
+  fingerprintAsLearned,
   imageName,
   reservedOf,
   type TokenizerParts,
@@ -254,7 +254,7 @@ function fieldsOf(
     },
     formats: result.formatNames ?? null,
     ...corpusFacts(result),
-    fingerprint: behaviorFingerprint(encodingPartsOf(training, vocabulary)),
+    fingerprint: fingerprintAsLearned(encodingPartsOf(training, vocabulary)),
     mergeCount: vocabulary.mergeCount,
     ...tokenCountFacts(trained.tokenCounts, vocabulary),
   };

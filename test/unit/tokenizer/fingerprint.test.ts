@@ -9,6 +9,7 @@ import {
   probeText,
   shortEncoder,
 } from "../../../src/tokenizer/fingerprint.ts";
+import { encodeAsLearned } from "../../../src/tokenizer/learned-ids.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 
 const directory = scratch();
@@ -73,6 +74,35 @@ for (const [name, options] of Object.entries(settings))
       expect(fingerprint).toBe((await Tokenizer.load(join(output, size))).fingerprint);
     }
   });
+
+test("a tokenizer that was just learned gives the encoder's ids", async () => {
+  // A word of one character, of one pair, of pairs that overlap; special tokens side by side and within each other.
+  const short = [
+    "",
+    "a",
+    "aa",
+    "aaa aaaa aaaaa ababab",
+    "<s><s></s><|im_start|><|im_start<s>|>",
+    " end.\n\n  ",
+  ];
+  const slices = Array.from({ length: 40 }, (_, i) => probeText.slice(197 * i, 197 * i + 5 * i));
+  const texts = [...short, ...slices, slices.reverse().join("")].map((text) => text.toWellFormed());
+  let comparedCount = 0;
+  for (const name of Object.keys(settings)) {
+    const { parts, ...tokenizer } = await Tokenizer.load(
+      join(directory, name, ...(name === "several sizes" ? ["700"] : [])),
+    );
+    void tokenizer;
+    const encode = shortEncoder(parts);
+    for (const text of texts) {
+      const ids = encodeAsLearned(parts, Buffer.from(text));
+      if (ids === undefined) continue;
+      expect({ name, ids: [...ids] }).toEqual({ name, ids: [...encode(text)] });
+      comparedCount++;
+    }
+  }
+  expect(comparedCount).toBeGreaterThan(8 * texts.length);
+});
 
 test("the record of an extended tokenizer, and of one like another, has the fingerprint of its files", async () => {
   const base = train("base", "-n", "500", "-s", "<|endoftext|>", "--normalize", "NFC");
