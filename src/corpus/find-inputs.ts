@@ -141,7 +141,7 @@ function emptyDirectoryError(
   const [first] = skipped;
   if (first !== undefined) {
     return new UserError(phrase`there is no text below "${directory}": "${first.path}" is ${first.reason}`, {
-      hint: phrase`skipped in all: ${skipped.length}; ${asOption("binary", "text")} also reads files that are not text`,
+      hint: phrase`skipped in total: ${skipped.length}; ${asOption("binary", "text")} also reads files that are not text`,
     });
   }
   const what =
@@ -150,7 +150,7 @@ function emptyDirectoryError(
       : phrase`no file that ${joined(
           include.map((glob) => asOption("include", glob)),
           ", ",
-        )} describes`;
+        )} matches`;
   return new UserError(phrase`there is ${what} below "${directory}"`, { hint: "hidden files are not read" });
 }
 

@@ -140,7 +140,7 @@ class TextLines implements ByteStream {
       {
         hint: isBytes
           ? "a stream gives pieces of a file, not documents: name the file (files), or give its lines"
-          : "each text is a document; records have to be made texts first",
+          : "each text is a document; convert records to texts first",
       },
     );
   }

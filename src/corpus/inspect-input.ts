@@ -127,10 +127,9 @@ export function inspectContent(path: string, options: InputOptions): Input | Not
   if ("what" in found) return found;
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
-    throw new UserError(
-      `"${path}" is Parquet compressed with ${compression}, of which no part can be read alone`,
-      { hint: "unpack it, and name the unpacked file" },
-    );
+    throw new UserError(`"${path}" is a Parquet file inside ${compression}, and has to be unpacked first`, {
+      hint: "unpack it, and name the unpacked file",
+    });
   }
   return {
     path,
@@ -281,8 +280,11 @@ function stateOfStandardInput(): FileState | undefined {
 }
 
 export function parquetStreamError(path: string): UserError {
-  return new UserError(`${nameOf(path)} cannot be read as Parquet: such a file has its index at its end`, {
-    hint: "write it to a file and name that file",
-    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
-  });
+  return new UserError(
+    `${nameOf(path)} cannot be read as Parquet, because the index is at the end of such a file`,
+    {
+      hint: "write it to a file and name that file",
+      exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+    },
+  );
 }

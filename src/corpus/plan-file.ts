@@ -262,7 +262,7 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
   const wrong = lines.findIndex(({ index }, i) => index !== i);
   if (lines.length > 0 && wrong < 0) return lines;
   throw new UserError(
-    `${source} has not all lines of one plan: number ${Math.max(0, wrong)} is missing or there twice`,
+    `${source} is not one whole plan: line number ${Math.max(0, wrong)} is missing or repeated`,
     {
       hint: "give the plan as bpe plan wrote it",
     },
@@ -380,7 +380,7 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
     fail(`"${line.path}" was read as ${input.format} above, and is read as ${line.inputFormat} here`, hint);
   }
   if (line.sizeBytes !== input.sizeBytes) {
-    fail(`"${line.path}" has ${input.sizeBytes} bytes, and had ${line.sizeBytes} in the plan`, hint);
+    fail(`"${line.path}" has ${input.sizeBytes} bytes, but ${line.sizeBytes} in the plan`, hint);
   }
   if (!isSameTime(line.modifiedMs, input.modifiedMs)) {
     const [now, then] = [input.modifiedMs, line.modifiedMs].map((ms) => new Date(ms).toISOString());

@@ -293,7 +293,7 @@ export class DecompressedStream implements ByteStream {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
       if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
         throw multipleFramesError(this.path);
-      if (!isPadding) throw damaged(this.path, this.compression, "something else follows its end");
+      if (!isPadding) throw damaged(this.path, this.compression, "other data follows its end");
       from = 0;
     }
   }

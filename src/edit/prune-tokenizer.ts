@@ -219,6 +219,9 @@ export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts):
 }
 
 const tooSmallError = (path: string, size: number, smallestSize: number) =>
-  new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
-    hint: phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`,
-  });
+  new UserError(
+    `"${path}" cannot have ${size} tokens: its bytes and added tokens alone are ${smallestSize}`,
+    {
+      hint: phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`,
+    },
+  );

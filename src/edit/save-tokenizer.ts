@@ -41,7 +41,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
 
 const notWhole = (path: string) =>
   new UserError(`"${path}" alone is not the whole tokenizer, so it cannot be saved`, {
-    hint: "load the directory that it is in; a pattern or special tokens that are given as options are in no file",
+    hint: "load the directory that it is in; a pattern or special tokens given as options are not in any file",
   });
 
 /** Maps each file of a tokenizer, by the name that loading a directory expects, to its path. */

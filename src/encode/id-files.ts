@@ -390,7 +390,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   const hint = `remove it and "${base}_*" to start over, or choose another name`;
   if (statOf(path) === undefined) {
     if (!isThere) return undefined;
-    throw new UserError(`"${first}" is there, but not "${path}", which says of what it is`, {
+    throw new UserError(`"${first}" exists, but not its manifest "${path}"`, {
       hint: `remove "${base}_*", or choose another name`,
     });
   }

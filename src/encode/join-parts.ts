@@ -93,7 +93,7 @@ export async function joinParts(
   const { fileCount: formerFileCount, isDone: isUnchanged } = files;
   if (!isUnchanged) {
     if (!files.isAtStart)
-      throw new UserError(`"${asked.base}.json" is of an encoding that has not ended`, {
+      throw new UserError(`"${asked.base}.json" belongs to an encoding that has not finished`, {
         hint: "let its bpe encode finish, or choose another name",
       });
     try {
@@ -118,7 +118,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
   const again = "encode this part again, or fetch its files";
   const manifest = readManifest(path, again);
   const asked = checkOr(partRequest, manifest.request, (what) => {
-    throw new UserError(`"${path}" is not of a part of a plan: ${what}`, { hint });
+    throw new UserError(`"${path}" is not the manifest of a part: ${what}`, { hint });
   });
   if (manifest.next !== null)
     throw new UserError(`"${path}" belongs to an unfinished part`, { hint: "run its bpe encode again" });
@@ -130,7 +130,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
     const line = lineOf.get(keyOf(input.path, startByte, endByte));
     if (line?.sizeBytes === input.sizeBytes) return line.index;
     throw new UserError(
-      `"${path}" has bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" has not`,
+      `"${path}" has bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" does not contain`,
       {
         hint: "give the plan that the parts were encoded from",
       },
@@ -190,7 +190,7 @@ function checkWhole(plan: readonly PlanLine[], planPath: string): void {
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);
   const part = plan.find(({ path, sizeBytes }) => ends.get(path) !== sizeBytes);
   if (part === undefined) return;
-  throw new UserError(`"${planPath}" has not all of "${part.path}"`, {
+  throw new UserError(`"${planPath}" does not contain all of "${part.path}"`, {
     hint: "give the plan as bpe plan wrote it",
   });
 }

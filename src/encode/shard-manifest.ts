@@ -89,10 +89,10 @@ export function readManifest(path: string, hint = "choose another name"): Manife
   };
   const value = jsonAt(path, refuse);
   if ((value as { format?: unknown } | null)?.format === 1)
-    refuse("is of an earlier build, without checksums");
-  const manifest = checkOr(manifestFields, value, (what) => refuse(`is no manifest of shards: ${what}`));
+    refuse("was written by an earlier build, without checksums");
+  const manifest = checkOr(manifestFields, value, (what) => refuse(`is not a manifest of shards: ${what}`));
   const { format: _, checksum, ...content } = value as Record<string, unknown>;
-  if (checksum !== sealOf(content)) refuse("is damaged: its checksum is that of other content");
+  if (checksum !== sealOf(content)) refuse("is damaged: its checksum does not match its content");
   return manifest;
 }
 
@@ -104,7 +104,7 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
     } finally {
       closeSync(fd);
     }
-    return refuse("is no manifest of shards: it is too large");
+    return refuse("is not a manifest of shards: it is too large");
   });
   try {
     return parseJson(text, path);

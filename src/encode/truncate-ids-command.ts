@@ -132,7 +132,7 @@ function outputOf(
   const format = named === undefined && isOwn ? own : idFormatOf(named, path);
   if (format === undefined || (named === undefined && own.hasDocuments && !format.hasDocuments))
     throw usageError(
-      phrase`${asOption("output", `"${path}"`)} does not say whose files to write, and "${file}" has documents`,
+      phrase`${asOption("output", `"${path}"`)} does not determine the format, and "${file}" has documents`,
       phrase`give ${asOption("ids-format")}: ${own.name} keeps them, bin or npy leaves them out`,
     );
   const { keptFields } = found;
@@ -214,6 +214,6 @@ function cutIds(
 }
 
 const noPiece = (id: number, position: number) =>
-  new UserError(`the id ${id} at position ${position} is one that no text gives`, {
+  new UserError(`no text gives the id ${id} at position ${position}`, {
     hint: phrase`these ids are of a different tokenizer than that of ${asOption("from")}`,
   });

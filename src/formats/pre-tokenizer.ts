@@ -71,7 +71,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
           refuse(
             path,
             "its ByteLevel has add_prefix_space, and puts a space before each piece of the steps before it",
-            "no expression cuts so: text comes back changed; train with add_prefix_space false",
+            "no pattern splits like that, because text would come back changed; train with add_prefix_space false",
           );
         return;
       case "Split":

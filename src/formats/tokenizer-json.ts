@@ -364,7 +364,11 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
     return normalizers.flatMap((inner) => normalizersIn(inner, path));
   const step = normalizationSteps.find((known) => type === stepTypes[known]);
   if (step !== undefined) return [step];
-  refuse(path, `its normalizer is ${showValue(type)}`, `known are ${Object.values(stepTypes).join(", ")}`);
+  refuse(
+    path,
+    `its normalizer is ${showValue(type)}`,
+    `supported are ${Object.values(stepTypes).join(", ")}`,
+  );
 }
 
 /** Lists the types of a part and of the parts in it; `Sequence` itself is not listed. */

@@ -61,7 +61,7 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   if (bytes.length < 12 || npyMagic.some((byte, i) => bytes[i] !== byte)) fail("it is not an .npy file");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = bytes[6]!;
-  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "known are 1 to 3");
+  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "supported are 1 to 3");
   const isFirst = version === 1;
   const textStart = isFirst ? 10 : 12;
   const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
@@ -75,7 +75,8 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
       "save them as uint32",
     );
   }
-  if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its array is not in C order");
+  if (shape === undefined || /'fortran_order':\s*True/.test(text))
+    fail("its array is not in C order (row-major)");
   // Python's notation of a tuple: "()", "(3,)", "(3, 4)".
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");

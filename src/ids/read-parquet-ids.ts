@@ -61,7 +61,7 @@ function openParquetIds(path: string) {
     const [ids, ...others] = topLevel(metadata.schema);
     const fields = others.map(({ name, type = "" }): KeptField => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
-    throw new UserError(`"${path}" is not as bpe encode writes Parquet`, {
+    throw new UserError(`"${path}" is not a Parquet file of ids as bpe encode writes them`, {
       hint: "save its ids as .npy: numpy.concatenate of its lists",
     });
   } catch (error) {
@@ -84,7 +84,7 @@ function idsOf(
   const levelsEnd = repetition_levels_byte_length + definition_levels_byte_length;
   const idCount = valueCount - v2.num_nulls;
   const page = readFully(source, dataByte, endByte);
-  if (page.length !== levelsEnd + 4 * idCount || idCount < 0) throw new Error("a page has another size");
+  if (page.length !== levelsEnd + 4 * idCount || idCount < 0) throw new Error("a page has the wrong size");
   const repetitions = new Int32Array(valueCount);
   const definitions = new Int32Array(valueCount);
   const areWhole =

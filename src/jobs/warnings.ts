@@ -62,14 +62,14 @@ export function formatWarning(warning: Warning): Message {
       return phrase`${asOption("class", warning.name)}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
     case "early stop": {
       const counts = `${groupDigits(warning.madeCount)} of ${groupDigits(warning.wantedCount)}`;
-      return `stopped early: the corpus gives no more than ${counts} ${warning.noun}`;
+      return `stopped early: the corpus has only enough pairs for ${counts} ${warning.noun}`;
     }
     case "equal counts": {
       const [before, path] = warning.paths;
       return `"${before}" and "${path}" hold the same word counts: both are added`;
     }
     case "stream with a cache":
-      return phrase`${asOption("cache")} keeps nothing of streams: "${warning.path}" is recounted in each run`;
+      return phrase`${asOption("cache")} cannot keep the counts of streams: "${warning.path}" is counted again in each run`;
     case "uneven languages":
       return formatUnevenLanguages(warning);
     case "normalizer":
@@ -78,8 +78,8 @@ export function formatWarning(warning: Warning): Message {
       return phrase`no special token is pad, so transformers cannot put texts of different lengths into a batch: add ${asOption("special-token", '"<|pad|>"')}`;
     case "seed tokens in any case":
       return warning.ofBase
-        ? `seed tokens that the base has already: ${warning.shown}`
-        : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
+        ? `seed tokens that the base already has: ${warning.shown}`
+        : `seed tokens that are always tokens, because they are single bytes: ${warning.shown}`;
     case "seed tokens without a space":
       return phrase`seed tokens that are not used after a space, as within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
@@ -107,7 +107,7 @@ function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven
         "text",
         phrase`${asOption("language-ratio")}, or ${asOption("language-dev")} with text that says the same, compares`,
       ];
-  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
+  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the longest gets most of the merges; ${better} them better`;
 }
 
 export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>

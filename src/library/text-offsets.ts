@@ -34,7 +34,8 @@ export function findOffsets(
   decoder: TokenDecoder,
 ): Spans {
   const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
-  if (spans === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
+  if (spans === null)
+    throw new UserError("the tokens of this text do not decode to it, so it has no offsets");
   if (typeof text !== "string") return spans;
   const units = unitsOf(text);
   if (units === undefined) return spans;

@@ -112,7 +112,7 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
     const whole = ["bpe", command.name, ...files.slice(0, taken.length - 1), text];
     throw usageError(
       `${command.name} takes ${what}; "${files[taken.length]}" is one too many`,
-      taken.at(-1) === "<text>" ? `a text of several words has quotes: ${shellLine(whole)}` : usage,
+      taken.at(-1) === "<text>" ? `quote a text of several words: ${shellLine(whole)}` : usage,
     );
   }
 }
@@ -267,7 +267,7 @@ export function refuseTypedText({ name }: CommandSpec, { files, options, typed }
   const explain = ["bpe", "explain", options.text("tokenizer")!, shown];
   const how = name === "encode" ? `; ${shellLine(explain)} shows how it is encoded` : "";
   throw new UserError(`"${text}": no such file`, {
-    hint: `a text is piped: ${shellLine(["echo", shown])} | ${shellLine(["bpe", name, ...rest])}${how}`,
+    hint: `to pass a text, pipe it: ${shellLine(["echo", shown])} | ${shellLine(["bpe", name, ...rest])}${how}`,
   });
 }
 

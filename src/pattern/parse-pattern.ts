@@ -173,7 +173,7 @@ class Parser {
         this.fail("an assertion matches no character, so it cannot be repeated", startPos);
       if (this.dialect.refusesRepeatedAssertions && this.isPlainGroup(atomPos) && mayBeAssertion(node))
         this.fail(
-          `an assertion that is a choice of a repeated group is an error in ${this.dialect.engine}`,
+          `an assertion that is an alternative of a repeated group is an error in ${this.dialect.engine}`,
           startPos,
           "write (?-i:…) for (?:…)",
         );

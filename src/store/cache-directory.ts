@@ -231,7 +231,7 @@ export class CacheDirectory {
     if (leftOutCount > 0 && !this.hasWarnedOfOthers) {
       this.hasWarnedOfOthers = true;
       this.warn(
-        `in the cache "${this.path}", to which everybody may write, ${leftOutCount} files are other users' and not used`,
+        `the cache "${this.path}" is world-writable: ${leftOutCount} files of other users are not used`,
       );
     }
     return trusted;
@@ -326,7 +326,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        phrase`what this run needs of the cache "${this.path}" is larger than ${asOption("cache-limit")}: ${sizeBytes} bytes`,
+        phrase`the entries that this run needs in the cache "${this.path}" exceed ${asOption("cache-limit")}: ${sizeBytes} bytes`,
       );
     }
   }

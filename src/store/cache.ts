@@ -413,7 +413,7 @@ export class Cache {
         ? `is not used (${error.reason})`
         : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
-    this.settings.warn(`"${path}" ${reason}: what was in it is ${remedy} again`);
+    this.settings.warn(`"${path}" ${reason}: its content is ${remedy} again`);
     // Another user's file stays: that user has to remove it.
     if (!(error instanceof Untrusted)) this.directory.remove(name);
   }

@@ -57,7 +57,7 @@ function realParentOnce(path: string): string {
       });
     const parent = dirname(part);
     if (parent === part)
-      throw new UserError(`there is no drive or share "${part}"`, { hint: "name one that is there" });
+      throw new UserError(`there is no drive or share "${part}"`, { hint: "name one that exists" });
     missing.unshift(basename(part));
     part = parent;
   }

@@ -157,7 +157,7 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
   const stats = statOf(path);
   // Standard input may be a terminal.
   if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
-    throw new UserError(`"${path}" is a device, and may have no end`, { hint: "name a file or a pipe" });
+    throw new UserError(`"${path}" is a device, which may never end`, { hint: "name a file or a pipe" });
   }
   const { bavail, bsize } = statfsSync(dirname(copyPath));
   let roomBytes = (bavail * bsize) / 2;
@@ -217,7 +217,8 @@ type TypedText = { readonly name: string; readonly paths: readonly string[] };
 /** Groups the values of `--text` by text: values with the same NAME are one text. Reads no file. */
 export function readTexts(values: readonly Named[]): TypedText[] {
   const standardInputs = values.filter(({ path }) => path === "-");
-  if (standardInputs.length > 1) throw usageError("standard input (-) is named twice, and can be read once");
+  if (standardInputs.length > 1)
+    throw usageError("standard input (-) is named twice, but can be read only once");
   const names = uniqueNames(values, nameOfText);
   const byName = Map.groupBy(values, (value) => value.name ?? value);
   return [...byName.values()].map((some) => ({

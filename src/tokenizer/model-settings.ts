@@ -184,7 +184,7 @@ export function settleModelLike(
   if (adding.length === 0 || (model.addsBos === addsBos && (!addsBos || model.roles.bos === roles?.bos)))
     return model;
   throw usageError(
-    `bos cannot be put in front: "${like.path}" has a post-processor that puts other tokens around a text`,
+    `bos cannot be prepended: "${like.path}" has a post-processor that adds other tokens to a text`,
     phrase`leave out ${asOption("add-bos")} and ${asOption("bos")}`,
   );
 }

@@ -132,7 +132,7 @@ export function specialTokenId(parts: TokenizerParts, text: string, use = "to ap
   throw new UserError(`the tokenizer has no special token "${text}" ${use}`, {
     hint:
       some.length === 0
-        ? "it has no special tokens at all"
+        ? "it has no special tokens"
         : `it has ${some.join(" ")}${moreCount > 0 ? ` and ${moreCount} more` : ""}`,
   });
 }

@@ -87,7 +87,7 @@ function placeWholes(
   }
   if (isInOrder || whole < 0) return;
   throw new UserError(
-    `"${description.path}" cannot be truncated: no merge makes its token "${escapeBytes(tokenBytesOf(tokens, whole))}", and ids are not in the order of merges, so it is not known when it came`,
+    `"${description.path}" cannot be truncated: no merge makes its token "${escapeBytes(tokenBytesOf(tokens, whole))}", and ids are not in the order of merges, so its place in the training is unknown`,
     { hint: "bpe prune makes it smaller, keeping what a text needs" },
   );
 }

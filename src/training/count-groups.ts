@@ -48,7 +48,7 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
   if (bare === undefined) return;
   throw usageError(
-    phrase`${asOption("language-dev")}: "${bare}" has none`,
+    phrase`${asOption("language-dev")}: the language "${bare}" has none`,
     "give it for all languages, or for none",
   );
 }

@@ -294,12 +294,12 @@ function unreachable(
   const fewer = id - base.tokens.idLimit;
   if (fewer < seedTokenCount) {
     return new UserError(
-      `the token "${escapeBytes(bytes)}" of a seed token could never be used: merges of the base come first, and cut it`,
-      { hint: "leave out the seed tokens that begin so" },
+      `the token "${escapeBytes(bytes)}" of a seed token could never be used: merges of the base come first, and split it`,
+      { hint: "leave out the seed tokens that begin with it" },
     );
   }
   return new UserError(
-    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base come first, and cut it`,
+    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base come first, and split it`,
     {
       hint:
         fewer > 0

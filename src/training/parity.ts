@@ -27,8 +27,8 @@ export function settleParity(asked: AskedParity): Parity | undefined {
     const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
-        phrase`${asOption("language-window", `${size}:${alpha}`)} is not a number of choices and factor above 0`,
-        "as in 100:2.0: of 100 choices no language has more than twice its share",
+        phrase`${asOption("language-window", `${size}:${alpha}`)} is not a number of merges and a factor, both above 0`,
+        "e.g. 100:2.0: in 100 merges, no language gets more than twice its share",
       );
     }
   }

@@ -48,10 +48,10 @@ export function settleSeedTokens(
     const key = encodeBytes(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
-    if (special !== undefined) refuse(`the special token "${special}" cuts it`);
+    if (special !== undefined) refuse(`the special token "${special}" splits it`);
     if (bytes.length > lengthMax && bytes.length > (allowsBytePairs ? 2 : 1))
       refuse(
-        `it has ${bytes.length} bytes, and no token may be so long`,
+        `it has ${bytes.length} bytes, more than a token may have`,
         phrase`see ${asOption("max-token-length")}`,
       );
     const inForm = normalization === null ? seed : normalize(seed, normalization);
@@ -59,7 +59,7 @@ export function settleSeedTokens(
     const pieces = cutsOf(seed);
     if (pieces !== undefined) {
       refuse(
-        `the pattern cuts it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
+        `the pattern splits it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
         phrase`no text could give this token${otherPattern}`,
       );
     }

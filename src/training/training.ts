@@ -174,7 +174,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   const normalization = asked.normalize ?? like?.normalization ?? stated?.normalization ?? null;
   const { wholeTexts = false, specialTokensAsText = false } = asked;
   if (wholeTexts && compat !== "huggingface")
-    throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
+    throw usageError(`whole texts are for the trainer huggingface; ${compat} never splits text at line ends`);
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
       phrase`${asOption("special-tokens-as-text")} is for ${asOption("extend")} and the trainer huggingface; ${compat} ends documents at special tokens`,
@@ -480,7 +480,7 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   const small = sizes.find((size) => size <= idLimit);
   if (small !== undefined) {
     throw usageError(
-      phrase`${asOption("vocab-size", small)} is not more than the base has: ${idLimit}`,
+      phrase`${asOption("vocab-size", small)} adds nothing to the ${idLimit} ids of the base`,
       phrase`${asOption("vocab-size", "+8k", "n")} adds 8,192 tokens to it`,
     );
   }

@@ -32,15 +32,15 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
     const shown = `the weight "${name === null ? "" : `${name}=`}${glob}:${weight}"`;
     if (paths.some(fits[i]!)) {
       throw usageError(
-        `${shown} has no effect: later weights fit everything that it fits`,
-        "the last weight that fits an input decides",
+        `${shown} has no effect: later weights match everything that it matches`,
+        "the last weight that matches an input applies",
       );
     }
     throw usageError(
       `${shown} has no effect: no input matches "${glob}"`,
       name === null
         ? "use the path as the input is named, a folder above it, or a glob; without a slash, it matches names at any depth"
-        : `"${name}" is read as a name; where it is the beginning of a path, ./${name}=${glob}`,
+        : `"${name}" is read as a name; if it begins a path, write ./${name}=${glob}`,
     );
   }
   const found = deciding.map((i) => weights[i]?.weight ?? 1);

@@ -176,7 +176,7 @@ function checkHeaderWithTotals(path: string, header: Record<string, unknown>): C
   if (isPossible) return checked;
   throw headerError(
     path,
-    `says ${wordCount} words of ${byteCount} bytes that occur ${pretokenCount} times: that cannot be`,
+    `says ${wordCount} words of ${byteCount} bytes that occur ${pretokenCount} times, which is impossible`,
   );
 }
 
@@ -191,12 +191,12 @@ function checkFields<F extends { unicode: Check<string> } & Record<string, Check
     }
   }
   const checked = checkOr(fieldsOf(fields), header, (what) => {
-    throw headerError(path, `is not right: ${what}`);
+    throw headerError(path, `is invalid: ${what}`);
   });
   if (checked.unicode !== unicodeVersion) {
     throw new CountsFileError(
       path,
-      `${path} was made with the letters of Unicode ${checked.unicode}, and this program has those of ${unicodeVersion}`,
+      `${path} was made with the character classes of Unicode ${checked.unicode}, and this program has those of ${unicodeVersion}`,
       againHint,
     );
   }
@@ -527,14 +527,10 @@ export class CountsReader implements SortedWords {
   }
 
   private cutShort(): CountsFileError {
-    return new CountsFileError(
-      this.path,
-      `${this.path} is cut short: the counts end before their time`,
-      damagedHint,
-    );
+    return new CountsFileError(this.path, `${this.path} is cut short: the counts end early`, damagedHint);
   }
 
-  private damaged(what = "its checksums do not fit its contents"): CountsFileError {
+  private damaged(what = "its checksums do not match its contents"): CountsFileError {
     return new CountsFileError(this.path, `${this.path} is damaged: ${what}`, damagedHint);
   }
 

@@ -355,7 +355,7 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
     const order = compareWords(table, a, other, b);
     const [from, word] = order > 0 ? [other, b] : [table, a];
     const count = (order <= 0 ? table.counts[a++]! : 0) + (order >= 0 ? times * other.counts[b++]! : 0);
-    if (count < 0) throw new NegativeSumError("a word would occur less than never");
+    if (count < 0) throw new NegativeSumError("the count of a word would be negative");
     if (count === 0) continue;
     end = copyBytes(from.bytes, from.starts[word]!, from.starts[word + 1]!, sum.bytes, end);
     sum.counts[wordCount] = count;

@@ -292,7 +292,7 @@ describe("bpe count --counts", () => {
     const { code, stderr } = count("--counts", "damaged.counts", "--save-counts", "x.counts");
     expect([code, stderr.split("\n")[0]]).toEqual([
       1,
-      "bpe: error: damaged.counts is damaged: its checksums do not fit its contents",
+      "bpe: error: damaged.counts is damaged: its checksums do not match its contents",
     ]);
     expect(existsSync(at("x.counts"))).toBe(false);
   });

@@ -84,9 +84,7 @@ test("a text that is long is refused before any work, and a text may be anything
 test("a text without quotes is answered with the command that has them", () => {
   expect(run("explain", "low", "lower", "low")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(
-      "hint: a text of several words has quotes: bpe explain low 'lower low'\n",
-    ),
+    stderr: expect.stringContaining("hint: quote a text of several words: bpe explain low 'lower low'\n"),
   });
 });
 

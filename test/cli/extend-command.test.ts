@@ -87,7 +87,7 @@ describe("refusals", () => {
     for (const [options, message] of [
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is stored in tokenizer.json"],
-      [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],
+      [["-n", "270"], "--vocab-size 270 adds nothing to the 270 ids of the base"],
       [["-n", "+0"], "--vocab-size: 0 is too small"],
       [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],
       [["-n", "+4,"], '--vocab-size: "" is not a whole number'],

@@ -78,9 +78,12 @@ test.each([
   [["--language-ratio", "1,2,0"], "--language-ratio: 0 is not a number from 0.001 to 1000"],
   [["--language-ratio", "1,2,1001"], "--language-ratio: 1001 is not a number from 0.001 to 1000"],
   [["--language-window", "100"], "--language-window 100 is not N:FACTOR"],
-  [["--language-window", "0:2"], "--language-window 0:2 is not a number of choices and factor above 0"],
-  [["--language-window", "1.5:2"], "--language-window 1.5:2 is not a number of choices"],
-  [["--language-window", "10:0"], "--language-window 10:0 is not a number of choices"],
+  [
+    ["--language-window", "0:2"],
+    "--language-window 0:2 is not a number of merges and a factor, both above 0",
+  ],
+  [["--language-window", "1.5:2"], "--language-window 1.5:2 is not a number of merges"],
+  [["--language-window", "10:0"], "--language-window 10:0 is not a number of merges"],
   [["--global-merges", "x"], '--global-merges: "x" is not a whole number'],
 ])("refuses %j", (args, message) => {
   const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);

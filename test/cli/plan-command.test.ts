@@ -208,7 +208,7 @@ describe("what does not fit is refused with its line", () => {
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);
     refused([one, line], 'plan.jsonl, line 2: "changing.txt" was changed after the plan was made');
     writeFileSync(path, "short");
-    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, and had ${size} in the plan`);
+    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, but ${size} in the plan`);
     rmSync(path);
     refused([one, line], 'plan.jsonl, line 2: "changing.txt": no such file');
   });

@@ -417,7 +417,7 @@ describe("refusals", () => {
   test("fewer tokens than bytes, as many as there are, and the tokenizer itself as output", () => {
     const path = alone("tokenizer.json", json);
     for (const [size, into, code, message] of [
-      ["259", newPath(), 1, "bytes and added tokens are 260"],
+      ["259", newPath(), 1, "its bytes and added tokens alone are 260"],
       [String(Object.keys(vocab).length), newPath(), 1, "removes none"],
       ["300", join(path, ".."), 2, ", which this run reads"],
     ] as const) {

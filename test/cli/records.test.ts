@@ -144,7 +144,7 @@ describe("--text-field and --input-format", () => {
       - --input-format parquet | 2 | standard input cannot be read as Parquet
       /dev/null --input-format parquet | 1 | "/dev/null" cannot be read as Parquet
       texts.txt --include *.txt | 2 | --include selects files in directories
-      tree --include *.csv | 1 | there is no file that --include *.csv describes below "tree"
+      tree --include *.csv | 1 | there is no file that --include *.csv matches below "tree"
     `);
     for (const [args, code, error] of cases) {
       const finished = run("count", ...args!.split(" "));

@@ -35,7 +35,7 @@ const allFiles =
 
 test("the short summary is the default; warnings are above it", () => {
   const short = `
-bpe: warning: stopped early: the corpus gives no more than 19 of 43 merges
+bpe: warning: stopped early: the corpus has only enough pairs for 19 of 43 merges
 corpus      1.2 kB in 1 file, 20 documents
 pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 vocabulary  276 tokens, 19 merges; 3.533 bytes per token
@@ -64,7 +64,7 @@ test("every stage of a second is named, and a speed only of 1 MB or more", () =>
 test("the full summary has all there is to say", () => {
   expect(endOf(train(...typical, "-o", "full", "--summary", "full"))).toBe(
     `
-bpe: warning: stopped early: the corpus gives no more than 19 of 43 merges
+bpe: warning: stopped early: the corpus has only enough pairs for 19 of 43 merges
 corpus      1.2 kB in 1 file, 20 documents
 pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 llama.cpp   pre-tokenizer gpt-2
@@ -99,7 +99,7 @@ test("automatic decisions are in the short one, and it has eight lines at most",
   train(...decided);
   expect(endOf(train(...decided)).replace(/\.2\d+T\d+Z$/m, ".TIME")).toBe(
     `
-bpe: warning: stopped early: the corpus gives no more than 8 of 13 merges
+bpe: warning: stopped early: the corpus has only enough pairs for 8 of 13 merges
 corpus      1.3 kB in 1 file, 9 documents
 read as     lines of JSON by content: "mixed/page"
 skipped     1 file: "mixed/image.png" is a PNG image, not text
@@ -209,7 +209,7 @@ test("ids have a summary of their own, the same in both forms", () => {
     const options = ["-n", "+5000", "-o", "ids", "--summary", form];
     expect(endOf(run("ids", "train", "ids.npy", ...options))).toBe(
       `
-bpe: warning: stopped early: the corpus gives no more than 19 of 5,000 merges
+bpe: warning: stopped early: the corpus has only enough pairs for 19 of 5,000 merges
 corpus      320 ids in 1 document
 alphabet    276 ids
 vocabulary  295 tokens, 19 merges; 320.000 ids per token

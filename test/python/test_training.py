@@ -233,7 +233,7 @@ class Warnings(unittest.TestCase):
         with tempfile.TemporaryDirectory() as home:
             broken = Path(home, "broken.txt")
             broken.write_bytes(b"low \xff lower")
-            early = "stopped early: the corpus gives no more than [0-9]+ of 744 merges"
+            early = "stopped early: the corpus has only enough pairs for [0-9]+ of 744 merges"
             for given, size, message in [
                 ({"texts": ["low lower"]}, 1000, early),
                 ({"files": broken}, 257, "1 byte is not valid UTF-8"),

@@ -71,7 +71,7 @@ export class KeptColumns {
     throw new UserError(
       phrase`${asOption("keep-field", `"${name}"`)}: ${shown} does not fit its column of ${kindNames[kind]}`,
       {
-        hint: `the first value decides, unless it is said: ${name}:text keeps each as text, ${name}:double takes whole numbers, too`,
+        hint: `the first value decides the type, unless you name it: ${name}:text keeps any value as text, ${name}:double also takes whole numbers`,
       },
     );
   }

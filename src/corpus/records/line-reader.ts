@@ -213,7 +213,7 @@ function keepFields(
   for (const [k, field] of fields.entries()) {
     const start = spans[2 * k]!;
     if (start < 0) {
-      const hint = phrase`a field that ${asOption("keep-field")} names has to be in each record; null will do`;
+      const hint = phrase`a field that ${asOption("keep-field")} names has to be in each record, if only as null`;
       return { what: `no field "${field.name}"`, hint };
     }
     const value = keptValue(utf8.decode(bytes.subarray(start, spans[2 * k + 1])), field);
@@ -265,7 +265,7 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
     };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
   return {
-    hint: phrase`each line has to be a JSON object of its own; plain text is ${asOption("input-format", "text")}`,
+    hint: phrase`each line has to be one JSON object; for plain text, use ${asOption("input-format", "text")}`,
   };
 }
 
@@ -632,12 +632,12 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
 
 const faultOf = (byte: number) => ({
   what: `byte 0x${byte.toString(16).padStart(2, "0")} is no letter of a sequence`,
-  hint: phrase`a sequence of FASTA is ASCII; text is read without ${asOption("input-format", "fasta")}`,
+  hint: phrase`FASTA sequences are ASCII; for text, leave out ${asOption("input-format", "fasta")}`,
 });
 
 const noHeader = {
   what: "a sequence without a header: a FASTA record begins with a line >NAME",
-  hint: phrase`text is read without ${asOption("input-format", "fasta")}`,
+  hint: phrase`for text, leave out ${asOption("input-format", "fasta")}`,
 };
 
 const comment = {

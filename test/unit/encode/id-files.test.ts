@@ -435,7 +435,9 @@ describe("shards that are there", () => {
     expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is missing, but/);
     rmSync(`${base}.json`);
     writeFileSync(`${base}_00000.bin`, "");
-    expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is there, but not ".*c\.json"/);
+    expect((await refusalOf(again())).message).toMatch(
+      /c_00000\.bin" exists, but not its manifest ".*c\.json"/,
+    );
   });
 
   test("that are damaged anywhere are refused by name, and replaced if that is asked for", async () => {
@@ -483,13 +485,15 @@ describe("shards that are there", () => {
     }
     const { checksum: _, ...content } = JSON.parse(`${manifest}`);
     writeFileSync(path, JSON.stringify({ ...content, format: 1 }));
-    expect((await refusalOf(again())).message).toEndWith("is of an earlier build, without checksums");
+    expect((await refusalOf(again())).message).toEndWith(
+      "was written by an earlier build, without checksums",
+    );
     expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false });
     expect(filesIn(home)).toEqual(before);
     // Without a shard it may be anything.
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));
     writeFileSync(path, '{"my": "own"}');
-    expect((await refusalOf(again({ ifChanged: true }))).message).toInclude("is no manifest of shards");
+    expect((await refusalOf(again({ ifChanged: true }))).message).toInclude("is not a manifest of shards");
     expect(readFileSync(path, "utf8")).toBe('{"my": "own"}');
   });
 

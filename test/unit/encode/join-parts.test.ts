@@ -206,14 +206,14 @@ describe("parts of a plan", () => {
     await encodePart([slices[1]![0]!, slices[1]![2]!], join(home, "p4"), {});
     expect(await refusal(pathsOf(0, 4))).toBe('"p4.json" has line 5 of the plan after line 3');
     put(home, "plan.jsonl", lines.slice(0, -1).join(""));
-    expect(await refusal(all)).toMatch(/^"p2\.json" has bytes .* of "b\.txt", which "plan\.jsonl" has not$/);
+    expect(await refusal(all)).toMatch(/^"p2\.json" has bytes .* of "b\.txt", which "plan\.jsonl" does not contain$/);
     expect(await refusal(pathsOf(0, 1))).toStartWith("no part has line 6");
     put(home, "plan.jsonl", [...lines.slice(0, 2), ...lines.slice(3)].join(""));
     expect(await refusal(all)).toBe(
-      '"plan.jsonl" has not all lines of one plan: number 2 is missing or there twice',
+      '"plan.jsonl" is not one whole plan: line number 2 is missing or repeated',
     );
     put(home, "plan.jsonl", lines.slice(0, 5).join(""));
-    expect(await refusal(pathsOf(0, 1))).toStartWith('"plan.jsonl" has not all of "');
+    expect(await refusal(pathsOf(0, 1))).toStartWith('"plan.jsonl" does not contain all of "');
     expect(filesIn(home, "joined")).toEqual([]);
   });
 
@@ -238,7 +238,7 @@ describe("parts of a plan", () => {
     expect(await refusal(all)).toBe('"p1.json" belongs to an unfinished part');
     const { ranges: _, ...request } = manifest.request;
     writeFileSync(all[1]!, manifestText({ ...content, request }));
-    expect(await refusal(all)).toStartWith('"p1.json" is not of a part of a plan: ');
+    expect(await refusal(all)).toStartWith('"p1.json" is not the manifest of a part: ');
     writeFileSync(all[1]!, JSON.stringify(manifest));
     truncateSync(join(home, "p1_00000.part"), 10);
     expect(await refusal(all)).toBe('"p1_00000.part" has another size, but "p1.json" lists it');
@@ -263,7 +263,7 @@ describe("parts of a plan", () => {
     }
     const { checksum: _, ...content } = JSON.parse(readFileSync(all[1]!, "utf8"));
     writeFileSync(all[1]!, JSON.stringify({ ...content, format: 1 }));
-    expect(await refusal(all)).toBe('"p1.json" is of an earlier build, without checksums');
+    expect(await refusal(all)).toBe('"p1.json" was written by an earlier build, without checksums');
     expect(filesIn(home, "joined")).toEqual([]);
   });
 
@@ -309,6 +309,6 @@ describe("parts of a plan", () => {
     };
     writeFileSync(path, manifestText({ ...manifest, next }));
     const { message } = await refusalOf(joined(home, all, "megatron", 20));
-    expect(message).toEndWith('joined.json" is of an encoding that has not ended');
+    expect(message).toEndWith('joined.json" belongs to an encoding that has not finished');
   });
 });

@@ -165,7 +165,7 @@ test("a training in a browser tells how far it is, warns, and ends by a signal",
   });
   expect([...stages]).toEqual(["counting", "merging"]);
   expect(warnings[0]).toBe("2 bytes are not valid UTF-8; each was counted as a pretoken of its own");
-  expect(warnings[1]).toMatch(/^stopped early: the corpus gives no more than \d+ of 4,744 merges$/);
+  expect(warnings[1]).toMatch(/^stopped early: the corpus has only enough pairs for \d+ of 4,744 merges$/);
   for (const stage of ["counting", "merging"]) {
     const ending = new AbortController();
     const onProgress = (progress: { stage: string }) => progress.stage === stage && ending.abort("enough");

@@ -302,7 +302,7 @@ describe("a cache that is damaged", () => {
     const wrong = wordTableOf([["a", 1]]);
     writeFileSync(path!, Buffer.concat(sumFileParts(wrong, header, header.terms)));
     const { warnings, countedBytes } = await count(more);
-    expect(warnings).toEqual([`"${path}" is damaged: what was in it is added up again`]);
+    expect(warnings).toEqual([`"${path}" is damaged: its content is added up again`]);
     expect(countedBytes).toBe(sizeOf(more.at(-1)!));
   });
 
@@ -317,7 +317,7 @@ describe("a cache that is damaged", () => {
     ]) {
       writeFileSync(path!, Buffer.concat(parts));
       const { warnings } = await count(paths);
-      expect(warnings).toEqual([`"${path}" is damaged: what was in it is added up again`]);
+      expect(warnings).toEqual([`"${path}" is damaged: its content is added up again`]);
     }
   });
 
@@ -332,7 +332,7 @@ describe("a cache that is damaged", () => {
     const id = entryIdOf(basename(path!))!;
     makeEntry(countsPath, path!, id, verifyEntry(path!, id));
     const { warnings } = await count([only!]);
-    expect(warnings).toEqual([`"${path}" is damaged: what was in it is counted again`]);
+    expect(warnings).toEqual([`"${path}" is damaged: its content is counted again`]);
   });
 });
 
@@ -458,7 +458,7 @@ describe("in a directory that others may write to", () => {
       expect(ran.countedBytes).toBe(sizeOf(...paths));
       expect(ran.warnings.map((warning) => warning.replace(/".*"/, ""))).toEqual([
         " is not used: it is another user's (65534), and everybody may write to its directory",
-        "in the cache , to which everybody may write, 3 files are other users' and not used",
+        "the cache  is world-writable: 3 files of other users are not used",
       ]);
       expect((await count(paths)).countedBytes).toBe(0);
     }

@@ -144,7 +144,7 @@ test("a text, or ids, in the place of a file gets a hint", () => {
     return /^bpe: error: ("[^\n]*": no such file)\n(?:hint: (.*)\n)?$/s.exec(stderr)?.slice(1, 3);
   };
   const piped = (text: string, command: string) =>
-    `a text is piped: echo ${text} | bpe ${command} --tokenizer tokenizer`;
+    `to pass a text, pipe it: echo ${text} | bpe ${command} --tokenizer tokenizer`;
   const how = "bpe explain tokenizer 'Hello world' shows how it is encoded";
   expect(hintOf("encode", "Hello world")).toEqual([
     '"Hello world": no such file',

@@ -38,7 +38,8 @@ export class OffsetFinder {
   find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
     const noted = readNotes(notes);
     const all = tokenStarts(this.parts.tokens, ids, noted, text.length);
-    if (all === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
+    if (all === null)
+      throw new UserError("the tokens of this text do not decode to it, so it has no offsets");
     const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
     const obstacle = trimObstacle(this.parts);

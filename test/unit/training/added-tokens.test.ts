@@ -126,7 +126,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       seedTokens: ["qzqz", "qzq"],
       onWarning: (message) => said.push(message),
     });
-    expect(said).toEqual(['seed tokens that the base has already: "qzq"']);
+    expect(said).toEqual(['seed tokens that the base already has: "qzq"']);
     expect([...after.encode("qzq")]).toEqual([420]);
     expect(after.encode("qzqz")).toHaveLength(1);
     const theirs = HuggingFace.fromString(new TextDecoder().decode(after.files().get("tokenizer.json")));
@@ -180,8 +180,8 @@ describe("tokens for a tokenizer without a corpus", () => {
     [{}, "extend: there is nothing to add"],
     [{ specialTokens: ["<|end|>"] }, "has these tokens already"],
     [{ seedTokens: ["a"] }, "has these tokens already"],
-    [{ seedTokens: ["new york"] }, 'the pattern cuts it: "new" " york"'],
-    [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" cuts it'],
+    [{ seedTokens: ["new york"] }, 'the pattern splits it: "new" " york"'],
+    [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" splits it'],
     [{ specialTokens: ["a"] }, 'special token "a" equals the vocabulary entry of a single byte'],
     [{ specialTokens: ["<|x|>"], textField: "a" }, "textField needs vocabSize"],
     [{ specialTokens: ["<|x|>"], texts: ["a"] }, "vocabSize is missing"],

@@ -85,7 +85,7 @@ describe("seed tokens", () => {
   test("a byte is a token already: it is said, and costs nothing", async () => {
     const said: string[] = [];
     const seeded = await train({ seedTokens: ["a", "7"], onWarning: (message) => said.push(message) });
-    expect(said).toEqual(['seed tokens that are tokens in any case, as every byte is: "a", "7"']);
+    expect(said).toEqual(['seed tokens that are always tokens, because they are single bytes: "a", "7"']);
     expect(seeded.merges).toEqual((await train({})).merges);
   });
 
@@ -98,22 +98,25 @@ describe("seed tokens", () => {
     [{ seedTokens: [""] }, 'seed token "": it is empty'],
     [{ seedTokens: ["a\ud800"] }, "half of a pair of surrogates"],
     [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes; 1024 is the limit"],
-    [{ seedTokens: ["ok", "1234"], pattern: "cl100k" }, 'seed token "1234": the pattern cuts it: "123" "4"'],
-    [{ seedTokens: ["new york"] }, 'the pattern cuts it: "new" " york"'],
-    [{ seedTokens: ["a b"], pattern: "\\b" }, 'the pattern cuts it: "a" " " "b"'],
+    [
+      { seedTokens: ["ok", "1234"], pattern: "cl100k" },
+      'seed token "1234": the pattern splits it: "123" "4"',
+    ],
+    [{ seedTokens: ["new york"] }, 'the pattern splits it: "new" " york"'],
+    [{ seedTokens: ["a b"], pattern: "\\b" }, 'the pattern splits it: "a" " " "b"'],
     [
       { seedTokens: ["234", "1234"], pattern: "(?<=\\d)(?=(?:\\d{3})+(?!\\d))" },
-      'seed token "1234": the pattern cuts it: "1" "234"',
+      'seed token "1234": the pattern splits it: "1" "234"',
     ],
     [{ seedTokens: ["<|x|>"], specialTokens: ["<|x|>"] }, "it is a special token"],
     [
       { seedTokens: ["a<|x|>"], specialTokens: ["<|x|>"], pattern: "none" },
-      'the special token "<|x|>" cuts it',
+      'the special token "<|x|>" splits it',
     ],
-    [{ seedTokens: ["abcd"], maxTokenLength: 3 }, "it has 4 bytes, and no token may be so long"],
+    [{ seedTokens: ["abcd"], maxTokenLength: 3 }, "it has 4 bytes, more than a token may have"],
     [
       { seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" },
-      "it has 3 bytes, and no token may be so long",
+      "it has 3 bytes, more than a token may have",
     ],
     [
       { seedTokens: ["abcdef"], vocabSize: 260 },

@@ -64,7 +64,7 @@ describe("the inputs that a weight is for", () => {
     expect(problem(weightOf("fr", 2))).toBe('the weight "fr:2" has no effect: no input matches "fr"');
     expect(problem(weightOf("n.txt", 2))).toContain("no input matches");
     expect(problem(weightOf("en", 2), weightOf("*", 1))).toContain(
-      "later weights fit everything that it fits",
+      "later weights match everything that it matches",
     );
     expect(problem(weightOf("*", 0))).toContain("every input has the weight 0");
   });

@@ -194,7 +194,7 @@ describe("a wrong file is refused", () => {
     for (let size = magic.length; size < file.length; size += size < 400 ? 1 : 97) {
       expect({ size, message: readAll(file.subarray(0, size)) }).toEqual({
         size,
-        message: "some.counts is cut short: the counts end before their time",
+        message: "some.counts is cut short: the counts end early",
       });
     }
     expect(readAll(file.subarray(0, file.length - 1))).toContain("cut short");
@@ -241,7 +241,7 @@ describe("a wrong file is refused", () => {
       { byteCount: header.wordCount - 1 },
       { pretokenCount: header.wordCount - 1 },
     ]) {
-      expect(wrong(totals)).toMatch(/^some.counts: its header says .*: that cannot be$/);
+      expect(wrong(totals)).toMatch(/^some.counts: its header says .*, which is impossible$/);
     }
     const byteCount = header.wordCount;
     const head = countsFileHead(options, { ...header, byteCount });
@@ -282,31 +282,29 @@ describe("a wrong file is refused", () => {
       new DataView(head.buffer).setBigUint64(4, xxHash64(payload, 0n), true);
       return readAll(Buffer.concat([file.subarray(0, magic.length + 4), head, payload]));
     };
-    expect(wrong({})).toBe("some.counts is cut short: the counts end before their time");
+    expect(wrong({})).toBe("some.counts is cut short: the counts end early");
     const said = (what: string) => `some.counts: its header ${what}`;
     expect(wrong({}, "7")).toBe(said("is not a JSON object"));
     expect(wrong({}, "[]")).toBe(said("is not a JSON object"));
     expect(wrong({}, "null")).toBe(said("is not a JSON object"));
     expect(wrong({}, "{")).toBe(said("is not a JSON object"));
     expect(wrong({ minCount: 3 })).toBe(said('says "minCount", which this program does not know'));
-    expect(wrong({ specialTokens: undefined })).toBe(said('is not right: it has no "specialTokens"'));
+    expect(wrong({ specialTokens: undefined })).toBe(said('is invalid: it has no "specialTokens"'));
     expect(wrong({ patterns: [] })).toBe(
-      said('is not right: its "patterns" is [], not a list of at least one'),
+      said('is invalid: its "patterns" is [], not a list of at least one'),
     );
-    expect(wrong({ patterns: "a" })).toBe(said('is not right: its "patterns" is "a", not a list'));
-    expect(wrong({ specialTokens: [7] })).toBe(said('is not right: its "specialTokens[0]" is 7, not text'));
-    expect(wrong({ isLinewise: 0 })).toBe(
-      said('is not right: its "isLinewise" is 0, neither true nor false'),
-    );
+    expect(wrong({ patterns: "a" })).toBe(said('is invalid: its "patterns" is "a", not a list'));
+    expect(wrong({ specialTokens: [7] })).toBe(said('is invalid: its "specialTokens[0]" is 7, not text'));
+    expect(wrong({ isLinewise: 0 })).toBe(said('is invalid: its "isLinewise" is 0, neither true nor false'));
     for (const count of [-1, 1.5, "7", null, 2 ** 53]) {
       expect(wrong({ wordCount: count })).toBe(
         said(
-          `is not right: its "wordCount" is ${JSON.stringify(count)}, not a whole number from 0 to 9007199254740991`,
+          `is invalid: its "wordCount" is ${JSON.stringify(count)}, not a whole number from 0 to 9007199254740991`,
         ),
       );
     }
     expect(wrong({ unicode: "99.0.0" })).toBe(
-      `some.counts was made with the letters of Unicode 99.0.0, and this program has those of ${unicodeVersion}`,
+      `some.counts was made with the character classes of Unicode 99.0.0, and this program has those of ${unicodeVersion}`,
     );
   });
 });

@@ -318,12 +318,12 @@ test("a header that says more, less or something else is refused, and the error 
   expect(changed({ version: 2 })).toBe("words.tsv has version 2 of the counts format; this program reads 1");
   expect(changed({ version: undefined })).toContain("has no version");
   expect(changed({ wordCount: 3 })).toBe(said('says "wordCount", which this program does not know'));
-  expect(changed({ patterns: undefined })).toBe(said('is not right: it has no "patterns"'));
+  expect(changed({ patterns: undefined })).toBe(said('is invalid: it has no "patterns"'));
   expect(changed({ isLinewise: "no" })).toBe(
-    said('is not right: its "isLinewise" is "no", neither true nor false'),
+    said('is invalid: its "isLinewise" is "no", neither true nor false'),
   );
   expect(changed({ unicode: "1.0" })).toBe(
-    `words.tsv was made with the letters of Unicode 1.0, and this program has those of ${unicodeVersion}`,
+    `words.tsv was made with the character classes of Unicode 1.0, and this program has those of ${unicodeVersion}`,
   );
   expect(headMessageOf("#bpe-counts\t{")).toBe(said("is not a JSON object"));
   expect(headMessageOf('#bpe-counts\t{"version":1}\u00e9\n')).toBe(said("is not a JSON object"));
