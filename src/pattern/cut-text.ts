@@ -42,7 +42,18 @@ export function endsOfText(
   const settled: number[] = [];
   const slots = new Int32Array(noSlot + 1);
   let state = 0;
-  const read = (column: number, pos: number) => {
+  for (let pos = 0; pos < stop || isWhole; ) {
+    let column = endColumn;
+    let length = 0;
+    if (pos < stop) {
+      column = bytes[pos]!;
+      length = 1;
+      if (column >= 0x80) {
+        const found = columnAt(bytes, pos, bytes.length, columnBlocks, columns);
+        column = found & 255;
+        length = found >> 8;
+      }
+    }
     const entry = transitions[(state << 8) | column]!;
     slots[entry & 15] = pos;
     const commitCount = (entry >> 4) & 15;
@@ -50,19 +61,10 @@ export function endsOfText(
       for (let slot = 0; slot < commitCount; slot++) settled.push(slots[slot]!);
       slots.copyWithin(0, commitCount, noSlot);
     }
+    if (length === 0) break;
     state = entry >>> 16;
-  };
-  for (let pos = 0; pos < stop; ) {
-    const byte = bytes[pos]!;
-    if (byte < 0x80) {
-      read(byte, pos++);
-      continue;
-    }
-    const found = columnAt(bytes, pos, bytes.length, columnBlocks, columns);
-    read(found & 255, pos);
-    pos += found >> 8;
+    pos += length;
   }
-  if (isWhole) read(endColumn, bytes.length);
   return settled;
 }
 

@@ -9,6 +9,7 @@ export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
 export { describeAliases, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 export {
+  compiledForTexts,
   compilePattern,
   describePattern,
   formOfHuggingface,

@@ -24,7 +24,13 @@ export type ResolvedPattern = {
   /** The expression for HF's engine from which `sources` were translated. */
   readonly huggingfaceSources?: readonly string[];
   readonly compiled: CompiledPattern;
+  /** `compiled` is for lines: it cuts after each line end. */
+  readonly lineWise?: boolean;
 };
+
+/** The pattern compiled for whole texts. HF's trainer also cuts after line ends; its tokenizer does not. */
+export const compiledForTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
+  lineWise ? compilePattern(sources) : compiled;
 
 /**
  * Resolves the value of `--pattern`. A text of only letters, digits, `-`, `_` and `.` is a name, anything else a regex. A
@@ -34,12 +40,12 @@ export function resolvePattern(
   text: string,
   options: CompileOptions & { readonly dialect?: Dialect } = {},
 ): ResolvedPattern {
-  const { dialect = fancyRegex } = options;
+  const { dialect = fancyRegex, lineWise = false } = options;
   const name = /^[A-Za-z0-9._-]+$/.test(text) ? nameFor(text) : null;
   const isForeign = name === null && dialect !== fancyRegex;
   const sources = name === null ? [isForeign ? formOfHuggingface(text) : text] : named[name]!.sources;
   const compiled = compilePattern(sources, options);
-  return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled };
+  return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled, lineWise };
 }
 
 /** Translates an expression for HF's engine to one that all engines read alike and that cuts the same. */
@@ -74,7 +80,8 @@ export function nameFor(text: string): PatternName {
 
 /** The pattern with these splits, which come from a file, and its name if it has one. */
 export function patternOfSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
-  return { name: namesOf(sources)[0] ?? null, sources, compiled: compilePattern(sources, options) };
+  const { lineWise = false } = options;
+  return { name: namesOf(sources)[0] ?? null, sources, compiled: compilePattern(sources, options), lineWise };
 }
 
 /** A pattern in messages: all names with these splits, or else its regular expressions. */

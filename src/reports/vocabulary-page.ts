@@ -14,7 +14,7 @@ import {
   usual,
   type VocabularyData,
 } from "#pages";
-import { compilePattern, type ResolvedPattern } from "#pattern";
+import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
 import type { CountedText, Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
@@ -139,7 +139,7 @@ function samplesOf(
   addedTokens: readonly AddedToken[],
 ): VocabularyData["samples"] {
   const cutting = {
-    pattern: compilePattern(pattern.sources),
+    pattern: compiledForTexts(pattern),
     normalization,
     addsPrefixSpace: false,
     addedTokens,

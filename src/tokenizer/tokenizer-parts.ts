@@ -1,5 +1,5 @@
 import { bytesOf } from "#bytes";
-import { compilePattern, type ResolvedPattern } from "#pattern";
+import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
@@ -171,8 +171,7 @@ export function trainedParts(
   );
   return {
     model: buildModel({ byteIds: tokenIds.slice(0, 256), merges }),
-    // HF's trainer also cuts after line ends; its tokenizer does not.
-    pattern: compilePattern(pattern.sources),
+    pattern: compiledForTexts(pattern),
     normalization,
     addsPrefixSpace: false,
     addedTokens,
