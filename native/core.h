@@ -53,7 +53,7 @@ typedef struct {
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
 
-/* ---- Stopping: what may take long asks now and then whether it is to go on ---- */
+/* ---- Stopping: long work asks now and then whether to continue ---- */
 
 typedef struct {
   bool (*ask)(void *context); /* false: give up. NULL: nobody is asked */

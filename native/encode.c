@@ -1,5 +1,5 @@
 /* The way of a text: the kernel's text module cuts it into sections (src/kernel/text/sections.ts), and the kernel cuts these into
- * pretokens and encodes them. A text that is cut as it is goes straight to the kernel, which finds added tokens while it cuts. */
+ * pretokens and encodes them. A text that is cut unchanged goes straight to the kernel, which finds added tokens while it cuts. */
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
@@ -47,7 +47,7 @@ static bool has_enough(const Encoding *encoding) { return encoding->out->size / 
 /* Encodes what is certain, if that may be enough. */
 static const char *settle(Encoding *encoding, Section *section) { return encoding->id_limit == SIZE_MAX ? NULL : section_settle(section); }
 
-/* The text goes to the kernel as it is. */
+/* Passes the text to the kernel unchanged. */
 static const char *encode_directly(Encoding *encoding, Section *section) {
   const uint8_t *text = encoding->text;
   section_open(section, true, encoding->specials_as_text);

@@ -796,7 +796,7 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   return error == NULL ? NULL : raise(self->model, error);
 }
 
-/* stop(): the threads that work on it end soon */
+/* stop(): the threads working on it end after their current step */
 static PyObject *batch_stop(Batch *self, PyObject *unused) {
   (void)unused;
   stop(self);

@@ -68,7 +68,7 @@ function fieldsOf(node: Node, indent: string): string[] {
     if (!isOption(field))
       return [
         ...(name === "model"
-          ? [`${indent}/** What \`transformers\` reads beside vocabulary and merges. */`]
+          ? [`${indent}/** What \`transformers\` reads in addition to vocabulary and merges. */`]
           : []),
         `${indent}readonly ${name}?:`,
         `${indent}  | {`,

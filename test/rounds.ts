@@ -4,7 +4,7 @@
  */
 const share = Number(process.env.BPE_TEST_ROUNDS ?? 0.2);
 
-/** Whether all cases are tried, of which a quick look takes a few. */
+/** Whether all cases are tried; a quick run takes a few. */
 export const isThorough = share >= 1;
 
 /** How many rounds a random test makes. */

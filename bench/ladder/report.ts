@@ -52,7 +52,7 @@ export function writeReport(ladder: Ladder): string {
     wholeIntroduction(ladder),
     wholeTable(ladder),
     fasterThanOurs(ladder),
-    "## Beside C++",
+    "## Compared with C++",
     comparisonSection(ladder),
   ].join("\n\n")}\n`;
 }

@@ -2,7 +2,7 @@ import type { WordTable } from "../../src/words/word-table.ts";
 
 /**
  * Learned: the merges made so far, in order. Ids as in `Merges`: bytes are 0-255, merge k makes token 256 + k.
- * Whoever calls a strategy owns it, and so has the merges of a run that was stopped half way.
+ * The caller of a strategy owns it, and so keeps the merges of a run that was stopped halfway.
  */
 export type Learned = { readonly left: number[]; readonly right: number[]; readonly counts: number[] };
 

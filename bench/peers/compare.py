@@ -336,7 +336,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read has enough. What is left in a buffer goes nowhere.
+        # The reader has enough. Discards what is left in a buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (Failed, BpeError, OSError) as error:

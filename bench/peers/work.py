@@ -321,7 +321,7 @@ def spelled(merges: Iterable[Any]) -> list[str]:
 
 
 def ranked(ranks: dict[bytes, int]) -> list[str]:
-    """Behind the 256 bytes each token in HF's letters, by its rank."""
+    """Lists the tokens after the 256 bytes in HF's letters, by rank."""
     return [letters(token) for token in sorted(ranks, key=ranks.__getitem__)[256:]]
 
 

@@ -4,7 +4,7 @@ import type { ScaleRecord } from "./record.ts";
 /** Points that the law is fitted to: the largest four, an eighth of the corpus to all of it. */
 const fittedPointCount = 4;
 
-/** A way to go on: which corpus the text to come is like, and with which exponent its words grow. */
+/** An assumption about larger sizes: which corpus the further text resembles, and the exponent of its words. */
 export type Case = {
   readonly title: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 /* What the C that wasm2c makes of the kernel needs around it. The kernel has one memory and a table of two functions.
  *
- * A memory is one reservation of address space that never moves: this head at the end of its first page, and behind it the
+ * A memory is one reservation of address space that never moves: this head at the end of its first page, followed by the
  * bytes. It grows by making more of them accessible. Every access is checked against `size`; one beyond it is a trap. */
 #ifndef BPE_WASM_RT_H
 #define BPE_WASM_RT_H
@@ -23,7 +23,7 @@ typedef struct {
   uint64_t size;  /* bytes that may be used */
   uint64_t pages; /* the same in pages of 64 KB */
   uint64_t limit; /* bytes that it may grow to */
-  void *poll;     /* whom the kernel asks whether it is to go on */
+  void *poll;     /* asked by the kernel whether to continue */
   void *cutting;  /* of a memory in which a text is cut: who counts the ids of its parts */
   uint8_t data[];
 } wasm_rt_memory_t;

@@ -318,8 +318,8 @@ def _environment() -> dict[str, str]:
 class Run:
     """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
 
-    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr must be read. Whoever starts it knows of it
-    before, and so can `abandon` it wherever Ctrl-C strikes.
+    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr must be read. The caller has the
+    object before the process starts, and so can `abandon` it wherever Ctrl-C strikes.
     """
 
     stdin: Union[IO[bytes], None] = None

@@ -108,7 +108,7 @@ def _refused(tokenizer: object) -> BpeError:
 
 
 class Trainer:
-    """Stands for HF's `BpeTrainer`: its parameters, each taken with its meaning or refused by its name."""
+    """Replaces HF's `BpeTrainer`: accepts each of its parameters with its meaning, or refuses it by name."""
 
     #: Its parameters besides the size, and what they are unless given.
     DEFAULTS: Mapping[str, Any] = {

@@ -1157,9 +1157,9 @@ def _threads_for(threads: Union[int, None], characters: int) -> int:
 
 
 def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: Callable[[], None]) -> None:
-    """Has this thread and others do a share each; what it is given says whether all is well so far. ``stop`` ends shares soon.
+    """Runs ``share`` in this thread and others. Its argument tells whether no thread has failed; ``stop`` ends all shares.
 
-    Where a thread does not come to its share, for want of memory, the others do it.
+    If a thread cannot start its share, for want of memory, the others do it.
     """
     #: Preallocated for the first error raised, so that storing it takes no memory.
     errors: list[Union[BaseException, None]] = [None]

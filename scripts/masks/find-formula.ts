@@ -46,7 +46,7 @@ export function findFormula(tables: ScanTables): FoundFormula | undefined {
   const symbols = symbolsOf(tables, families[member.family]!.classes);
   if (symbols === undefined) return undefined;
   const isProved =
-    proveFormula(tables, symbols.symbols, bitFormula(member)).holds && mayBeginAnew(tables, symbols.symbols);
+    proveFormula(tables, symbols.symbols, bitFormula(member)).holds && canRestart(tables, symbols.symbols);
   return isProved ? { member, symbols } : undefined;
 }
 
@@ -189,13 +189,13 @@ class RowNumbers {
 }
 
 /**
- * Whether an automaton that begins anew at an end that it has settled finds the same ends behind it. Then masks may take over
+ * Whether an automaton that restarts at an end that it has settled finds the same ends after it. Then masks may take over
  * at any settled end, and the automaton may take over where masks give up.
  *
- * Two automata read the same text: the *whole* one, and one that begins *anew* at a position that the whole one has written
- * into a slot. If the whole one does not settle that position, it was no end, and the search drops it.
+ * Two automata read the same text: the *whole* one, and one that starts *afresh* at a position that the whole one has written
+ * into a slot. If the whole one does not settle that position, it was not an end, and the search drops it.
  */
-export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
+export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;
   const columns = [...symbols.map(({ column }) => column), invalidColumn];
   const liveSlots = findLiveSlots(tables);
@@ -203,7 +203,7 @@ export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[])
   const queue: Pair[] = [];
   const push = (pair: Pair): void => {
     const next = renumbered(pair, liveSlots);
-    const key = JSON.stringify([next.isEnd, next.whole, next.anew]);
+    const key = JSON.stringify([next.isEnd, next.whole, next.fresh]);
     if (found.has(key)) return;
     found.add(key);
     queue.push(next);
@@ -215,8 +215,8 @@ export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[])
       if ((entry & 15) === noSlot) continue;
       const slots = new Array<number>(entry & 15).fill(before);
       const whole = advance({ state, slots, ends: [] }, entry, 0);
-      const anew = advance({ state: 0, slots: [], ends: [] }, transitions[column]!, 0);
-      const pair = compared({ isEnd: false, whole, anew });
+      const fresh = advance({ state: 0, slots: [], ends: [] }, transitions[column]!, 0);
+      const pair = compared({ isEnd: false, whole, fresh });
       if (pair !== undefined) push(pair);
     }
   }
@@ -226,14 +226,14 @@ export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[])
       const next = compared({
         isEnd,
         whole: advance(pair.whole, transitions[(pair.whole.state << 8) | column]!, here),
-        anew: advance(pair.anew, transitions[(pair.anew.state << 8) | column]!, here),
+        fresh: advance(pair.fresh, transitions[(pair.fresh.state << 8) | column]!, here),
       });
       if (next === undefined) continue;
-      const isTooLong = next.whole.ends.length + next.anew.ends.length > pendingCountMax;
+      const isTooLong = next.whole.ends.length + next.fresh.ends.length > pendingCountMax;
       const isDifferent =
         next.isEnd &&
-        next.whole.ends.some((end, i) => i < next.anew.ends.length && end !== next.anew.ends[i]);
-      const isLeft = column === endColumn && next.isEnd && next.whole.ends.length !== next.anew.ends.length;
+        next.whole.ends.some((end, i) => i < next.fresh.ends.length && end !== next.fresh.ends[i]);
+      const isLeft = column === endColumn && next.isEnd && next.whole.ends.length !== next.fresh.ends.length;
       if (isTooLong || isDifferent || isLeft || queue.length > situationCountMax) return false;
       if (column !== endColumn) push(next);
     }
@@ -241,15 +241,15 @@ export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[])
   return true;
 }
 
-// Positions count from the beginning of the automaton that begins anew, as far as their order goes. Besides:
+// Positions are relative to the start of the fresh automaton; only their order matters. In addition:
 const before = -1;
 /** The current character. */
 const here = 1 << 20;
 
-/** `ends`: those that it has settled and the other one has not. */
+/** `ends`: ends that this one has settled and the other one has not. */
 type Runner = { readonly state: number; readonly slots: readonly number[]; readonly ends: readonly number[] };
-/** `isEnd`: the start of `anew` was settled as an end. */
-type Pair = { readonly isEnd: boolean; readonly whole: Runner; readonly anew: Runner };
+/** `isEnd`: the start of `fresh` was settled as an end. */
+type Pair = { readonly isEnd: boolean; readonly whole: Runner; readonly fresh: Runner };
 
 function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
   const written = slots.slice();
@@ -262,8 +262,8 @@ function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
   };
 }
 
-/** Without the ends that both have; undefined if the beginning was none. */
-function compared({ isEnd, whole, anew }: Pair): Pair | undefined {
+/** Drops the ends that both have; undefined if the start was not an end. */
+function compared({ isEnd, whole, fresh }: Pair): Pair | undefined {
   let ends = whole.ends.filter((end) => end !== before);
   if (!isEnd && ends.length > 0) {
     if (ends[0] !== 0) return undefined;
@@ -271,21 +271,21 @@ function compared({ isEnd, whole, anew }: Pair): Pair | undefined {
     ends = ends.slice(1);
   }
   let same = 0;
-  while (isEnd && same < ends.length && ends[same] === anew.ends[same]) same++;
+  while (isEnd && same < ends.length && ends[same] === fresh.ends[same]) same++;
   return {
     isEnd,
     whole: { ...whole, ends: ends.slice(same) },
-    anew: { ...anew, ends: anew.ends.slice(same) },
+    fresh: { ...fresh, ends: fresh.ends.slice(same) },
   };
 }
 
-/** Positions are 0, 1, …, in their order, so that pairs that do the same are equal. */
-function renumbered({ isEnd, whole, anew }: Pair, liveSlots: Int32Array): Pair {
+/** Renumbers positions 0, 1, …, in order, so that equivalent pairs are equal. */
+function renumbered({ isEnd, whole, fresh }: Pair, liveSlots: Int32Array): Pair {
   const live = ({ state, slots }: Runner) =>
     slots.map((pos, slot) => ((liveSlots[state]! >> slot) & 1 ? pos : before));
   const wholeSlots = live(whole);
-  const anewSlots = live(anew);
-  const positions = new Set([before, 0, ...wholeSlots, ...anewSlots, ...whole.ends, ...anew.ends]);
+  const freshSlots = live(fresh);
+  const positions = new Set([before, 0, ...wholeSlots, ...freshSlots, ...whole.ends, ...fresh.ends]);
   const order = [...positions].filter((pos) => pos !== undefined).sort((a, b) => a - b);
   const number = (pos: number) => order.indexOf(pos) - 1;
   const rename = (runner: Runner, slots: number[]) => ({
@@ -293,5 +293,5 @@ function renumbered({ isEnd, whole, anew }: Pair, liveSlots: Int32Array): Pair {
     slots: slots.map(number),
     ends: runner.ends.map(number),
   });
-  return { isEnd, whole: rename(whole, wholeSlots), anew: rename(anew, anewSlots) };
+  return { isEnd, whole: rename(whole, wholeSlots), fresh: rename(fresh, freshSlots) };
 }

@@ -64,7 +64,7 @@ function scaleFlags({ isSmallScale = false }: Compiler): string[] {
 
 /** Compiles parts of native/, and more sources, into one file. Throws the compiler's errors. */
 export async function compile(compiler: Compiler, linked: Linked): Promise<void> {
-  const beside =
+  const ownFlags =
     linked.sources === undefined
       ? []
       : [...usualFlags, ...warnings, ...scaleFlags(compiler), ...linked.sources];
@@ -74,7 +74,7 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
   const directory = mkdtempSync(`${linked.output}.`);
   try {
     const made = join(directory, basename(linked.output));
-    run(compiler, ...beside, ...objects, ...linked.linking, "-o", made);
+    run(compiler, ...ownFlags, ...objects, ...linked.linking, "-o", made);
     renameSync(made, linked.output);
   } finally {
     rmSync(directory, { recursive: true });

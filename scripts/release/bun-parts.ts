@@ -19,10 +19,10 @@ export function bunLicencePage(root: string): string {
     .trim();
 }
 
-/** What the tables of the page list, and JavaScriptCore, of which it speaks above them. */
+/** Lists the parts in the page's tables, and JavaScriptCore, which it mentions above them. */
 export function bunParts(page: string): BunPart[] {
   if (!/JavaScriptCore.*LGPL-2 licensed/.test(page)) {
-    throw new Error("Bun's page on licences says something else of JavaScriptCore than it did");
+    throw new Error("Bun's page on licences says something new about JavaScriptCore");
   }
   const parts: BunPart[] = [
     { name: "JavaScriptCore", address: "https://github.com/oven-sh/webkit", licence: "LGPL-2" },

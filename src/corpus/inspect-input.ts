@@ -127,7 +127,7 @@ export function inspectContent(path: string, options: InputOptions): Input | Not
   if ("what" in found) return found;
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
-    throw new UserError(`"${path}" is a Parquet file inside ${compression}, and has to be unpacked first`, {
+    throw new UserError(`"${path}" is a Parquet file inside ${compression}, and cannot be read in parts`, {
       hint: "unpack it, and name the unpacked file",
     });
   }

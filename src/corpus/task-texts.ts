@@ -40,7 +40,7 @@ export type TaskTextsOptions = {
 };
 
 const windowBytesUsual = scaled(1 << 20, 64);
-/** A window that grows holds one pretoken, of which the word table and the sorting of words have copies. */
+/** A window that grows holds one pretoken; the word table and the sorting of words have copies of it. */
 const memoryPerWindowByte = 3;
 
 /** Reads the texts of one thread's tasks, from any source, and sends them through a chain. */

@@ -82,12 +82,12 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   const asked = readTyped(imageOptions, invocation.options);
   const file = asked.output;
   await lockFiles(output, file);
-  const beside = readSupplements(asked);
-  const opened = await openTokenizer({ path, ...beside }, true, output);
+  const supplements = readSupplements(asked);
+  const opened = await openTokenizer({ path, ...supplements }, true, output);
   // The image supports both ways of reading special tokens.
   const { specialTokensAsText: _, ...parts } = opened;
-  const isAsItIs = beside.pattern === undefined && beside.specialTokens.length === 0;
-  const facts = imageFactsOf(parts, roleTokensAt(path), path, isAsItIs);
+  const isUnchanged = supplements.pattern === undefined && supplements.specialTokens.length === 0;
+  const facts = imageFactsOf(parts, roleTokensAt(path), path, isUnchanged);
   const image = tokenizerImage(parts, name === undefined ? facts : { ...facts, foundAt: path });
   await writeChunks(file, [image]);
   output.succeed(`wrote an image of ${formatBytes(image.length)}`, {

@@ -104,16 +104,16 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
     checkSameTokenizer(parts, each);
     return each;
   });
-  const beside =
+  const companions =
     isDirectory(path) && sources[0]!.format.name === "huggingface" ? readCompanionFiles(path) : [];
-  beside.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { parts, sources, loaded, beside, derivations: deriveTokens(parts) };
+  companions.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { parts, sources, loaded, companions, derivations: deriveTokens(parts) };
 }
 
 /** Rewrites the files with the kept tokens. */
-const prunedFiles = ({ parts, sources, loaded, beside }: Opened, numbering: Numbering) => [
+const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
-  ...pruneCompanionFiles(beside, numbering),
+  ...pruneCompanionFiles(companions, numbering),
   idsTsv(parts.tokens, numbering),
 ];
 

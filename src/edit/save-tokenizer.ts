@@ -57,6 +57,6 @@ function filesOf(path: string): Map<string, string> {
   const files = tokenizersAt(path).flatMap(({ format, paths }) =>
     paths.map((from, i): [string, string] => [isWhole ? basename(from) : format.names[0]![i]!, from]),
   );
-  const beside = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
-  return new Map([...files, ...beside]);
+  const companions = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
+  return new Map([...files, ...companions]);
 }

@@ -34,8 +34,8 @@ export class SequenceMerger {
     const next = Int32Array.from({ length }, (_, pos) => pos + 1);
     const before = Int32Array.from({ length }, (_, pos) => pos - 1);
     const heap = new Heap();
-    const offer = (pos: number, behind: number) => {
-      const rank = findPair(this.pairs, tokens[pos]!, tokens[behind]!);
+    const offer = (pos: number, follower: number) => {
+      const rank = findPair(this.pairs, tokens[pos]!, tokens[follower]!);
       if (rank !== noRank) heap.push(rank, pos);
     };
     for (let pos = 0; pos + 1 < length; pos++) {
@@ -47,12 +47,12 @@ export class SequenceMerger {
       const rank = heap.topKey | 0;
       const pos = heap.topId;
       heap.pop();
-      const behind = next[pos]!;
+      const follower = next[pos]!;
       // The pair may be stale: one of the two is now part of another token.
-      if (tokens[pos] !== left[rank] || behind >= length || tokens[behind] !== right[rank]) continue;
+      if (tokens[pos] !== left[rank] || follower >= length || tokens[follower] !== right[rank]) continue;
       tokens[pos] = alphabetSize + rank;
-      tokens[behind] = merged;
-      const after = next[behind]!;
+      tokens[follower] = merged;
+      const after = next[follower]!;
       next[pos] = after;
       if (after < length) {
         before[after] = pos;

@@ -252,7 +252,7 @@ export function evaluationOf(
 ): Evaluation {
   const results = tokenizers.map((measures) => measures.result(facts));
   const [first] = results;
-  const beside = <Of extends Measures>(of: Of, other: Measures): Of => ({
+  const withRelativeCost = <Of extends Measures>(of: Of, other: Measures): Of => ({
     ...of,
     relativeCost: of.flopsPerByte && ratio(of.flopsPerByte, other.flopsPerByte!),
   });
@@ -264,8 +264,8 @@ export function evaluationOf(
     texts: facts,
     tokenizers: results.map((result) => ({
       ...result,
-      texts: result.texts.map((text, i) => beside(text, first!.texts[i]!)),
-      overall: beside(result.overall, first!.overall),
+      texts: result.texts.map((text, i) => withRelativeCost(text, first!.texts[i]!)),
+      overall: withRelativeCost(result.overall, first!.overall),
     })),
   };
 }

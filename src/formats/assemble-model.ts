@@ -92,10 +92,10 @@ export function assembleTokens(
   return lazyTokenTable(() => {
     const encoder = new TextEncoder();
     const { tokens, rawIds } = decodeSpelled(vocab.spelled);
-    const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
+    const addedOnly = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
     const own = addedTokens.filter(({ id }) => !sharedIds.has(id));
     const added = own.map(({ id, content }) => [id, encoder.encode(content)] as const);
-    return { ...tableOfPacked(joinTokens(tokens, added)), rawIds, nameCount: vocab.size + beside.length };
+    return { ...tableOfPacked(joinTokens(tokens, added)), rawIds, nameCount: vocab.size + addedOnly.length };
   });
 }
 

@@ -22,7 +22,7 @@ import { Chunk } from "./output-file.ts";
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
-type Separators = readonly [before: string, between: string, behind: string];
+type Separators = readonly [before: string, between: string, after: string];
 
 /** Yields the merges in the order learned: left half and right half. */
 export function mergeRows(
@@ -31,7 +31,7 @@ export function mergeRows(
   spelling: Spelling,
 ): Generator<Uint8Array> {
   const { mergeCount, left, right, tokenBytes } = vocabulary;
-  const [before, between, behind] = separators;
+  const [before, between, after] = separators;
   return rows(vocabulary, mergeCount, {
     separators,
     spelling,
@@ -42,7 +42,7 @@ export function mergeRows(
       appendToken(chunk, tokenBytes, left[merge]!, spelling);
       chunk.ascii(between);
       appendToken(chunk, tokenBytes, right[merge]!, spelling);
-      chunk.ascii(behind);
+      chunk.ascii(after);
     },
   });
 }
@@ -54,7 +54,7 @@ export function idRows(
   rowCount = vocabulary.size,
 ): Generator<Uint8Array> {
   const { entries, specialTokens, tokenBytes } = vocabulary;
-  const [before, between, behind] = separators;
+  const [before, between, after] = separators;
   return rows(vocabulary, rowCount, {
     separators,
     spelling: jsonSpelling,
@@ -69,7 +69,7 @@ export function idRows(
       else appendToken(chunk, tokenBytes, entry, jsonSpelling);
       chunk.ascii(between);
       chunk.decimal(id);
-      chunk.ascii(behind);
+      chunk.ascii(after);
     },
   });
 }

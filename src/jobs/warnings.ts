@@ -43,7 +43,7 @@ export type Warning =
   /** A tokenizer for chats without a padding token. */
   | { readonly kind: "no pad" }
   /** Single bytes are tokens anyway, and so are tokens of the base. */
-  | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
+  | { readonly kind: "seed tokens that are bytes"; readonly shown: string; readonly ofBase: boolean }
   /** Words that follow a space in a sentence, where the base's merges produce other tokens. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
   /** With HF's rule: documents end at special tokens, whose text HF's trainer learns. */
@@ -76,7 +76,7 @@ export function formatWarning(warning: Warning): Message {
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
     case "no pad":
       return phrase`no special token is pad, so transformers cannot put texts of different lengths into a batch: add ${asOption("special-token", '"<|pad|>"')}`;
-    case "seed tokens in any case":
+    case "seed tokens that are bytes":
       return warning.ofBase
         ? `seed tokens that the base already has: ${warning.shown}`
         : `seed tokens that are always tokens, because they are single bytes: ${warning.shown}`;

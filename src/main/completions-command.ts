@@ -236,9 +236,9 @@ function zshOption(option: Option, command: CommandSpec): string {
   const { repeatable, value } = option.kind;
   if (name === "help")
     return `'(-h --help)'{-h,--help}'[${zshBracketed(spell(description))}]:topic:(${topicWords(command)})'`;
-  const [before, behind] = value === undefined ? ["", ""] : ["+", "="];
-  const long = `--${name}${behind}`;
-  const names = short === undefined ? long : `{-${short}${before},${long}}`;
+  const [mark, suffix] = value === undefined ? ["", ""] : ["+", "="];
+  const long = `--${name}${suffix}`;
+  const names = short === undefined ? long : `{-${short}${mark},${long}}`;
   const others = short === undefined ? `--${name}` : `-${short} --${name}`;
   const excluded = repeatable ? "'*'" : `'(${others})'`;
   const taken =

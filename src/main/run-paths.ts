@@ -65,8 +65,8 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
   if (path === "-") return [{ path }];
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
     return filesMatching(path).paths.map((path) => ({ path }));
-  const beside = reads === "tokenizer" ? ifUsable(() => pathsReadAt(findTokenizer(path).path), []) : [];
-  return [named, ...beside.filter((part) => part !== path).map((path) => ({ path }))];
+  const parts = reads === "tokenizer" ? ifUsable(() => pathsReadAt(findTokenizer(path).path), []) : [];
+  return [named, ...parts.filter((part) => part !== path).map((path) => ({ path }))];
 }
 
 /** A log is created before the corpus is listed, so it must not be a file that a directory or a glob would match. */

@@ -27,7 +27,7 @@ import { tooLarge, trainMerges } from "./train-merges.ts";
 export type Parity = {
   /** The desired relative compression of each language; null: absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
-  /** Of the last `size` choices, no language gets more than `alpha` times its share while another one is left. */
+  /** Limits a language to `alpha` times its share of the last `size` choices, while another one is left. */
   readonly window: { readonly size: number; readonly alpha: number } | null;
   /** The number of first merges, which are chosen by the counts of all languages together. */
   readonly globalMerges: number;

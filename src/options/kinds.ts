@@ -245,7 +245,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
   value: "N",
   read: ([text], name) => splitSizes(text!).map((size) => readSize(name, size)),
   wanted:
-    'a whole number of 1 or more, an array of them, or "+8000": so many more than the tokenizer to extend has',
+    'a whole number of 1 or more, an array of them, or "+8000": this many more than the tokenizer to extend has',
   take(value, place) {
     if (isText(value) && value.startsWith("+")) return splitSizes(value).map((size) => readSize(place, size));
     const counts = [value].flat();

@@ -178,8 +178,8 @@ function* leafValues(
 }
 
 function unknownName(name: string, prefix: string, names: ReadonlySet<string>, call: string) {
-  const beside = [...names].filter((known) => known.startsWith(prefix));
-  const known = [...new Set(beside.map((path) => path.slice(prefix.length).split(".")[0]!))];
+  const siblings = [...names].filter((known) => known.startsWith(prefix));
+  const known = [...new Set(siblings.map((path) => path.slice(prefix.length).split(".")[0]!))];
   const near = nearest(name, known);
   return usageError(
     `${call}${prefix && `: ${prefix.slice(0, -1)}`} has no option "${name}"`,

@@ -62,7 +62,7 @@ export function buildLookaheadAutomaton(splits: readonly Split[], steps = new Co
 }
 
 /**
- * Does the same for a split of which only some alternatives look far ahead. The annotations tell only where the instructions
+ * Does the same for a split in which only some alternatives look far ahead. The annotations tell only where the instructions
  * of these alternatives lead to a match, so most characters are unchanged: for numbers grouped from the right, all but digits.
  * The second pass has levels, as for a split without long looks, but drops threads that lead to no match.
  */

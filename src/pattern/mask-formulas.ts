@@ -244,7 +244,7 @@ type ModernClasses<Mask> = {
 type ModernOptions<Mask> = {
   /** `'s|'t|…` comes first. */
   readonly contractions: Mask;
-  /** Contractions count in any case: (?i:…). */
+  /** Contractions match without regard to case: (?i:…). */
   readonly fold: Mask;
   /** A `/` after signs and line ends also belongs to them: [\r\n/]*. */
   readonly slashes: Mask;

@@ -15,6 +15,6 @@ export {
   totalmem,
 } from "./without-files.browser.ts";
 
-/** The build leaves these imports to whoever loads the script; types know them as paths. */
+/** The loader of the script resolves these imports; their types are paths. */
 export const readKernel = (name: string): WebAssembly.Module =>
   (name.startsWith("kernel-text") ? textKernel : kernel) as unknown as WebAssembly.Module;

@@ -124,7 +124,7 @@ function findNamed(typed: Named): Named {
   return { name: typed.name ?? name, path };
 }
 
-/** `bpe train -n 16000,32000` writes a tokenizer for each size: such a directory stands for all of them. */
+/** `bpe train -n 16000,32000` writes a tokenizer for each size: such a directory represents all of them. */
 function expandSizes(named: Named): Named[] {
   const { name, path } = named;
   if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];

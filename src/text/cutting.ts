@@ -62,8 +62,8 @@ export const looksAround = ({ addedTokens }: Pick<Cutting, "addedTokens">) =>
 const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
-/** Whether a text is cut by the pattern as it is, but for added tokens that do not look at their neighbours. */
-export function isCutAsItIs(cutting: Cutting): boolean {
+/** Whether the pattern cuts a text unchanged, except for added tokens that do not look at their neighbours. */
+export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
   const areAlike = addedTokens.every(({ normalized }) => normalized === addedTokens[0]!.normalized);
   return !changesText(cutting) && (findsNone(cutting) || (areAlike && !looksAround(cutting)));
@@ -71,7 +71,7 @@ export function isCutAsItIs(cutting: Cutting): boolean {
 
 /** The tokens that are looked for while the text is cut, in some texts: none if that is done before. */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
-  isCutAsItIs({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
+  isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
 
 function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken): TokenToFind {
   const flags = [lstrip, rstrip, singleWord, special];
@@ -109,7 +109,7 @@ export function canBeCut(cutting: Cutting): boolean {
   return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }
 
-/** Whether a text can be cut into ranges by its bytes, at safe cuts among characters that the normalization leaves as they are. */
+/** Whether a text can be cut into ranges by its bytes, at safe cuts among characters that normalization does not change. */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =
     cutting.normalization !== null &&
@@ -121,7 +121,7 @@ export function canBeCutSafely(cutting: Cutting): boolean {
 /**
  * Where threads may cut a text: at every safe cut, at added tokens only, or nowhere. A text may be cut only at tokens that are
  * found before normalization. The text between two of them is normalized and searched on its own. If all are, it may also be
- * cut at safe cuts among characters that the normalization leaves as they are.
+ * cut at safe cuts among characters that normalization does not change.
  */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>

@@ -8,7 +8,7 @@ export {
   canBeCutSafely,
   changesText,
   cuttingTokens,
-  isCutAsItIs,
+  isCutUnchanged,
   looksAround,
   plainCutting,
   plainSpecial,

@@ -90,7 +90,7 @@ export class TextNormalizer {
     return (this.sections.kernel.exports.factsOf(codePoint) & noBoundaryBit) === 0;
   }
 
-  /** The bytes with ASCII letters in lower case, if a step does that: they are settled all the same. */
+  /** Lowers ASCII letters, if a step does that: it settles them. */
   lowered(bytes: Uint8Array): Uint8Array {
     return this.lowers ? loweredAscii(bytes) : bytes;
   }

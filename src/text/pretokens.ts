@@ -32,7 +32,7 @@ export function partBefore(limit: number, tokenBytesMax: number): TextPart {
   return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
 }
 
-/** All up to `end`. The text ends there; or it goes on elsewhere, and bytes before `limit` may be looked at. */
+/** All up to `end`. The text ends there, or continues elsewhere, and bytes before `limit` may be read. */
 export const partTo = (end: number, endsText = true, limit = end): TextPart => ({
   end,
   sureEnd: end,

@@ -139,7 +139,7 @@ function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
  *   labels           Uint8Array    stateCount      the byte that leads to the state from its parent
  *   firstChildren    Int32Array    stateCount + 1  children of state s: states firstChildren[s] to firstChildren[s + 1],
  *                                                  exclusive, by ascending label
- *   fallbacks        Int32Array    stateCount      where to go on if no child fits: the state of the longest shorter
+ *   fallbacks        Int32Array    stateCount      where to continue if no child fits: the state of the longest shorter
  *                                                  string that this state's string ends with
  *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none
  *   rootChildren     Int32Array    256             the child of state 0 by its label; 0 = none
@@ -268,7 +268,7 @@ function sortByByte(keys: Keys, first: number, end: number, depth: number): void
 
 const insertedMax = 32;
 
-/** Where each state goes on if no child fits, and the tokens that it ends with so. */
+/** Sets where each state continues if no child fits, and the tokens that its string then ends with. */
 function addFallbacks({ labels, firstChildren, fallbacks, tokenLengths, rootChildren }: TokenTrie): void {
   for (let state = 0; state < labels.length; state++) {
     tokenLengths[state] ||= tokenLengths[fallbacks[state]!]!;

@@ -1,6 +1,6 @@
 import type { Text } from "#bytes";
 import { scaled } from "#runtime";
-import { type Cutting, isCutAsItIs, sectionSettings, tokensWhileCutting } from "./cutting.ts";
+import { type Cutting, isCutUnchanged, sectionSettings, tokensWhileCutting } from "./cutting.ts";
 import { loweredAscii } from "./normalization.ts";
 import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
@@ -44,7 +44,7 @@ export class TextChain {
     if (opened === this.opened) return;
     this.opened = opened;
     const cutting = { ...this.cutting, specialTokensAsText };
-    this.direct = isCutAsItIs(cutting);
+    this.direct = isCutUnchanged(cutting);
     this.pretokens.lookForTokens(this.direct, specialTokensAsText);
     if (this.direct) return;
     this.sections ??= new TextSections(sectionSettings(cutting));

@@ -5,7 +5,7 @@ import {
   canBeCut,
   changesText,
   describeSections,
-  isCutAsItIs,
+  isCutUnchanged,
   looksAround,
   sectionSettings,
   tokensWhileCutting,
@@ -51,7 +51,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
     bytesOf(tokens.starts),
     tokens.bytes,
     bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
-    isCutAsItIs(foundIn(parts)) ? new Uint8Array(0) : describeSections(sectionSettings(parts)),
+    isCutUnchanged(foundIn(parts)) ? new Uint8Array(0) : describeSections(sectionSettings(parts)),
     ...[laidOut.areas, laidOut.bytes, laidOut.variables],
   ];
   const headWords = partsAt / 4 + 2 * body.length;
@@ -96,8 +96,8 @@ function flagBits(parts: TokenizerParts): number {
     parts.addsPrefixSpace,
     canBeCut(foundIn(parts)),
     canBeCut(asText),
-    isCutAsItIs(foundIn(parts)),
-    isCutAsItIs(asText),
+    isCutUnchanged(foundIn(parts)),
+    isCutUnchanged(asText),
     parts.postProcessing?.trims?.includes(true) ?? false,
     !changesText(parts) && !looksAround(parts),
   ];

@@ -28,7 +28,7 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
  *   ARRAY      TYPE          LENGTH          MEANING
  *   ids        Int32Array    byteCount       id of the token at i; `noToken` inside of one that was merged
  *   more       Int32Array    byteCount + 1   bytes of the token at i after its first
- *   before     Int32Array    byteCount + 1   the same of the token that ends before i
+ *   before     Int32Array    byteCount + 1   likewise for the token that ends before i
  *   isStart    Uint8Array    byteCount + 1   1 where a pretoken or a special token starts, and at the end: no pair has its
  *                                            right token there
  */

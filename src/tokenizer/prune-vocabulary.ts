@@ -41,7 +41,7 @@ export function chooseTokens(
   );
   let size = stays.reduce((sum, each) => sum + each, 0);
   const unreachableCount = reaches.reduce((sum, reach) => sum + (reach === Reach.unreachable ? 1 : 0), 0);
-  /** The number of tokens of which each token is a part. */
+  /** The number of tokens that contain each token as a part. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== Reach.merging) continue;

@@ -57,7 +57,7 @@ export class TextNotes {
 export class EncodingTaker implements Taker {
   readonly kernel: Kernel;
   readonly out: IdBuffer;
-  /** Where a text is noted, if at all. */
+  /** Where a text is noted, or undefined. */
   notes: TextNotes | undefined;
   private readonly encoding: EncodingKernel;
 

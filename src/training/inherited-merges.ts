@@ -172,23 +172,23 @@ class Boundaries {
     return exports.lookedIds();
   }
 
-  private examineOnce(before: number, behind: number): void {
+  private examineOnce(before: number, after: number): void {
     const { known, tokenCount } = this;
-    const both = before * tokenCount + behind;
+    const both = before * tokenCount + after;
     if (known.has(both)) return;
     if (known.size === knownPairsMax) known.clear();
     known.add(both);
-    this.examineBoundary(before, behind, Number.POSITIVE_INFINITY);
+    this.examineBoundary(before, after, Number.POSITIVE_INFINITY);
   }
 
   /** Examines a boundary between two tokens that merge `usedBy` absorbed, if any. */
-  examineBoundary(before: number, behind: number, usedBy: number): void {
+  examineBoundary(before: number, after: number, usedBy: number): void {
     const { byLeft, flags, merges, found } = this;
     const { right } = merges;
-    if ((flags[before]! & mayEnd) === 0 || (flags[behind]! & mayBegin) === 0) return;
+    if ((flags[before]! & mayEnd) === 0 || (flags[after]! & mayBegin) === 0) return;
     for (let token = before, end = usedBy; ; token = right[token - byteCount]!) {
       for (const k of byLeft.get(token) ?? []) {
-        if (this.wasBegin(behind, usedBy, right[k]!, token - byteCount, end)) found(k);
+        if (this.wasBegin(after, usedBy, right[k]!, token - byteCount, end)) found(k);
       }
       if (token < byteCount) return;
       end = token - byteCount;

@@ -128,7 +128,7 @@ export function warnOfOddSeeds(
   return [
     ...(known.length === 0
       ? []
-      : [{ kind: "seed tokens in any case", shown: listed(known), ofBase } as const]),
+      : [{ kind: "seed tokens that are bytes", shown: listed(known), ofBase } as const]),
     ...(spaceless.length === 0
       ? []
       : [{ kind: "seed tokens without a space", shown: listed(spaceless), first: spaceless[0]! } as const]),

@@ -26,7 +26,7 @@ describe("values are text exactly as typed", () => {
     ["a directory may be called 2026", ["-o", "2026"], "output", ["2026"]],
     ["a short option takes what follows it", ["-n300"], "vocab-size", ["300"]],
     ["an empty value stays empty", ["-s", ""], "special-token", [""]],
-    ["an empty value behind = stays empty", ["--special-token="], "special-token", [""]],
+    ["an empty value after = stays empty", ["--special-token="], "special-token", [""]],
     ["only the first = separates", ["-s==a=b"], "special-token", ["=a=b"]],
     ["a value may be true or null", ["-s", "true", "-s", "null"], "special-token", ["true", "null"]],
     ["a value may be false or NaN", ["-s", "false", "-s", "NaN"], "special-token", ["false", "NaN"]],

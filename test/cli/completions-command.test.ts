@@ -83,7 +83,7 @@ describe("bash completes", () => {
 
 // In the bash of macOS, 3.2, a word cannot be declared a path.
 test.skipIf(process.platform === "darwin")(
-  "bash completes as people type, paths with spaces and what stands behind = too",
+  "bash completes as people type, paths with spaces and values after = too",
   async () => {
     const typed: [keys: string, completed: string][] = [
       ["bpe tra\t", "bpe train "],

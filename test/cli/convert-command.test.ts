@@ -198,7 +198,7 @@ describe("other people's files", () => {
       "gguf",
       "llama.cpp has no pre-tokenizer for this pattern",
     ],
-    ["special tokens behind the others", {}, "tekken", "its special tokens have the first ids"],
+    ["special tokens after the others", {}, "tekken", "its special tokens have the first ids"],
     [
       "bytes in another order",
       { added_tokens: [], model: { ...json.model, vocab: bytesTurned } },

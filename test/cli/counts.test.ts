@@ -68,7 +68,7 @@ describe("--counts and --save-counts", () => {
   const whole = tokenizerFiles(at("whole"));
 
   for (const ending of ["tsv", "counts"]) {
-    test(`a .${ending} file stands for its corpus, alone or beside another`, () => {
+    test(`a .${ending} file replaces its corpus, alone or with another`, () => {
       expect(train("a", first, "--save-counts", `first.${ending}`).code).toBe(0);
       expect(train("b", second, "--save-counts", `second.${ending}`).code).toBe(0);
       expect(train("c", "--counts", `first.${ending}`, "--counts", `second.${ending}`).code).toBe(0);
@@ -132,8 +132,8 @@ describe("counts files say what they were made with", () => {
         return ["--counts", counts];
       });
       expect(unaided("train", ...parts.flat(), "-n", "500", "-o", "unsaid")).toMatchObject({ stderr: "" });
-      expect(unaided("train", second, ...parts[0]!, "-n", "500", "-o", "beside").code).toBe(0);
-      for (const output of ["unsaid", "beside"]) {
+      expect(unaided("train", second, ...parts[0]!, "-n", "500", "-o", "second").code).toBe(0);
+      for (const output of ["unsaid", "second"]) {
         expect(tokenizerFiles(at(output))).toEqual(tokenizerFiles(at("said")));
         expect(JSON.parse(readFileSync(at(`${output}/training.json`), "utf8")).options).toMatchObject({
           pattern: { name: "o200k" },

@@ -69,7 +69,7 @@ describe("bpe diff --pieces", () => {
   };
 
   for (const [name, change] of Object.entries({
-    "as it is": {},
+    unchanged: {},
     "a tokenizer that puts a space in front": {
       pre_tokenizer: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
     },

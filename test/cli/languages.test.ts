@@ -33,10 +33,10 @@ const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, 
 const filesOf = (output: string) => tokenizerFiles(join(home, output));
 
 describe("bpe train --language", () => {
-  test("warns of languages that are compared by texts of which one is much longer", () => {
+  test("warns of languages that are compared by texts if one is much longer", () => {
     const uneven = (...args: string[]) =>
       run("train", "-n", "300", "-o", "uneven", ...args).stderr.match(
-        /warning: .* has most of the turns.*/,
+        /warning: .* gets most of the merges.*/,
       )?.[0];
     const longer = ["--language", "en=en-1.txt", "en-2.txt", "--language", "ja=ja.dev"];
     expect(uneven(...longer)).toMatch(/"en" has .* of text and "ja" .*--language-ratio, or --language-dev/);

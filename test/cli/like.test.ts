@@ -72,12 +72,12 @@ const plain = {
 };
 
 /** A directory with a tokenizer. */
-function directory(name: string, root: Json, beside: Record<string, Json> = {}): string {
+function directory(name: string, root: Json, companions: Record<string, Json> = {}): string {
   const path = join(home, name);
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path);
   put(path, "tokenizer.json", JSON.stringify(root));
-  for (const [file, value] of Object.entries(beside))
+  for (const [file, value] of Object.entries(companions))
     put(path, file, typeof value === "string" ? value : JSON.stringify(value));
   return path;
 }
@@ -197,7 +197,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   const refused = train(join(home, "roberta"), "--add-bos", "--bos", "<s>");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("has a post-processor that puts other tokens around a text"),
+    expect.stringContaining("has a post-processor that adds other tokens to a text"),
   ]);
 });
 
@@ -224,8 +224,8 @@ test("files that transformers reads next to it are kept, and typed options win",
     },
     padding_side: "left",
   };
-  const beside = { "tokenizer_config.json": config, "chat_template.jinja": "{{ bos_token }}é" };
-  const like = directory("beside", plain, beside);
+  const companions = { "tokenizer_config.json": config, "chat_template.jinja": "{{ bos_token }}é" };
+  const like = directory("with-companions", plain, companions);
   const { read } = train(like);
   const { added_tokens_decoder, ...written } = read("tokenizer_config.json");
   const { model_max_length: _, added_tokens_decoder: __, ...kept } = config;

@@ -29,7 +29,7 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
   for (const command of commands) {
     const run = Bun.spawn([binary, ...command, "-q"], { stdout: "ignore", stderr: "pipe", env });
     await untilItCatches(run, "SIGTERM");
-    // Long enough that the run waits, mostly; if it does not yet, the signal is served all the same.
+    // Long enough that the run usually waits; if it does not yet, the signal is handled as well.
     await Bun.sleep(50);
     expect([command, run.exitCode]).toEqual([command, null]);
     run.kill("SIGTERM");

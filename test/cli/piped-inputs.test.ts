@@ -128,7 +128,7 @@ describe("errors of a stream", () => {
       `head -c 3000 corpus.zst > cut; "$0" count cut`,
       '"cut" ends in the middle of its zstd',
     ],
-    ["garbage behind", `cat corpus.gz corpus.txt | "$0" count - -w 2`, '"-" is damaged gzip data'],
+    ["garbage at the end", `cat corpus.gz corpus.txt | "$0" count - -w 2`, '"-" is damaged gzip data'],
     ["UTF-16", `iconv -t UTF-16 corpus.txt | "$0" count - -w 2`, "standard input is UTF-16, not UTF-8"],
   ];
   for (const [what, line, error] of cases) {
@@ -237,7 +237,7 @@ describe("a silent pipe", () => {
     expect(readdirSync(home).sort()).toEqual(before);
   });
 
-  test("that others made non-blocking is read all the same", () => {
+  test("is read even if others made it non-blocking", () => {
     const script = `import os, subprocess, sys, time
 r, w = os.pipe()
 os.set_blocking(r, False)

@@ -50,7 +50,7 @@ const repeats: [string, string[]][] = [
   ["whole characters", [...texts, "--whole-characters", "-p", "none"]],
   ["special tokens first", [...texts, "--special-tokens-first", "-s", "<|end|>"]],
   ["lines of JSON under another name", ["d.log", "--input-format", "jsonl", "--text-field", "body"]],
-  ["several splits, counts beside files", [...texts, "-p", "deepseek-v3", "--counts", "kept.counts"]],
+  ["several splits, counts and files", [...texts, "-p", "deepseek-v3", "--counts", "kept.counts"]],
 ];
 
 test("a run can be repeated from its record alone: as it was typed, or by its options", () => {

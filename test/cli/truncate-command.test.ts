@@ -151,7 +151,7 @@ describe("other people's files", () => {
   const json = jsonOf(writeTokenizer("cl100k"));
 
   for (const [name, change] of Object.entries({
-    "as it is": {},
+    unchanged: {},
     "merges in another order than ids": { merges: json.model.merges.toReversed() },
     "several merges for a token": {
       merges: json.model.merges.flatMap((halves) => {

@@ -69,20 +69,20 @@ describe("ids cut from ids equal those of encoding from scratch", () => {
     const small = ["--from", "cs336", "--to", "cs336-cut/300"];
     const encoded = (tokenizer: string, file: string) =>
       done("encode", "lines.jsonl", "--tokenizer", tokenizer, ...(file === "" ? [] : ["-o", file]));
-    const anew = encoded("cs336-cut/300", "");
+    const again = encoded("cs336-cut/300", "");
     const lines = put(home, "lines.txt", encoded("cs336", ""));
-    expect(done("ids", "truncate", lines, ...small)).toBe(anew);
+    expect(done("ids", "truncate", lines, ...small)).toBe(again);
     expect(bpe(["ids", "truncate", ...small, "-q"], { cwd: home, stdin: readFileSync(lines) }).stdout).toBe(
-      anew,
+      again,
     );
     encoded("cs336", "big.bin");
-    encoded("cs336-cut/300", "anew.bin");
+    encoded("cs336-cut/300", "again.bin");
     done("ids", "truncate", "big.bin", ...small, "-o", "cut.bin");
-    expect(bytesOf("cut.bin").equals(bytesOf("anew.bin"))).toBe(true);
+    expect(bytesOf("cut.bin").equals(bytesOf("again.bin"))).toBe(true);
     done("encode", "lines.jsonl", "--tokenizer", "cs336", "--dtype", "uint32", "-o", "wide.bin");
     done("ids", "truncate", "wide.bin", ...small, "--dtype", "uint32", "-o", "cut32.bin");
     const wide = new Uint32Array(bytesOf("cut32.bin").buffer.slice(0));
-    expect([...wide]).toEqual(anew.trim().split(/\s+/).map(Number));
+    expect([...wide]).toEqual(again.trim().split(/\s+/).map(Number));
     expect(done("ids", "truncate", "wide.bin", ...small, "--dtype", "uint32").trim()).toBe(
       [...wide].join(" "),
     );
@@ -115,12 +115,12 @@ describe("files of the trainers' formats, with their documents,", () => {
   const first = { megatron: ".bin", olmo: ".npy", datatrove: ".ds", parquet: ".parquet", llmc: ".bin" };
 
   for (const [format, ending] of Object.entries(first)) {
-    test(`${format}: cut they are those of encoding anew, to the byte, and are decoded`, () => {
+    test(`${format}: cut they are those of encoding again, to the byte, and are decoded`, () => {
       encode(format, "cs336", `big-${format}`);
-      encode(format, "cs336-cut/300", `anew-${format}`);
+      encode(format, "cs336-cut/300", `again-${format}`);
       for (const to of [`cut-${format}${ending}`, `cut-${format}`]) {
         done("ids", "truncate", `big-${format}${ending}`, ...small, "-o", to);
-        expect(bytes(`cut-${format}`)).toEqual(bytes(`anew-${format}`));
+        expect(bytes(`cut-${format}`)).toEqual(bytes(`again-${format}`));
         for (const name of files(`cut-${format}`)) rmSync(join(home, name));
       }
       const records = JSON.parse(
@@ -145,7 +145,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     expect(lines.flatMap((line) => line.trim().split(" ").filter(Boolean).map(Number))).toEqual([
       ...new Uint16Array(bytesOf("bare.bin").buffer.slice(0)),
     ]);
-    // Two documents; four records, of which one is empty, which OLMo has not.
+    // Two documents; four records. One is empty, which OLMo drops.
     expect(lines).toHaveLength(2 + 3 + 1);
   });
 
@@ -157,9 +157,9 @@ describe("files of the trainers' formats, with their documents,", () => {
     );
     const keep = ["encode", "fields.jsonl", "--keep-field", "id,none:double", "-w", "1", "--tokenizer"];
     done(...keep, "cs336", "-o", "kept.parquet");
-    done(...keep, "cs336-cut/300", "-o", "kept-anew.parquet");
+    done(...keep, "cs336-cut/300", "-o", "kept-again.parquet");
     done("ids", "truncate", "kept.parquet", ...small, "-o", "kept-cut.parquet");
-    expect(bytesOf("kept-cut.parquet").equals(bytesOf("kept-anew.parquet"))).toBe(true);
+    expect(bytesOf("kept-cut.parquet").equals(bytesOf("kept-again.parquet"))).toBe(true);
     const { stderr } = run("ids", "truncate", "kept.parquet", ...small, "-o", "kept.ds");
     expect(stderr).toInclude('datatrove cannot hold the fields that "kept.parquet" keeps');
   });

@@ -86,7 +86,7 @@ describe("--special-tokens-as-text", () => {
     bpe(["train", marked, "-n", "300", "-o", join(home, name), "--compat", ...options]);
   const asText = ["-s", "<e>", "--special-tokens-as-text"];
 
-  test("lines are counted as without special tokens, which have ids all the same", () => {
+  test("lines are counted as without special tokens, which still have ids", () => {
     const [marks, plain] = ["marks.tsv", "marks-plain.tsv"].map((name) => join(home, name));
     expect(learn("marks", "huggingface", ...asText, "-w", "2", "--save-counts", marks!).stderr).not.toContain(
       "warning: doc",

@@ -110,7 +110,7 @@ function compare(
     const expected = kind === "decode" ? wanted[i]! : [...numbersOf(Buffer.from(wanted[i]!))].slice(0, 1000);
     const got = kind === "decode" || answer instanceof Error ? answer : [...numbersOf(answer)].slice(0, 1000);
     expect<object>({ ...what, got }).toEqual({ ...what, got: expected });
-    throw new Error("the answers differ behind what is shown");
+    throw new Error("the answers differ after the part shown");
   });
 }
 

@@ -156,7 +156,7 @@ int main(int count, char **arguments) {
     bytes = malloc(size);
     memcpy(bytes, whole, size);
     size_t left = damage(bytes, size);
-    /* Exactly so many bytes, so that a sanitizer sees who reads beyond them. */
+    /* Exactly this size, so that a sanitizer sees reads beyond it. */
     bytes = realloc(bytes, left > 0 ? left : 1);
     if (left > 16) {
       uint32_t checksum = image_crc32(bytes + 16, left - 16);

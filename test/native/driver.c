@@ -1,6 +1,6 @@
 /* Answers questions about texts with the core, for test/native/core.test.ts: `driver IMAGE < questions > answers`.
  *
- * A question is u32 kind, u32 flags, u32 number, u32 size, and so many bytes; an answer is u32 (0: error), u32 count, and so many
+ * A question is u32 kind, u32 flags, u32 number, u32 size, and `size` bytes; an answer is u32 (0: error), u32 count, and `count`
  * bytes: of the error, of a text, or of 32-bit numbers. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* Parts of at most so many ids: where they begin and end. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+/* Parts with a limited number of ids: where they begin and end. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};

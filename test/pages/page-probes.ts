@@ -109,7 +109,7 @@ export const seenTexts = (page: Page) =>
       });
       return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
     };
-    const found: { text: string; size: number; contrast: number; fill: string; behind: string }[] = [];
+    const found: { text: string; size: number; contrast: number; fill: string; background: string }[] = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       const element = node.parentElement!;
@@ -118,9 +118,9 @@ export const seenTexts = (page: Page) =>
         continue;
       const style = getComputedStyle(element);
       const isDrawn = element instanceof SVGElement;
-      const behind = backgroundOf(element);
-      const fill = over(rgba(isDrawn ? style.fill : style.color), behind);
-      const [a, b] = [light(fill), light(behind)].sort((a, b) => b - a);
+      const background = backgroundOf(element);
+      const fill = over(rgba(isDrawn ? style.fill : style.color), background);
+      const [a, b] = [light(fill), light(background)].sort((a, b) => b - a);
       // Text in a picture scales with it.
       const scale = isDrawn ? Math.abs((element as unknown as SVGGraphicsElement).getScreenCTM()!.a) : 1;
       found.push({
@@ -128,7 +128,7 @@ export const seenTexts = (page: Page) =>
         size: Number.parseFloat(style.fontSize) * scale,
         contrast: (a! + 0.05) / (b! + 0.05),
         fill: fill.map(Math.round).join(),
-        behind: behind.join(),
+        background: background.join(),
       });
     }
     return found;

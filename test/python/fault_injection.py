@@ -145,13 +145,13 @@ class Round:
                 signal.setitimer(signal.ITIMER_REAL, 0)
         except KeyboardInterrupt:
             pass
-        # As a whole or not at all.
+        # Completely or not at all.
         if output.exists():
             with bpe.Tokenizer.load(output) as loaded:
                 must(loaded.vocab_size == 300, "half a tokenizer")
             shutil.rmtree(output)
         left = sorted(path.name for path in self.home.iterdir() if path.name not in ("corpus.txt", "saved"))
-        must(not left, f"left behind: {left}")
+        must(not left, f"left over: {left}")
 
     def interrupt_start(self):
         """Ctrl-C at any moment of a start, in a program with a second thread: nothing else is raised, nothing is left."""
@@ -206,7 +206,7 @@ class Round:
         must(held() == before, f"was {before}, is {held()}")
 
     def fork(self):
-        """Children that use it, each in its way, while this process goes on."""
+        """Children that use it, each in its way, while this process continues."""
         children = [self.forked() for _ in range(self.random.randrange(1, 4))]
         for _ in range(3):
             self.check()
@@ -425,7 +425,7 @@ def do_rounds(seed, first, count, only):
         while os.path.exists(path) and time.monotonic() < deadline:
             time.sleep(0.001)
         if os.path.exists(path):
-            print("LOST: a directory is left behind")
+            print("LOST: a directory is left over")
             tally["lost"] = tally.get("lost", 0) + 1
     finally:
         shutil.rmtree(home, ignore_errors=True)

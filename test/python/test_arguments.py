@@ -33,7 +33,7 @@ class Passed(Exception):
 
 class Given(unittest.TestCase):
     def refused(self, error: Exception, name: str, value: object) -> None:
-        """With the name of the parameter, or of one that is told apart by it."""
+        """With the name of the parameter, or of one that it distinguishes."""
         names = {"files": "files|texts", "text": "text", "token": "token", "text_iterator": "texts?", "self": "text"}
         names.update(dict.fromkeys(("texts", "languages"), "texts?|languages?"), batch="batch|ids", tokens="tokens?", input_path="input_path")
         if isinstance(error, bpe.BpeError):

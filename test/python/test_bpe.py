@@ -1,4 +1,4 @@
-"""The installed package, beside HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
+"""The installed package, compared with HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
 
 import contextlib
 import gc

@@ -70,10 +70,10 @@ class Commands(Home):
             self.assertEqual(bpe.inspect(kept)["vocabularySize"], 400)
         with self.assertRaisesRegex(bpe.BpeError, "closed"):
             bpe.inspect(kept)
-        beside = bpe.Tokenizer.load(self.large / "vocab.json", special_tokens={"<z>": 900})
-        self.assertEqual(bpe.inspect(beside)["idLimit"], 901)
+        given = bpe.Tokenizer.load(self.large / "vocab.json", special_tokens={"<z>": 900})
+        self.assertEqual(bpe.inspect(given)["idLimit"], 901)
         with self.assertRaisesRegex(TypeError, "do not hold all of it"):
-            bpe.diff(beside, self.large)
+            bpe.diff(given, self.large)
 
     def test_what_is_wrong_is_said_in_the_words_of_python(self) -> None:
         for raised, said, call in (

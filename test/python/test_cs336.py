@@ -1,4 +1,4 @@
-"""The functions for Stanford CS336's first assignment, beside a tokenizer of the fewest lines. Run by suite.ts."""
+"""The functions for Stanford CS336's first assignment, compared with a minimal tokenizer. Run by suite.ts."""
 
 import random
 import tempfile

@@ -1,4 +1,4 @@
-"""count, truncate, chunks and stream, beside what encode and decode say; HF's random tokenizers and normal forms among them."""
+"""count, truncate, chunks and stream, compared with encode and decode, also for HF's random tokenizers and normal forms."""
 
 import os
 import random

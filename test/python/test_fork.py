@@ -320,7 +320,7 @@ class Replaced(Made):
         # What is loaded stays.
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertFalse((self.home / "x").exists())
-        # The same tokenizer anew is the same.
+        # Loading the same tokenizer again gives the same.
         bpe.train(self.corpus, 320, special_tokens=[END], output=saved).close()
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())

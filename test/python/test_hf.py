@@ -1,4 +1,4 @@
-"""bpe_trainer.hf beside `tokenizers` and `transformers`."""
+"""bpe_trainer.hf, compared with `tokenizers` and `transformers`."""
 
 import copy
 import gc

@@ -58,7 +58,7 @@ class Forged(unittest.TestCase):
             cls.right = made.encode(TEXT)
         cls.image = (cls.home / "tokenizer.image").read_bytes()
         cls.facts = facts_of(cls.image)
-        # It has other ids: whoever takes it gives them.
+        # It has other ids, which the caller gives.
         with bpe.train(texts=["dog days, no cats"], vocab_size=262, output=cls.home.parent / "other", formats=["image"]) as other:
             assert other.encode(TEXT) != cls.right
         cls.other = (cls.home.parent / "other/tokenizer.image").read_bytes()

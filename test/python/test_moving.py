@@ -108,7 +108,7 @@ def other(case, ours, theirs):
 
 
 def base(pre_tokenizer=BYTE_LEVEL, normalizer=None, post_processor=None, decoder=None, model=None):
-    """A tokenizer to be learned anew."""
+    """A tokenizer to retrain."""
     made = hf(["low"], pre_tokenizer, normalizer, special_tokens=SPECIAL, vocab_size=262)
     made.post_processor, made.decoder = post_processor, decoder or made.decoder
     root = json.loads(made.to_str())
@@ -116,7 +116,7 @@ def base(pre_tokenizer=BYTE_LEVEL, normalizer=None, post_processor=None, decoder
     return Tokenizer.from_str(json.dumps(root))
 
 
-def anew(case, made, **options):
+def retrained(case, made, **options):
     """Ours and theirs of `train_new_from_iterator`, which have to be the same."""
     there = PreTrainedTokenizerFast(tokenizer_object=made)
     with warnings.catch_warnings():
@@ -387,7 +387,7 @@ def _(case, name):
 def _(case, name):
     no_option(case, name)
     with_space = byte_level(constructed={name: True})
-    case.assertEqual(model_of(anew(case, with_space)), model_of(with_space))
+    case.assertEqual(model_of(retrained(case, with_space)), model_of(with_space))
     other(case, with_space, byte_level())
 
 
@@ -421,7 +421,7 @@ def _(case, name):
 def _(case, name):
     no_option(case, name)
     made = byte_level(constructed={name: True})
-    ours = anew(case, made)
+    ours = retrained(case, made)
     case.assertEqual(made.encode("low low").offsets, ours.encode("low low").offsets)
     case.assertNotEqual(byte_level().encode("low low").offsets, ours.encode("low low").offsets)
 
@@ -484,7 +484,7 @@ def _(case, name):
 @differs(M, "dropout")
 def _(case, name):
     made = base(model={name: 0.5})
-    for ours in (anew(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)):
+    for ours in (retrained(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)):
         case.assertEqual(json.loads(ours.to_str())["model"][name], 0.5)
     with tempfile.TemporaryDirectory() as home:
         made.save(f"{home}/tokenizer.json")
@@ -495,13 +495,13 @@ def _(case, name):
 @equal(M, "unk_token", "fuse_unk", "byte_fallback", "ignore_merges")
 def _(case, name):
     made = base(model={name: "<s>" if name == "unk_token" else True})
-    for ours in (anew(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)):
+    for ours in (retrained(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)):
         case.assertEqual(json.loads(ours.to_str())["model"][name], json.loads(made.to_str())["model"][name])
 
 
 @missing(M, "continuing_subword_prefix", "end_of_word_suffix")
 def _(case, name):
-    anew(case, base(model={name: ""}))
+    retrained(case, base(model={name: ""}))
     root = json.loads(base().to_str())
     root["model"].update({name: "##", "merges": []})
     refuses(case, Tokenizer.from_str(json.dumps(root)), f"{name} '##': tokens are bytes here")
@@ -538,13 +538,13 @@ def _(case, name):
     same(case, our(), hf())
     same(case, our(pattern="gpt2"), hf())
     for trims in (True, False):
-        anew(case, base(pre_tokenizers.ByteLevel(add_prefix_space=False, trim_offsets=trims)))
+        retrained(case, base(pre_tokenizers.ByteLevel(add_prefix_space=False, trim_offsets=trims)))
 
 
 @equal(P, "ByteLevel(add_prefix_space)")
 def _(case, name):
-    made = anew(case, base(pre_tokenizers.ByteLevel(add_prefix_space=True)))
-    other(case, made, anew(case, base()))
+    made = retrained(case, base(pre_tokenizers.ByteLevel(add_prefix_space=True)))
+    other(case, made, retrained(case, base()))
     step = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
     refuses(case, base(step), "add_prefix_space, and puts a space before each piece")
 
@@ -552,43 +552,43 @@ def _(case, name):
 @equal(P, "ByteLevel(use_regex)")
 def _(case, name):
     same(case, our(pattern="none"), hf(pre_tokenizer=BARE))
-    anew(case, base(BARE))
+    retrained(case, base(BARE))
     other(case, our(pattern="none"), our())
 
 
 @equal(P, "Digits", "Digits(individual_digits)")
 def _(case, name):
-    one, many = (anew(case, base(before(pre_tokenizers.Digits(each)))) for each in (True, False))
+    one, many = (retrained(case, base(before(pre_tokenizers.Digits(each)))) for each in (True, False))
     other(case, one, many)
-    other(case, many, anew(case, base()))
+    other(case, many, retrained(case, base()))
 
 
 @equal(P, "FixedLength", "FixedLength(length)")
 def _(case, name):
     for length in (5, 3):
         step = pre_tokenizers.FixedLength(length)
-        anew(case, base(pre_tokenizers.Sequence([step, BARE])))
+        retrained(case, base(pre_tokenizers.Sequence([step, BARE])))
         made = hf(pre_tokenizer=pre_tokenizers.Sequence([step, BARE]))
         same(case, our(pattern=f"[\\s\\S]{{1,{length}}}"), made)
 
 
 @equal(P, "Punctuation")
 def _(case, name):
-    other(case, anew(case, base(before(pre_tokenizers.Punctuation()))), anew(case, base()))
+    other(case, retrained(case, base(before(pre_tokenizers.Punctuation()))), retrained(case, base()))
 
 
 @differs(P, "Punctuation(behavior)")
 def _(case, name):
     for behavior in ("isolated", "contiguous", "merged_with_previous", "merged_with_next"):
-        anew(case, base(before(pre_tokenizers.Punctuation(behavior))))
+        retrained(case, base(before(pre_tokenizers.Punctuation(behavior))))
     refuses(case, base(before(pre_tokenizers.Punctuation("removed"))), "Punctuation with behavior")
 
 
 @equal(P, "Sequence", "Sequence(pretokenizers)")
 def _(case, name):
     steps = [pre_tokenizers.Digits(True), pre_tokenizers.Punctuation()]
-    one = anew(case, base(pre_tokenizers.Sequence([*steps, BYTE_LEVEL])))
-    nested = anew(case, base(pre_tokenizers.Sequence([pre_tokenizers.Sequence(steps), BYTE_LEVEL])))
+    one = retrained(case, base(pre_tokenizers.Sequence([*steps, BYTE_LEVEL])))
+    nested = retrained(case, base(pre_tokenizers.Sequence([pre_tokenizers.Sequence(steps), BYTE_LEVEL])))
     case.assertEqual(model_of(one), model_of(nested))
     refuses(case, base(pre_tokenizers.Sequence([BYTE_LEVEL, *steps])), "ByteLevel pre-tokenizer is not the last one")
 
@@ -601,22 +601,22 @@ def split(regex, behavior="isolated", invert=False):
 def _(case, name):
     for regex in (r"\w+|\W", r"(?i:L)o+|\s+", r"\p{L}{1,3}+|[^\p{L}]"):
         same(case, our(pattern=regex), hf(pre_tokenizer=split(regex)))
-        anew(case, base(split(regex)))
-    anew(case, base(pre_tokenizers.Sequence([pre_tokenizers.Split(".", "isolated"), BARE])))
+        retrained(case, base(split(regex)))
+    retrained(case, base(pre_tokenizers.Sequence([pre_tokenizers.Split(".", "isolated"), BARE])))
 
 
 @equal(P, "Split(invert)")
 def _(case, name):
-    one, inverted = (anew(case, base(split("l+", invert=invert))) for invert in (False, True))
+    one, inverted = (retrained(case, base(split("l+", invert=invert))) for invert in (False, True))
     case.assertEqual(model_of(one), model_of(inverted))
 
 
 @differs(P, "Split(behavior)")
 def _(case, name):
-    anew(case, base(split("l+|[^l]+", "removed", True)))
+    retrained(case, base(split("l+|[^l]+", "removed", True)))
     for behavior in ("merged_with_previous", "merged_with_next", "contiguous"):
         for invert in (False, True):
-            anew(case, base(split("l", behavior, invert)))
+            retrained(case, base(split("l", behavior, invert)))
     refuses(case, base(split("l+", "removed")), f"a Split with behavior")
 
 
@@ -649,14 +649,14 @@ def _(case, name):
 def _(case, name):
     step = getattr(normalizers, name)()
     same(case, our(normalize=name.lower() if name == "Lowercase" else name), hf(normalizer=step))
-    other(case, anew(case, base(normalizer=step)), our())
+    other(case, retrained(case, base(normalizer=step)), our())
 
 
 @equal(N, "Sequence")
 def _(case, name):
     step = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     same(case, our(normalize=["NFKC", "lowercase"]), hf(normalizer=step))
-    anew(case, base(normalizer=step))
+    retrained(case, base(normalizer=step))
 
 
 # decoders
@@ -675,7 +675,7 @@ def _(case, name):
 def _(case, name):
     given = {"Replace": ["a", "b"], "Sequence": [[decoders.Fuse()]]}.get(name, [])
     made = base(decoder=getattr(decoders, name)(*given))
-    for ours in (anew(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)):
+    for ours in (retrained(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)):
         case.assertEqual(json.loads(ours.to_str())["decoder"], json.loads(made.to_str())["decoder"])
     with tempfile.TemporaryDirectory() as home:
         made.save(f"{home}/tokenizer.json")
@@ -703,7 +703,7 @@ def _(case, name):
     around = [("<s>", 0), ("</s>", 1)]
     step = template() if name == "TemplateProcessing" else getattr(processors, name)(*around * name.endswith("ssing"))
     made = base(post_processor=step)
-    ours = [anew(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)]
+    ours = [retrained(case, made), bpe.train_new_from_iterator(made, TEXTS, SIZE)]
     case.assertEqual(*(one.encode("low").ids for one in ours))
     if name == "TemplateProcessing":
         with bpe_closing(bpe.train(texts=TEXTS, vocab_size=SIZE, special_tokens=SPECIAL, bos="<s>", add_bos=True)) as our:
@@ -727,14 +727,14 @@ F = "transformers: train_new_from_iterator"
 
 @equal(F, "text_iterator", "vocab_size")
 def _(case, name):
-    anew(case, base())
+    retrained(case, base())
     with case.assertRaisesRegex(bpe.BpeError, r"vocab_size=257 is too small, it must be at least 258 \(256 bytes and 2 special tokens\)"):
         bpe.train_new_from_iterator(base(), TEXTS, 257)
 
 
 @differs(F, "length")
 def _(case, name):
-    anew(case, base(), length=len(TEXTS))
+    retrained(case, base(), length=len(TEXTS))
 
 
 @equal(F, "new_special_tokens", "special_tokens_map", "min_frequency", "max_token_length")
@@ -745,8 +745,8 @@ def _(case, name):
         "min_frequency": 4,
         "max_token_length": 4,
     }
-    changed = anew(case, base(), **{name: given[name]})
-    case.assertNotEqual(changed.to_str(), anew(case, base()).to_str())
+    changed = retrained(case, base(), **{name: given[name]})
+    case.assertNotEqual(changed.to_str(), retrained(case, base()).to_str())
     made = base(model={"unk_token": "<s>"}, post_processor=template())
     made.enable_padding(pad_id=0, pad_token="<s>")
     bare = json.loads(bpe.train_new_from_iterator(made, TEXTS, SIZE, **{name: given[name]}).to_str())
@@ -760,32 +760,32 @@ def _(case, name):
     bpe.train_new_from_iterator(base(), TEXTS, SIZE, show_progress=lambda *event: told.append(event))
     case.assertTrue(told)
     if "progress_format" in inspect.signature(trainers.BpeTrainer).parameters:
-        anew(case, base(), progress_format="silent")
+        retrained(case, base(), progress_format="silent")
     with case.assertRaisesRegex(bpe.BpeError, "progress_format 'json'"):
         bpe.train_new_from_iterator(base(), TEXTS, SIZE, progress_format="json")
 
 
 @differs(F, "initial_alphabet")
 def _(case, name):
-    anew(case, base(), initial_alphabet=["a", "bc"])
+    retrained(case, base(), initial_alphabet=["a", "bc"])
     root = json.loads(base().to_str())
     root["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [{"type": "Sequence", "pretokenizers": [root["pre_tokenizer"]]}]}
     made = Tokenizer.from_str(json.dumps(root))
-    anew(case, made, initial_alphabet=ALPHABET)
+    retrained(case, made, initial_alphabet=ALPHABET)
     for given in ({}, {name: ["a", "b"]}):
-        anew(case, made, **given)
+        retrained(case, made, **given)
     refuses(case, base(), "initial_alphabet has '新', which represents no byte", initial_alphabet=["新"])
 
 
 @differs(F, "limit_alphabet")
 def _(case, name):
-    anew(case, base(), limit_alphabet=256)
+    retrained(case, base(), limit_alphabet=256)
     refuses(case, base(), "limit_alphabet 255: the alphabet has 256 bytes", limit_alphabet=255)
 
 
 @missing(F, "continuing_subword_prefix", "end_of_word_suffix")
 def _(case, name):
-    anew(case, base(), **{name: ""})
+    retrained(case, base(), **{name: ""})
     refuses(case, base(), f"{name} '##': tokens are bytes here", **{name: "##"})
 
 

@@ -39,7 +39,7 @@ def made_text(draw: random.Random) -> str:
 
 
 def made_steps(draw: random.Random, named: list) -> list:
-    """Steps of a post-processor, none or one of which adds tokens."""
+    """Steps of a post-processor, of which at most one adds tokens."""
     # Two that trim in two ways are refused: HF's answer then depends on the tokens that come in between.
     adds_space = draw.random() < 0.5
     steps = [processors.ByteLevel(trim_offsets=draw.random() < 0.8, add_prefix_space=adds_space)]
@@ -283,7 +283,7 @@ class Roles(Home):
         with bpe.Tokenizer.load(output) as ours:
             self.assertEqual(ours.special_tokens_map, {"bos_token": "<bos>", "eos_token": END, "mask_token": "<new>"})
             self.assertEqual((ours.eos_token_id, ours.pad_token_id), (ours.special_tokens[END], None))
-        # Whoever was given the other one does not go on with this one.
+        # A caller that got the other one does not continue with this one.
         with self.assertRaisesRegex(bpe.BpeError, "has been replaced by another tokenizer"):
             pickle.loads(pickled).encode("x")
         with bpe.train(self.corpus, 300) as ours:
@@ -291,7 +291,7 @@ class Roles(Home):
 
 
 class Life(Home):
-    """The new calls, whatever happens to the process behind them."""
+    """The new calls, whatever happens to their process."""
 
     CALLS: typing.Any = [
         lambda each: each.get_vocab(),

@@ -73,7 +73,7 @@ class One(unittest.TestCase):
         return ["".join(ours.decode_batch([[id] for id in ids])) for ids in tokens] + marked + ["\n".join(PLAIN)]
 
     def differing(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list[str]) -> list[str]:
-        """The texts of which 1.0 has other ids, or decodes ours to other text."""
+        """The texts for which 1.0 gives other ids, or decodes ours differently."""
         expected = ours.encode_batch(texts)
         ids = [encoding.ids for encoding in theirs.encode_batch(texts, add_special_tokens=False)]
         self.assertEqual(len(ids), len(texts))
@@ -104,7 +104,7 @@ class One(unittest.TestCase):
 class Patterns(One):
     def test_every_name_is_known_to_run_or_not(self) -> None:
         lines = program("train", "--pattern", "help").split("\n\n")[0].splitlines()
-        # What goes on is indented by more than two.
+        # Continued lines are indented by more than two.
         names = [line.split()[0] for line in lines if re.match(r"  \S", line)]
         self.assertEqual(sorted(names), sorted([*RUN, *REFUSED]))
 
@@ -158,7 +158,7 @@ class Patterns(One):
         ours = self.train()
         theirs = self.load(self.path)
         self.assertTrue(self.differing(ours, theirs, NEWER))
-        # Behind a letter or digit 's is a contraction.
+        # After a letter or digit, 's is a contraction.
         characters = [chr(point) for point in range(0x40000) if not 0xD800 <= point < 0xE000]
         differing = {text[0] for text in self.differing(ours, theirs, [one + "'s" for one in characters])}
         self.assertEqual(len(differing), 4657)

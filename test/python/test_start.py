@@ -52,7 +52,7 @@ class Starts(unittest.TestCase):
             os.waitpid(-1, os.WNOHANG)
 
     def interrupted_at(self, n: int, make) -> bool:
-        """Whether the main thread came to its n-th operation behind `make`, and was interrupted there."""
+        """Whether the main thread came to its n-th operation after `make`, and was interrupted there."""
         done, last = 0, ""
 
         def trace(frame, event, _):

@@ -1,4 +1,4 @@
-"""`train_new_from_iterator` beside that of `transformers`, for tokenizers that are made here."""
+"""`train_new_from_iterator`, compared with that of `transformers`, for tokenizers made here."""
 
 import json
 import multiprocessing

@@ -142,12 +142,12 @@ class Warned(unittest.TestCase):
                 "equal counts": ({"files": None, "counts": [first, second]}, "hold the same word counts"),
                 "stream with a cache": (
                     {"files": None, "texts": [text], "cache": os.path.join(home, "cache")},
-                    "keeps nothing of streams",
+                    "cannot keep the counts of streams",
                 ),
                 "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the turns"),
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
                 "no pad": ({"chat_template": template}, 'add special_tokens=["<|pad|>"]'),
-                "seed tokens in any case": ({"seed_tokens": ["a"]}, "as every byte is"),
+                "seed tokens that are bytes": ({"seed_tokens": ["a"]}, "because they are single bytes"),
                 "seed tokens without a space": (
                     {"extend": os.path.join(home, "base"), "vocab_size": "+8", "seed_tokens": ["wordsmith"]},
                     "within a sentence",

@@ -114,7 +114,7 @@ class Transformers(unittest.TestCase):
         self.check(GEMMA, "gemma", rendered, ("<bos>", "<end_of_turn>", "<pad>"))
 
 
-class Beside(unittest.TestCase):
+class Compared(unittest.TestCase):
     def test_tokenizers_1_is_beyond_what_it_asks_for(self) -> None:
         wanted = [line for line in importlib.metadata.requires("transformers") or [] if line.startswith("tokenizers")]
         self.assertTrue(wanted)

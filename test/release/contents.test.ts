@@ -14,7 +14,7 @@ const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
   readFileSync(`${root}/package.json`, "utf8"),
 );
 
-test("packages of which something is shipped are those of the program and two of the build", () => {
+test("shipped packages are those of the program and two of the build", () => {
   const packages = bundledPackages(root);
   const names = packages.map(({ name }) => name);
   for (const name of [...Object.keys(dependencies), ...Object.keys(packagesInTheBuild)]) {

@@ -105,7 +105,7 @@ test("every page that help, errors, the manual page and the Python module name i
 
 test("an archive's README names the files next to it, and links nowhere else", () => {
   const documents = archiveDocuments(root);
-  const beside = [
+  const others = [
     "bpe",
     "bpe.exe",
     "NOTICE",
@@ -121,7 +121,7 @@ test("an archive's README names the files next to it, and links nowhere else", (
     [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
   );
   expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((name) => !beside.includes(name))).toEqual([]);
+  expect(named.filter((name) => !others.includes(name))).toEqual([]);
 });
 
 test("an archive has every example that its pages, the manual or another example names", () => {

@@ -168,7 +168,7 @@ async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> 
       return met;
     }
     must(end.code === 0, () => `a cache on a device that is ${how} ended the run: ${end.stderr}`);
-    must(world.standing().out === "new", () => `the old result stands; cache ${how}: ${end.stderr}`);
+    must(world.standing().out === "new", () => `the old result is there; cache ${how}: ${end.stderr}`);
     world.mustBeTidy();
     return met;
   } finally {

@@ -199,7 +199,7 @@ async function race(world: World, random: Random): Promise<Outcome> {
   const strays = readdirSync(join(parent, "er")).filter(
     (name) => !/^out(\.\d{8}T\d{6}Z(-\d+)?)?$/.test(name),
   );
-  must(strays.length === 0, () => `left beside the output: ${strays.join(", ")}`);
+  must(strays.length === 0, () => `left next to the output: ${strays.join(", ")}`);
   rmSync(parent, { recursive: true });
   return met;
 }
@@ -293,7 +293,7 @@ async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   must(second.code === 0, () => `the second failed: ${second.stderr}`);
   must(ended.code === 0, () => `the first lost something: ${ended.stderr}`);
   must(!/warning/.test(ended.stderr), () => `the first lost something: ${ended.stderr}`);
-  must(world.standing().out === "new", () => "the first told success, and the old result stands");
+  must(world.standing().out === "new", () => "the first reported success, but the old result is there");
   rmSync(join(world.work, "another"), { recursive: true });
   world.mustBeTidy();
   if (!isRefused(refused)) {

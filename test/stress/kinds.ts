@@ -131,10 +131,10 @@ async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<O
   mustEndWell(ended);
   const { out, ids } = world.standing(`${job.args.join(" ")} ended with ${ended.code}: ${ended.stderr}`);
   const standing = job.args[0] === "encode" ? ids : out;
-  must(ended.code !== 0 || standing === "new", () => "success was told, and the old result stands");
+  must(ended.code !== 0 || standing === "new", () => "success was reported, but the old result is there");
   must(
     ended.code !== 1 || standing === "old",
-    () => `failure was told, and the new result stands: ${ended.stderr}`,
+    () => `failure was reported, but the new result is there: ${ended.stderr}`,
   );
   return ended.code === 1 ? met : tooLate;
 }

@@ -36,7 +36,7 @@ const words = unitOf("some words, some");
 const letters = unitOf("a");
 const syllables = unitOf("someword");
 
-/** A megabyte of random letters; with spaces, words of which hardly two are the same. */
+/** A megabyte of random letters; with spaces, almost all words are distinct. */
 function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
   const random = randomNumbers(seed);
   return Uint8Array.from({ length: 1 << 20 }, () => (hasSpaces && random(8) === 0 ? 32 : 97 + random(26)));

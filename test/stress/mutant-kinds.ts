@@ -17,7 +17,7 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Files that keep their form and say something wild. They are read, or refused, and the error names it: soon, and in little memory.
+// Well-formed files with wild content. They are read, or refused by name, quickly and in little memory.
 
 const hangMs = 10_000;
 /** What such a run takes when nothing is wrong is below 100 MB; a table has an entry for each id up to 2^24. */
@@ -46,9 +46,9 @@ function newDirectory(world: World): string {
 async function mutatedTokenizer(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const old = join(world.root, "old");
-  const { name, loadedBy, beside, mutate } = oneOf(random, tokenizerFiles);
+  const { name, loadedBy, companions, mutate } = oneOf(random, tokenizerFiles);
   const directory = newDirectory(world);
-  for (const other of beside) writeFileSync(join(directory, other), readTokenizerFile(old, other));
+  for (const other of companions) writeFileSync(join(directory, other), readTokenizerFile(old, other));
   writeFileSync(join(directory, name), mutate(readTokenizerFile(old, name), random));
   const text = join(directory, "text");
   writeFileSync(text, "Some words, 漢字 é<|endoftext|> 12\n");

@@ -87,11 +87,11 @@ async function readMutants(kind: string, named: string, read: (random: Random) =
   expect(refusedCount).toBeGreaterThan(mutantCount / 5);
 }
 
-for (const { name, loadedBy, beside, mutate } of tokenizerFiles) {
+for (const { name, loadedBy, companions, mutate } of tokenizerFiles) {
   test(`a mutated ${name} is loaded and used, or refused, and the error names it`, async () => {
     const directory = join(mutants, name);
     mkdirSync(directory);
-    for (const other of beside) put(directory, other, readTokenizerFile(valid, other));
+    for (const other of companions) put(directory, other, readTokenizerFile(valid, other));
     const text = readTokenizerFile(valid, name);
     await readMutants(name, directory, async (random) => {
       put(directory, name, mutate(text, random));
@@ -148,7 +148,7 @@ for (const { name, mutate } of [
     mutate: (file: Buffer, random: Random) => Buffer.from(mutateTsv(file.toString(), random)),
   },
 ]) {
-  test(`a mutated ${name} is added up, or refused, and the error names it, also where its checksums were made anew`, async () => {
+  test(`a mutated ${name} is added up, or refused, and the error names it, also where its checksums were recomputed`, async () => {
     const path = join(mutants, name);
     const file = Buffer.concat([...countsChunks(path, someWords(), countsOptions)]);
     await readMutants(name, path, async (random) => {
@@ -175,7 +175,7 @@ for (const { kind, mutate } of [
   { kind: ".sum", mutate: mutateSum },
   { kind: "index", mutate: mutateIndex },
 ]) {
-  test(`a mutated ${kind} of a cache is used, or set aside with one warning and made anew`, async () => {
+  test(`a mutated ${kind} of a cache is used, or set aside with one warning and remade`, async () => {
     const texts = join(mutants, `texts${kind}`);
     mkdirSync(texts);
     const paths = Array.from({ length: 4 }, (_, i) => put(texts, `text-${i}`, randomText(i + 1, 80)));
@@ -214,7 +214,7 @@ for (const { kind, mutate } of [
   });
 }
 
-test("a mutated .result of a cache is no result that is up to date, and is set aside if it is none at all", () => {
+test("a mutated .result of a cache is no result that is up to date, and is set aside if it is not one", () => {
   const path = join(mutants, "cache.result");
   const warnings: Message[] = [];
   const cache = new CacheDirectory(path, (warning) => warnings.push(warning));

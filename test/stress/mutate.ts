@@ -184,38 +184,38 @@ export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
 export type TokenizerFile = {
   readonly name: string;
   readonly loadedBy: string;
-  readonly beside: readonly string[];
+  readonly companions: readonly string[];
   readonly mutate: (text: string, random: Random) => string;
 };
 
 /** From a directory that `bpe train` wrote; `tekken.json` is made from it. */
 export const tokenizerFiles: readonly TokenizerFile[] = [
-  { name: "tokenizer.json", loadedBy: "tokenizer.json", beside: [], mutate: mutateJson },
+  { name: "tokenizer.json", loadedBy: "tokenizer.json", companions: [], mutate: mutateJson },
   {
     name: "vocab.json",
     loadedBy: "vocab.json",
-    beside: ["merges.txt", "training.json"],
+    companions: ["merges.txt", "training.json"],
     mutate: mutateJson,
   },
   {
     name: "merges.txt",
     loadedBy: "vocab.json",
-    beside: ["vocab.json", "training.json"],
+    companions: ["vocab.json", "training.json"],
     mutate: mutateLines,
   },
   {
     name: "tokenizer.tiktoken",
     loadedBy: "tokenizer.tiktoken",
-    beside: ["training.json"],
+    companions: ["training.json"],
     mutate: mutateLines,
   },
   {
     name: "training.json",
     loadedBy: "tokenizer.tiktoken",
-    beside: ["tokenizer.tiktoken"],
+    companions: ["tokenizer.tiktoken"],
     mutate: mutateJson,
   },
-  { name: "tekken.json", loadedBy: "tekken.json", beside: [], mutate: mutateJson },
+  { name: "tekken.json", loadedBy: "tekken.json", companions: [], mutate: mutateJson },
 ];
 
 /** The file's text. */

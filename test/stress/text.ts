@@ -1,6 +1,6 @@
 import { randomSource } from "../../bench/random.ts";
 
-/** Made-up prose: words of which a few are frequent and most are rare, in documents ended by `<|endoftext|>`. */
+/** Made-up prose: a few frequent words and many rare ones, in documents ended by `<|endoftext|>`. */
 export function madeText(seed: number, sizeBytes: number): string {
   const random = randomSource(seed);
   const syllables = [

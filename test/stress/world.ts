@@ -199,7 +199,7 @@ export class World {
           (file) => !/^bpe-(index|[0-9a-f-]+\.(words|sum|result))$/.test(file),
         );
         must(odd.length === 0, () => `left in the cache: ${odd.join(", ")}`);
-      } else must(false, () => `left beside the output: ${name}`);
+      } else must(false, () => `left next to the output: ${name}`);
     }
   }
 

@@ -61,7 +61,7 @@ export const startOnConsole = (program: string, args: readonly string[], cwd: st
  * seconds later.
  */
 export function beginWine(): void {
-  // They keep running, and hold inherited streams open for whoever waits for their end.
+  // They keep running, and hold inherited streams open for those who wait for their end.
   const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];
   Bun.spawnSync([join(wineDirectory, "wineserver"), "-p"], { env, stdio });
   Bun.spawnSync([wine, "wineboot"], { env, stdio });

@@ -3,7 +3,7 @@
     oracle.py TEXTS OUT PATH KIND [NAME…]
 
 TEXTS holds a text a line, as JSON strings; OUT gets the ids of each in decimal, a line a text, as `bpe encode` writes
-them. Special tokens are found in the texts, and nothing is put before or behind them.
+them. Special tokens are found in the texts, and nothing is added around them.
 """
 
 import hashlib

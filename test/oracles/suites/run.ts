@@ -83,8 +83,8 @@ function makeRanks(): void {
   }
   const gpt2 = join(models!, "openai-community--gpt2");
   if (existsSync(gpt2)) return;
-  const beside = ["-p", "gpt2", "-s", "<|endoftext|>=50256", "--format", "huggingface", "-o", gpt2];
-  mustRun(bpe, "convert", join(ranks!, "r50k_base.tiktoken"), ...beside);
+  const options = ["-p", "gpt2", "-s", "<|endoftext|>=50256", "--format", "huggingface", "-o", gpt2];
+  mustRun(bpe, "convert", join(ranks!, "r50k_base.tiktoken"), ...options);
   const roles = {
     eos_token: "<|endoftext|>",
     bos_token: "<|endoftext|>",

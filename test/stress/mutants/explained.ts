@@ -49,14 +49,14 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     line: "for (let token = 0; token < count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
     changed:
       "for (let token = 0; token <= count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
-    why: "Behind the last token there is none, which has no bytes.",
+    why: "There is no token after the last one, so it has no bytes.",
   },
   {
     file: "src/training/inherited-merges.ts",
     before: "for (let i = starts[w]!; i < last; i++) {",
     line: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)",
     changed: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 1)",
-    why: "Saves looking at pairs of which `look` says at once that there is nothing to find.",
+    why: "Skips pairs for which `look` would find nothing.",
   },
   {
     file: "src/words/tsv.ts",
@@ -112,7 +112,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     before: "await (this.job.sink.drain?.() ?? yieldToEventLoop());",
     line: "if (this.isStopped) return undefined;",
     changed: ";",
-    why: "After a failure this thread goes on in vain for a while; the failure is told all the same.",
+    why: "After a failure this thread continues in vain for a while; the failure is still reported.",
   },
   {
     file: "src/runtime/file-window.ts",

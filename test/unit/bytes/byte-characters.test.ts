@@ -19,7 +19,7 @@ test("every byte has a character of its own, and 188 of them keep their code poi
   expect(byteToCharacter[173]).toBe("Ń");
 });
 
-test("decoding gives back all 256 bytes", () => {
+test("decoding restores all 256 bytes", () => {
   expect(decodeCharacters(encodeBytes(allBytes))).toEqual(allBytes);
   for (const [byte, character] of byteToCharacter.entries()) {
     expect(decodeCharacters(character)).toEqual(Uint8Array.of(byte));

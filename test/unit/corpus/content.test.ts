@@ -23,7 +23,7 @@ describe("content other than text is recognized by its first bytes", () => {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
         // No part of compressed Parquet can be read by itself, which is a separate error.
-        const message = what === "parquet" ? "is Parquet compressed with" : `is ${what}`;
+        const message = what === "parquet" ? "is a Parquet file inside" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
     }

@@ -101,7 +101,7 @@ describe("a corpus that changes while it is read", () => {
     expect(written.modifiedMs).toBe(found().modifiedMs);
   });
 
-  test("so is the file behind standard input; appended data are read", async () => {
+  test("so is the file that is standard input; appended data are read", async () => {
     const path = put(directory, "redirected", "some text ");
     const fifo = join(directory, "fifo");
     spawnSync("mkfifo", [fifo]);

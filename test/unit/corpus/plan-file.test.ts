@@ -142,7 +142,7 @@ test("a plan is the same every time, joins without gaps, and names inputs withou
 });
 
 test("lines keep their meaning when another program rewrites them", async () => {
-  const lines = await planOf({ inputs: findInputs([put(directory, "anew", "x y z")]), rangeSizeBytes: 100 });
+  const lines = await planOf({ inputs: findInputs([put(directory, "new", "x y z")]), rangeSizeBytes: 100 });
   const [{ path, start, ...rest }] = lines as [PlanLine];
   const written = `\n${JSON.stringify({ ...rest, host: "node-7", start, path }, null, 1).replaceAll("\n", " ")}\r\n`;
   expect(readPlan(written, "plan", options).ranges.length).toBe(1);

@@ -159,7 +159,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Documents that are empty, end with their file or before it, and go on over many ranges. */
+  /** Documents that are empty, end with their file or before it, and continue over many ranges. */
   const awkward = [
     {
       ending: "jsonl",
@@ -172,7 +172,7 @@ describe("files of ids", () => {
     { ending: "txt", text: `${"low lower ".repeat(40)}${separator}${"é漢 ".repeat(40)}${separator}low` },
   ];
 
-  test("keep documents that are empty, or longer than a range, also behind every place where a run was stopped", async () => {
+  test("keep documents that are empty, or longer than a range, also after every place where a run was stopped", async () => {
     const home = scratch();
     const paths = putAll(home, awkward);
     const documents = paths.flatMap((path) => documentsOf(path, false));
@@ -200,7 +200,7 @@ describe("files of ids", () => {
     }
   });
 
-  test("behind one that cannot be written are not written, and are when the run goes on", async () => {
+  test("after one that cannot be written are not written, but are when the run resumes", async () => {
     const [quiet, broken] = [scratch(), scratch()];
     const path = put(scratch(), "a.txt", `low lower${separator}`.repeat(90));
     const { fileCount } = await encode([path], join(quiet, "c"), "megatron", { shardSize: 10 });
@@ -419,9 +419,9 @@ describe("shards that are there", () => {
     // Also where the run that replaces them was killed.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));
     expect(await again({ ifChanged })).toMatchObject({ documentCount: 60, isUnchanged: false });
-    const anew = scratch();
-    await encode([path], join(anew, "c"), "megatron", { shardSize: 100 });
-    expect(filesIn(home).filter(([name]) => name !== "a.txt")).toEqual(filesIn(anew));
+    const elsewhere = scratch();
+    await encode([path], join(elsewhere, "c"), "megatron", { shardSize: 100 });
+    expect(filesIn(home).filter(([name]) => name !== "a.txt")).toEqual(filesIn(elsewhere));
     expect(await again()).toMatchObject({ isUnchanged: true });
   });
 

@@ -183,7 +183,7 @@ describe("parts of a plan", () => {
     return { home, lines, slices, pathsOf, refusal };
   };
 
-  test("that are missing, there twice, or of another run are refused by name", async () => {
+  test("that are missing, repeated, or of another run are refused by name", async () => {
     const { home, lines, slices, pathsOf, refusal } = await made();
     const all = pathsOf(0, 1, 2);
     expect(await refusal(pathsOf(0, 2))).toMatch(
@@ -206,7 +206,9 @@ describe("parts of a plan", () => {
     await encodePart([slices[1]![0]!, slices[1]![2]!], join(home, "p4"), {});
     expect(await refusal(pathsOf(0, 4))).toBe('"p4.json" has line 5 of the plan after line 3');
     put(home, "plan.jsonl", lines.slice(0, -1).join(""));
-    expect(await refusal(all)).toMatch(/^"p2\.json" has bytes .* of "b\.txt", which "plan\.jsonl" does not contain$/);
+    expect(await refusal(all)).toMatch(
+      /^"p2\.json" has bytes .* of "b\.txt", which "plan\.jsonl" does not contain$/,
+    );
     expect(await refusal(pathsOf(0, 1))).toStartWith("no part has line 6");
     put(home, "plan.jsonl", [...lines.slice(0, 2), ...lines.slice(3)].join(""));
     expect(await refusal(all)).toBe(
@@ -292,7 +294,7 @@ describe("parts of a plan", () => {
     expect(filesIn(home, "p")).toEqual(before);
   });
 
-  test("are not joined to where an encoding goes on", async () => {
+  test("are not joined to an unfinished encoding", async () => {
     const { home, pathsOf } = await made();
     const all = pathsOf(0, 1, 2);
     await joined(home, all, "megatron", 20);

@@ -411,7 +411,7 @@ test("training.json next to vocab.json gives the normal form, and required speci
 });
 
 describe("training.json next to a file of ranks", () => {
-  const beside = (record: unknown) => {
+  const withRecord = (record: unknown) => {
     const directory = scratch();
     copyFileSync(rankFile, join(directory, "tokenizer.tiktoken"));
     put(directory, "training.json", JSON.stringify(record));
@@ -440,7 +440,7 @@ describe("training.json next to a file of ranks", () => {
       [{ options: { pattern } }, 'it has no "files"'],
       [{ files }, 'it has no "options"'],
     ] as const) {
-      const path = beside(record);
+      const path = withRecord(record);
       const message = `${join(path, "..", "training.json")}" is not a training record: ${problem}`;
       await expect(Tokenizer.load(path)).rejects.toThrow(message);
     }
@@ -448,10 +448,12 @@ describe("training.json next to a file of ranks", () => {
 
   test("that is none of ours, or of other files, says nothing", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
-      await expect(Tokenizer.load(beside(record))).rejects.toThrow("a rank file does not hold its pattern");
+      await expect(Tokenizer.load(withRecord(record))).rejects.toThrow(
+        "a rank file does not hold its pattern",
+      );
     }
     expect(
-      (await Tokenizer.load(beside({ files, options: { pattern } }))).parts.description.patternName,
+      (await Tokenizer.load(withRecord({ files, options: { pattern } }))).parts.description.patternName,
     ).toBe("tekken");
   });
 });

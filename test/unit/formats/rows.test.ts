@@ -119,7 +119,7 @@ test("rows of two vocabularies, and of two files, are asked for in turns", () =>
   }
 });
 
-test("a token of 64 bytes is kept, one of 65 is written all the same", () => {
+test("a token of 64 bytes is kept, one of 65 is also written", () => {
   // Doubled to 64 bytes of two characters each, then one more.
   const left = [32, 256, 257, 258, 259, 260, 261];
   const right = [32, 256, 257, 258, 259, 260, 97];

@@ -207,7 +207,7 @@ test("unusual content is left to JSON", () => {
     "an unknown token": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a c"]}}',
     "half a surrogate pair": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"\\ud800":3},"merges":["a b"]}}',
     "a byte-order mark": '\ufeff{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}',
-    "text behind it": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}} x',
+    "text after it": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}} x',
   };
   for (const [what, text] of Object.entries(unusual)) expect([what, scan(text)]).toEqual([what, null]);
   expect(scanTokenizerJson(Uint8Array.of(0x7b, 0xff, 0x7d))).toBeNull();

@@ -28,7 +28,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
   "early stop": [{ vocabSize: 5000 }, "stopped early"],
   "equal counts": [{ files: [], counts: [at("a.counts"), at("b.counts")] }, "hold the same word counts"],
-  "stream with a cache": [{ texts: [text], cache: at("cache") }, "cache keeps nothing of streams"],
+  "stream with a cache": [{ texts: [text], cache: at("cache") }, "cache cannot keep the counts of streams"],
   "uneven languages": [
     {
       files: undefined,
@@ -41,7 +41,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
   normalizer: [{ normalize: "NFC" }, "only tokenizer.json can store the normalizer"],
   "no pad": [{ model: { chatTemplate: "{{ messages }}" } }, 'add specialTokens "<|pad|>"'],
-  "seed tokens in any case": [{ seedTokens: ["a"] }, 'as every byte is: "a"'],
+  "seed tokens that are bytes": [{ seedTokens: ["a"] }, 'because they are single bytes: "a"'],
   "seed tokens without a space": [
     { extend: at("base"), vocabSize: "+8", seedTokens: ["wordsmith"] },
     'within a sentence: "wordsmith"; add seedTokens " wordsmith"',

@@ -52,13 +52,13 @@ function maskEnds(
   return { ends: [...new Int32Array(memory.buffer, ends, (exports.masksEnd() - ends) / 4)], reached };
 }
 
-function putText({ exports, memory }: Kernel, text: Uint8Array, behind = 0x41): void {
-  new Uint8Array(memory.buffer, exports.textAddress(), text.length + 128).fill(behind).set(text);
+function putText({ exports, memory }: Kernel, text: Uint8Array, following = 0x41): void {
+  new Uint8Array(memory.buffer, exports.textAddress(), text.length + 128).fill(following).set(text);
 }
 
 /** Compares the ends of a text from its beginning on; how far masks came. */
-function expectEnds(tables: ScanTables, text: Uint8Array, behind?: number): number {
-  putText(kernel, text, behind);
+function expectEnds(tables: ScanTables, text: Uint8Array, following?: number): number {
+  putText(kernel, text, following);
   const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
   const wanted = endsOfText(tables, text).filter((end) => end < reached);
   if (!Bun.deepEquals(ends, wanted))
@@ -202,7 +202,7 @@ test("text after the document has no effect", () => {
   for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
     const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
-    for (const [last, behind] of [
+    for (const [last, following] of [
       [" ", 0x0a],
       [" ", 0x80],
       ["1", 0x31],
@@ -210,7 +210,7 @@ test("text after the document has no effect", () => {
       ["文", 0xaf],
     ] as const) {
       for (const length of places(150, turn++)) {
-        expectEnds(tables, Buffer.from(`a\nª${last.repeat(length)}`), behind);
+        expectEnds(tables, Buffer.from(`a\nª${last.repeat(length)}`), following);
       }
     }
   }

@@ -11,7 +11,7 @@ import { makeTuning } from "./made-words.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
 
-/** Words of ids below 40, of which the start tokens are every other one; some are frequent, some have one id. */
+/** Words of ids below 40; every other id is a start token; some are frequent, some have one id. */
 function makeIdWords(random: Random): Map<string, number> {
   const words = new Map<string, number>();
   for (let n = 1 + random(60); n > 0; n--) {

@@ -80,7 +80,7 @@ function makeWords(random: Random, seeds: readonly string[]): Map<string, number
 }
 
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
-  test(`${compat}: seeds first, then the engine goes on as its naive twin, and every seed is one token`, () => {
+  test(`${compat}: seeds first, then the engine continues as its naive twin, and every seed is one token`, () => {
     for (let seed = 1; seed <= rounds(120); seed++) {
       const random = randomNumbers(seed * 7919);
       const seeds = makeSeeds(random);

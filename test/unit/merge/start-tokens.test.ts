@@ -65,7 +65,7 @@ function naiveMerges(words: readonly (readonly [number[], number])[], startCount
   return merges;
 }
 
-/** Distinct spellings of which none begins another, so that no two sequences spell the same. Some are long, many share much. */
+/** Distinct spellings, none a prefix of another, so that no two sequences spell the same. Some are long, many share much. */
 function makeSpellings(random: Random, count: number): string[] {
   const end = [0, 97, 200, 255][random(4)]!;
   const stem = Array.from({ length: 70 }, () => 32 + random(3));

@@ -226,7 +226,7 @@ describe("words in several memories", () => {
     }
   });
 
-  test("more memories than words, and none at all, are no matter", () => {
+  test("more memories than words, and no words, make no difference", () => {
     const tuning = { ...defaultTuning, memoryCountMin: 4 };
     expect(train(wordTableOf([]), { mergeCount: 10, compat: "cs336" }, tuning).mergeCount).toBe(0);
     const merges = train(wordTableOf([["aaaaa", 3]]), { mergeCount: 3, compat: "cs336" }, tuning);

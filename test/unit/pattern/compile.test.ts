@@ -440,7 +440,7 @@ test("tables that were made ahead have the digest of those that are made now", (
 const seed = 20261122;
 const [gpt2] = patterns.gpt2.sources;
 
-/** Sequences of splits of which more than the last one decides late, and as many automata as they need. */
+/** Sequences in which more splits than the last one decide late, and how many automata they need. */
 const sequences: readonly (readonly [readonly string[], number])[] = [
   [patterns.falcon.sources, 1],
   [[gpt2, "[0-9]{3}"], 1],

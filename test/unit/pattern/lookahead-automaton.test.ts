@@ -216,7 +216,7 @@ test("of numbers that are grouped from the right only digits depend on what foll
   }
 });
 
-test("a class of one character can say many things, with characters that are seldom met", () => {
+test("a class of one character can say many things, with rare characters", () => {
   const { annotation } = buildLookaheadAutomaton([
     parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b", false),
   ]);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import {
   bitFormula,
+  canRestart,
   type FoundFormula,
   findFormula,
   letterOf,
   type Member,
-  mayBeginAnew,
   symbolsOf,
 } from "../../../scripts/masks/find-formula.ts";
 import { type BitFormula, BitOps, proveFormula } from "../../../scripts/masks/prove-formula.ts";
@@ -296,7 +296,7 @@ test("a wrong formula is refuted by a shortest text", () => {
   });
 });
 
-test("an automaton that looks behind an end cannot restart there", () => {
+test("an automaton with a look-behind past an end cannot restart there", () => {
   const lookBehind = tablesOf(String.raw`(?<=a)bc|\w|\W`);
   const symbols = Array.from("abc-", (character) => ({
     column: character.charCodeAt(0),
@@ -304,8 +304,8 @@ test("an automaton that looks behind an end cannot restart there", () => {
     letter: "",
     example: character,
   }));
-  expect(mayBeginAnew(lookBehind, symbols)).toBeFalse();
-  expect(mayBeginAnew(tablesOf(String.raw`bc|\w|\W`), symbols)).toBeTrue();
+  expect(canRestart(lookBehind, symbols)).toBeFalse();
+  expect(canRestart(tablesOf(String.raw`bc|\w|\W`), symbols)).toBeTrue();
 });
 
 type Operator = "and" | "or" | "not" | "prev" | "last" | "span" | "before" | "every" | "contractions";
@@ -444,7 +444,7 @@ const explained = [
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe begins a pretoken in any case, and its letters begin none.
+  // The apostrophe always begins a pretoken, and its letters never do.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",

@@ -23,7 +23,7 @@ const zeros = (byteCount: number) => new Uint8Array(byteCount);
 test("a part of a file is at the window's start, followed by zeros after the file's end", () => {
   const { memory, fd, window, bytes } = open(content);
   const before = new Uint8Array(memory.buffer, 0, startByte).fill(7);
-  const behind = new Uint8Array(memory.buffer, startByte + sizeBytes).fill(9);
+  const following = new Uint8Array(memory.buffer, startByte + sizeBytes).fill(9);
   expect(window.canMap(fd)).toBe(true);
   expect(window.map(fd, 0, 3 * pageBytes)).toBe(true);
   expect(bytes.slice(0, 3 * pageBytes)).toEqual(content.slice(0, 3 * pageBytes));
@@ -32,7 +32,7 @@ test("a part of a file is at the window's start, followed by zeros after the fil
   expect(bytes.slice(pageBytes + 100)).toEqual(zeros(sizeBytes - pageBytes - 100));
   window.clear();
   expect(before.every((byte) => byte === 7)).toBe(true);
-  expect(behind.every((byte) => byte === 9)).toBe(true);
+  expect(following.every((byte) => byte === 9)).toBe(true);
   closeSync(fd);
 });
 

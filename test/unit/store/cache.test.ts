@@ -165,7 +165,7 @@ describe("only new contents are counted", () => {
     expect([again.countedBytes, again.hashedBytes]).toEqual([0, 0]);
   });
 
-  test("a file that was changed within the last two seconds is hashed in any case", async () => {
+  test("a file that was changed within the last two seconds is always hashed", async () => {
     const path = text(71);
     await count([path], { laterMs: 1500 });
     const again = await count([path], { laterMs: 1500 });

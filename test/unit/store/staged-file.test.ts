@@ -41,7 +41,7 @@ test("a file below something other than a directory is not begun", () => {
   expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
 });
 
-test("a file is there whole or not at all", () => {
+test("a file is there completely or not at all", () => {
   const staged = stageFile(path);
   staged.write(Buffer.from("one "));
   staged.write(Buffer.from("two"));

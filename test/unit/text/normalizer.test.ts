@@ -13,7 +13,7 @@ for (let point = 0; point < 0x30000; point++) {
 }
 
 /**
- * The texts of which our form is not HF's. Many are asked at once, an ASCII character between two, which begins a new
+ * Finds the texts whose form differs from HF's. Many are compared at once, an ASCII character between two, which begins a new
  * sequence in every form.
  */
 function differing(texts: readonly string[], form: NormalizationStep): string[] {

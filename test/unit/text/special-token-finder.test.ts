@@ -189,7 +189,7 @@ describe("special tokens", () => {
     }
   });
 
-  test("a text without the prefix of tokens is not read backwards at all, one with few of them hardly", () => {
+  test("a text without the prefix of tokens is not read backwards, one with few of them hardly", () => {
     const reserved = ["", ...Array.from({ length: 256 }, (_, i) => `<|reserved_special_token_${i}|>`)];
     expect(visitedShare(reserved, "a < b | c > d ".repeat(10_000))).toBe(0);
     const rare = `${"some words that follow ".repeat(1000)}<|reserved_special_token_7|>`;
@@ -209,7 +209,7 @@ describe("special tokens", () => {
     const cases: [string, string[], string][] = [
       ["near misses of a long token", ["<|".repeat(2000).concat("x")], "<|".repeat(50_000)],
       [
-        "near misses of a long token, beside a short one",
+        "near misses of a long token, next to a short one",
         ["<|".repeat(2000).concat("x"), "<"],
         "<|".repeat(50_000),
       ],

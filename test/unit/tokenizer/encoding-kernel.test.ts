@@ -34,7 +34,7 @@ const bytesOf = (pretokens: readonly Uint8Array[]) => pretokens.flatMap((pretoke
 const madeBytes = (length: number, kinds: number) => Uint8Array.from({ length }, () => 97 + random(kinds));
 
 for (const cacheShrinkBits of [0, 8]) {
-  test(`every word is told from those that differ in a byte or in length, in a cache 2^${cacheShrinkBits} times smaller`, () => {
+  test(`every word is distinguished from those that differ in a byte or in length, in a cache 2^${cacheShrinkBits} times smaller`, () => {
     const encode = encoderOfBytes((byte) => byte, true, cacheShrinkBits);
     for (let length = 1; length <= 40; length++) {
       const word = madeBytes(length, 26);

@@ -17,7 +17,7 @@ const base = jsonOf(home);
 
 const idsOf = (explained: readonly ExplainedPart[]) => explained.flatMap(({ ids }) => ids);
 
-/** One merge after the other, by looking at all merges each time: each joins what the one of the lowest rank joins. */
+/** Merges naively: each step looks at all merges and applies the one of the lowest rank. */
 function checkSteps(
   { model: { merges, byteIds } }: TokenizerParts,
   { bytes, start, steps, ids }: ExplainedPart,

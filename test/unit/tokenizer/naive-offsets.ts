@@ -90,17 +90,17 @@ export class OffsetFinder {
   }
 }
 
-type Spaces = { readonly before: number; readonly behind: number };
+type Spaces = { readonly before: number; readonly after: number };
 
 /** HF's rule: as many characters as the token has spaces before and after, but not beyond its other end. */
 function trimmed(
   start: number,
   end: number,
-  { before, behind }: Spaces,
+  { before, after }: Spaces,
   keepsOne: boolean,
 ): [start: number, end: number] {
   const from = start === 0 && keepsOne && before === 1 ? start : Math.min(start + before, end);
-  return [from, behind > 0 && end >= behind ? Math.max(end - behind, from) : end];
+  return [from, after > 0 && end >= after ? Math.max(end - after, from) : end];
 }
 
 function spacesAround(spelled: string): Spaces {
@@ -108,9 +108,9 @@ function spacesAround(spelled: string): Spaces {
     character === spelledSpace || contains(whiteSpace, character.codePointAt(0)!);
   const characters = [...spelled];
   const first = characters.findIndex((character) => !isSpace(character));
-  if (first < 0) return { before: characters.length, behind: characters.length };
+  if (first < 0) return { before: characters.length, after: characters.length };
   const last = characters.findLastIndex((character) => !isSpace(character));
-  return { before: first, behind: characters.length - 1 - last };
+  return { before: first, after: characters.length - 1 - last };
 }
 
 const spelledSpace = encodeBytes(Uint8Array.of(space));

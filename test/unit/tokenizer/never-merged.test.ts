@@ -178,8 +178,8 @@ test("an answer that is kept for two characters is not taken for two others with
       if (!apart.every(isThreeBytes)) continue;
       found++;
       // The bytes where the two meet are adjacent in this token.
-      const beside = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
-      const merges = mergesThatMake(String.fromCodePoint(...merged), beside);
+      const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
+      const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(buildModel({ byteIds, merges }), true);
       expect(cutsOf(kernel, String.fromCodePoint(...apart))).toContain(3);
       const cuts = cutsOf(kernel, String.fromCodePoint(...merged));

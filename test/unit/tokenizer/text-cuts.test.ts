@@ -114,10 +114,10 @@ class NaiveCuts {
   chunks(n: number, overlap: number): Uint8Array[] | null {
     const found: Uint8Array[] = [];
     for (let [start, end] = [0, 0]; end < this.text.length; ) {
-      const behind = this.ends.findIndex((tokenEnd) => tokenEnd > end) - 1;
+      const after = this.ends.findIndex((tokenEnd) => tokenEnd > end) - 1;
       const froms = [end];
-      for (let shared = 1; shared <= Math.min(overlap, behind); shared++)
-        froms.push(this.moved(this.ends[behind - shared]!, 1));
+      for (let shared = 1; shared <= Math.min(overlap, after); shared++)
+        froms.push(this.moved(this.ends[after - shared]!, 1));
       const from = froms.findLast((at) => at === end || (at > start && at < end && this.end(at, n) > end))!;
       [start, end] = [from, this.end(from, n)];
       if (end === start) return null;

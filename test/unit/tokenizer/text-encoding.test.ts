@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { type AddedToken, isCutAsItIs } from "../../../src/text/cutting.ts";
+import { type AddedToken, isCutUnchanged } from "../../../src/text/cutting.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { randomNumbers } from "../../random.ts";
@@ -17,10 +17,10 @@ const flags = { special: false, normalized: false, lstrip: false, rstrip: false,
 
 /** What the kernel does by itself, and the same by the links of the chain: a token that looks around needs them. */
 function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEncoding, TextEncoding] {
-  expect(isCutAsItIs(parts)).toBe(true);
+  expect(isCutUnchanged(parts)).toBe(true);
   const never: AddedToken = { ...flags, id: 400, content: "\u{10ffff}never", singleWord: true };
   const byLinks = { ...parts, addedTokens: [...parts.addedTokens, never] };
-  expect(isCutAsItIs(byLinks)).toBe(false);
+  expect(isCutUnchanged(byLinks)).toBe(false);
   return [
     new TextEncoding({ ...parts, specialTokensAsText }),
     new TextEncoding({ ...byLinks, specialTokensAsText }),

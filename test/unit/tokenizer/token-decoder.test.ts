@@ -50,7 +50,7 @@ test("ids have the bytes of their tokens, up to the first one without a token", 
   }
 });
 
-test("no tokens at all, and one that is longer than a call gives", () => {
+test("no tokens, and one longer than the output of a call", () => {
   expect(new TokenDecoder(buildTokenTable([])).decode(Uint32Array.of(0))).toEqual({
     bytes: new Uint8Array(),
     unknownIndex: 0,

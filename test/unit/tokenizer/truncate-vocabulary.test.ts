@@ -227,8 +227,8 @@ test("the pieces of a text's tokens are its tokens in the smaller tokenizer", ()
         const id = tokenizer.ids.get(token)!;
         return [...ids.subarray(starts[id], starts[id + 1])];
       });
-      const anew = mergeNaively(cut.smaller, word).map((token) => cut.smaller.ids.get(token)!);
-      expect({ seed, word, pieces }).toEqual({ seed, word, pieces: anew });
+      const merged = mergeNaively(cut.smaller, word).map((token) => cut.smaller.ids.get(token)!);
+      expect({ seed, word, pieces }).toEqual({ seed, word, pieces: merged });
     }
   }
 });

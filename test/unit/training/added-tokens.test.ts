@@ -157,8 +157,8 @@ describe("tokens for a tokenizer without a corpus", () => {
   });
 
   test("companion files name new special tokens, and again when extended from there", async () => {
-    const { path } = await makeBase("beside");
-    const output = join(home, "beside-more");
+    const { path } = await makeBase("next");
+    const output = join(home, "next-more");
     await extend(path, { specialTokens: ["<|a|>", "<|b|>"], output });
     const config = JSON.parse(readFileSync(join(output, "tokenizer_config.json"), "utf8"));
     expect(config.additional_special_tokens).toEqual(["<|end|>", "<|a|>", "<|b|>"]);

@@ -178,7 +178,7 @@ test("slices pay with eight threads on eight cores, and with words enough for ea
   expect([7, 8, 16].map((cores) => slicedWordsFor(64, cores))).toEqual([Infinity, 3.2e6, 3.2e6]);
 });
 
-test("one thread adds up words that are few, or of which a slice has no room", async () => {
+test("one thread adds up few words, or words that do not fit in a slice", async () => {
   const few = await countCorpus({ ...options, workerCount: 2, slicedWordsLeast: 100_000 }, () => {});
   expect([few.slices.length, few.counter.words.pretokenCount]).toEqual([0, 60_000 * 14]);
   // A slice has room for 393,000 words of up to 7 bytes if the memory has 256 MB.

@@ -51,7 +51,7 @@ test("the worked example is counted", () => {
   ]);
 });
 
-test("nothing at all has no words", () => {
+test("no text has no words", () => {
   const counter = new WordCounter();
   counter.take(Int32Array.of(0), 1);
   expect(counter.toWordTable().wordCount).toBe(0);
@@ -341,7 +341,7 @@ describe("absorbing", () => {
     expectCounts(counter, naive);
   });
 
-  test("makes room for words of which all, some or none are new", () => {
+  test("makes room for words: all, some or none are new", () => {
     const words = Array.from({ length: 40_000 }, (_, i) =>
       bytesOf(`w${i}${i % 3 === 0 ? " of middle length" : ""}`),
     );

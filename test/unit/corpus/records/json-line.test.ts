@@ -9,7 +9,7 @@ const faultNames = Object.keys(lineFault);
 /** The result of `readLine` for a line between two others. */
 function read(line: string, field = "text"): ReturnType<typeof naiveLine> {
   const before = '{"text":"before"}\n';
-  const text = textOf(`${before}${line}\n{"text":"behind"}\n`);
+  const text = textOf(`${before}${line}\n{"text":"after"}\n`);
   const out = allocateText(3 + Buffer.byteLength(line));
   const cursor = { ...lineCursor(), pos: before.length, outPos: 3 };
   readLine(text, fieldName(field), out, cursor);

@@ -377,7 +377,7 @@ test("runs and packed bits are decoded, and nothing is read after their end", ()
 
 const draw = randomNumbers(4);
 
-/** A random block and what it says: literals and matches of any length, some of which reach into themselves. */
+/** A random block and what it says: literals and matches of any length, some overlap themselves. */
 function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {
   const packed: number[] = [];
   const plain: number[] = [];
