@@ -20,7 +20,6 @@ test("shipped packages are those of the program and two of the build", () => {
   for (const name of [...Object.keys(dependencies), ...Object.keys(packagesInTheBuild)]) {
     expect(names).toContain(name);
   }
-  expect(names).toContain("hysnappy"); // through hyparquet-compressors
   for (const name of ["typescript", "bun", "bun-types", "@biomejs/biome"]) expect(names).not.toContain(name);
   for (const { version, license, sha512 } of packages) {
     expect(version).toMatch(/^\d+\.\d+\.\d+/);

@@ -1,11 +1,18 @@
 import { parquetSchema, type SchemaElement, type SchemaTree } from "hyparquet";
 import { readPage } from "hyparquet/src/column.js";
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js";
-import { compressors } from "hyparquet-compressors";
 import { asOption, phrase, scaled, UserError } from "#runtime";
 import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
 import type { KeptField, KeptValue } from "../kept-fields.ts";
-import { pageAt, pageMemoryBytes, placeOf, readAsParquet, readMetadata, valueCountOf } from "./plan-pages.ts";
+import {
+  decompressors,
+  pageAt,
+  pageMemoryBytes,
+  placeOf,
+  readAsParquet,
+  readMetadata,
+  valueCountOf,
+} from "./plan-pages.ts";
 
 type Column = {
   readonly field: KeptField;
@@ -79,7 +86,7 @@ export class KeptColumnReader {
       element,
       schemaPath,
       codec,
-      compressors,
+      compressors: decompressors,
       parsers,
     };
     for (place.values = []; row >= place.nextRow; ) {

@@ -8,7 +8,7 @@ import {
   type SchemaElement,
 } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
-import { compressors } from "hyparquet-compressors";
+import { snappyUncompressor } from "hysnappy";
 import { asOption, faultOf, phrase, scaled, UserError } from "#runtime";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
@@ -416,9 +416,10 @@ const native =
 /** The runtime refuses smaller chunks. */
 const chunkBytesLeast = 64;
 
-const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
+/** How pages are decompressed, by codec; for `hyparquet`, too. */
+export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
-  SNAPPY: compressors.SNAPPY!,
+  SNAPPY: snappyUncompressor(),
   GZIP: native(gunzipSync),
   ZSTD: native((bytes, limits) => zlibWithZstd().zstdDecompressSync(bytes, limits)),
   BROTLI: native(brotliDecompressSync),
