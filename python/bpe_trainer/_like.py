@@ -64,6 +64,8 @@ def train_new_from_iterator(
     if "special_tokens" in trainer:
         raise TypeError("special_tokens stay those of the tokenizer; give additional ones as new_special_tokens")
     options = Trainer(vocab_size, **trainer)
+    if foreign := options.initial_alphabet - _ALPHABET:
+        raise BpeError(f"initial_alphabet has {min(foreign)!r}, which represents no byte")
     asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
     if method is not None:
@@ -127,16 +129,15 @@ class Trainer:
                 raise BpeError(f"{name} {mark!r}: tokens are bytes here, so they have no such mark")
         if asked["progress_format"] == "json":
             raise BpeError("progress_format 'json': give a function as show_progress")
-        self.initial_alphabet = frozenset(text[:1] for text in asked["initial_alphabet"] or ())
-        if foreign := self.initial_alphabet - _ALPHABET:
-            raise BpeError(f"initial_alphabet has {min(foreign)!r}, which represents no byte")
+        self.initial_alphabet = frozenset(text[0] for text in asked["initial_alphabet"] or () if text)
         self.vocab_size, self.special_tokens, self.limit_alphabet = vocab_size, asked["special_tokens"], asked["limit_alphabet"]
         self.min_frequency, self.max_token_length = asked["min_frequency"], asked["max_token_length"]
         self.is_silent = asked["progress_format"] == "silent"
 
     def refuse_limit(self, alphabet: frozenset[str]) -> None:
         if self.limit_alphabet is not None and self.limit_alphabet < len(alphabet):
-            raise BpeError(f"limit_alphabet {self.limit_alphabet}: the alphabet has {len(alphabet)} bytes, and none is dropped here")
+            what = f"limit_alphabet {self.limit_alphabet}: the alphabet has {len(alphabet)} bytes, and none is dropped here"
+            raise BpeError(f"{what}\nhint: leave it out, or give {len(alphabet)} or more")
 
 
 class Learner:
@@ -162,7 +163,7 @@ class Learner:
         """The model of the learned tokenizer. It has the bytes of the alphabet, and those of the texts."""
         trainer.refuse_limit(alphabet)
         home = Home()
-        is_whole = len(alphabet) == len(_ALPHABET)
+        is_whole = alphabet == _ALPHABET
         special = [token["content"] for token in root["added_tokens"]]
         try:
             like, directory = os.path.join(home.name, "tokenizer.json"), os.path.join(home.name, "out")
@@ -274,7 +275,8 @@ def learn_into(
     """
     root = json.loads(made.to_str())
     if '"ByteLevel"' not in (steps := json.dumps(root["pre_tokenizer"])):
-        raise BpeError(f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}\nhint: its last step must be ByteLevel")
+        what = f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}"
+        raise BpeError(f"{what}\nhint: add ByteLevel(add_prefix_space=False) as its last step, with ByteLevel() as the decoder")
     contents = dict.fromkeys(str(getattr(token, "content", token)) for token in trainer.special_tokens)
     learned = learner.learn(_pipeline(root, contents), texts, trainer, trainer.initial_alphabet, files)
     root["model"].update(trainer.marks, vocab=learned["vocab"], merges=learned["merges"])

@@ -46,17 +46,21 @@ class Tokenizer:
 
 
 def _trained_here(made: Any) -> Any:
-    def learn(texts: Union[Texts, None], trainer: Any, files: Sequence[str] = ()) -> None:
+    def checked(trainer: Any) -> Any:
         trainer = made.model.get_trainer() if trainer is None else trainer
         if not isinstance(trainer, tokenizers.trainers.BpeTrainer) or not isinstance(made.model, tokenizers.models.BPE):
             names = f"{type(trainer).__name__} for {type(made.model).__name__}"
             raise BpeError(f"{names}: only BPE over bytes is learned here\nhint: tokenizers.Tokenizer learns others")
+        return trainer
+
+    def learn(texts: Union[Texts, None], trainer: Any, files: Sequence[str] = ()) -> None:
         learner = Learner(trainer.show_progress and sys.stderr.isatty())
         parameters = {name: getattr(trainer, name) for name in ("vocab_size", *Trainer.DEFAULTS)}
         learn_into(made, texts, Trainer(**parameters), learner, files=files)
         shown_warnings(learner.warned)
 
     def train(files: Sequence[str], trainer: Any = None) -> None:
+        trainer = checked(trainer)
         for path in (paths := texts_of("files", files)):
             if not os.path.isfile(path):
                 raise BpeError(f"{path!r} is not a file")
@@ -66,7 +70,7 @@ def _trained_here(made: Any) -> Any:
 
     def train_from_iterator(iterator: Texts, trainer: Any = None, length: Union[int, None] = None) -> None:
         refuse_no_texts("iterator", iterator)
-        learn(iterator, trainer)
+        learn(iterator, checked(trainer))
 
     made.train, made.train_from_iterator = train, train_from_iterator
     return made

@@ -87,7 +87,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         sources.push(readPunctuation(step, path));
         return;
       default:
-        refuse(path, `the pre-tokenizer ${showValue(step.type)} is not supported`);
+        refuse(path, `the pre-tokenizer ${showValue(step.type)} is not supported`, keepingHint(step));
     }
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
@@ -101,6 +101,24 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   }
   const portable = inFile(path, () => sources.map(formOfHuggingface));
   return { sources: portable, name: null, addsPrefixSpace };
+}
+
+/** The steps of HF that drop text, each with the Split, as Python writes it, that cuts in the same places. */
+const keepingSplits: Readonly<Record<string, (step: Record<string, unknown>) => string>> = {
+  Whitespace: () => 'Split(Regex(r"\\w+|[^\\w\\s]+"), "isolated")',
+  WhitespaceSplit: () => 'Split(Regex(r"\\s+"), "isolated")',
+  BertPreTokenizer: () => 'Split(Regex(r"\\s+"), "isolated"), then Punctuation(),',
+  CharDelimiterSplit: ({ delimiter }) => `Split(${showValue(delimiter)}, "isolated")`,
+};
+
+function keepingHint(step: Record<string, unknown>): string | undefined {
+  const keeping = Object.hasOwn(keepingSplits, String(step.type))
+    ? keepingSplits[String(step.type)]
+    : undefined;
+  return (
+    keeping &&
+    `it drops text, which ids could not give back; ${keeping(step)} cuts in the same places and keeps it`
+  );
 }
 
 const isSame = (sources: readonly string[], others: readonly string[]) =>
@@ -121,12 +139,21 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Isolated") return source;
   const isNullable = inFile(path, () => canBeEmpty(parsePattern(source, oniguruma)));
   const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
-  if (isNullable) refuse(path, `${what}, whose pattern can match the empty string, is not supported`);
+  if (isNullable) {
+    const hint = "write + where there is *, and leave out what is optional; or use behavior Isolated";
+    refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
+  }
   // It keeps matches and drops the text between them. Without such text, this equals Isolated.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
-  return merging(step.behavior, step.invert === true, source) ?? refuse(path, `${what} is not supported`);
+  return (
+    merging(step.behavior, step.invert === true, source) ??
+    refuse(path, `${what} is not supported`, isolatedHint)
+  );
 }
+
+const isolatedHint =
+  "it drops text, which ids could not give back; behavior Isolated cuts in the same places and keeps it";
 
 /**
  * Rewrites an expression so that its matches include the adjacent text. `invert` swaps matches with the text
@@ -155,7 +182,7 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Contiguous") return `${punctuation}+`;
   const merged = merging(step.behavior, false, punctuation);
   if (merged !== undefined) return merged;
-  refuse(path, `Punctuation with behavior ${showValue(step.behavior)} is not supported`);
+  refuse(path, `Punctuation with behavior ${showValue(step.behavior)} is not supported`, isolatedHint);
 }
 
 /** Compiles the splits of a file; errors name the file. */

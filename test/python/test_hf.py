@@ -59,7 +59,7 @@ class Training(unittest.TestCase):
                 "is_file": random.random() < 0.3,
                 "vocab_size": random.choice([20, 60, 280, 400]),
                 "special_tokens": random.sample(SPECIAL, random.randrange(5)),
-                "initial_alphabet": random.choice([[], ALPHABET, random.sample(ALPHABET, 9)]),
+                "initial_alphabet": random.choice([[], ALPHABET, random.sample(ALPHABET, 9), ["新", "é", "Ā", "xy", ""], [*ALPHABET, "新"]]),
                 "limit_alphabet": random.choice([None, None, 30, 60, 256]),
                 "min_frequency": random.choice([0, 0, 1, 3]),
                 "max_token_length": random.choice([None, None, 3]),
@@ -96,13 +96,12 @@ class Training(unittest.TestCase):
 
     def test_what_is_not_equal_is_refused_by_name(self) -> None:
         for words, given in [
-            ("BPE over characters.*Whitespace.*\nhint: ", {"pre_tokenizer": pre_tokenizers.Whitespace()}),
-            ("BPE over characters.*null\nhint: ", {"pre_tokenizer": None}),
-            ("initial_alphabet has '新'", {"initial_alphabet": ["新"]}),
+            ("BPE over characters.*Whitespace.*\nhint: add ByteLevel", {"pre_tokenizer": pre_tokenizers.Whitespace()}),
+            ("BPE over characters.*null\nhint: add ByteLevel", {"pre_tokenizer": None}),
             ("end_of_word_suffix '</w>'", {"end_of_word_suffix": "</w>"}),
             ("continuing_subword_prefix '##'", {"continuing_subword_prefix": "##"}),
             ("progress_format 'json'", {"progress_format": "json"}),
-            ("limit_alphabet 2: the alphabet has 3 bytes", {"limit_alphabet": 2}),
+            ("limit_alphabet 2: the alphabet has 3 bytes.*\nhint: leave it out, or give 3 or more", {"limit_alphabet": 2}),
             ("no texts", {"texts": []}),
         ]:
             with self.assertRaisesRegex(bpe.BpeError, words):
@@ -113,6 +112,8 @@ class Training(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(bpe.BpeError, words):
                 hf.Tokenizer(model).train_from_iterator(["a"], trainer)
+            with self.assertRaisesRegex(bpe.BpeError, words):
+                hf.Tokenizer(model).train([], trainer)
         made = hf.Tokenizer(models.BPE())
         for call in (lambda: made.train_from_iterator("a text"), lambda: made.train("a path"), lambda: made.train([3])):
             with self.assertRaises(TypeError):

@@ -8,6 +8,7 @@ import { exportForm } from "../../../src/pattern/portable-source.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
+import { preTokenizer } from "../pattern/engines.ts";
 import { pretokenEnds } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 
@@ -145,6 +146,44 @@ test("--pattern for HF's engine reads empty matches, too; for tiktoken's they ar
   expect(huggingfaceSources).toEqual(["x|(?=\\p{Lu})"]);
   expect(pretokenEnds(compiled, Buffer.from("someCamelCase"))).toEqual([4, 9, 13]);
   expect(errorOf(() => compilePattern(["x|(?=\\p{Lu})"])).message).toContain("can match the empty string");
+});
+
+test("a step that drops text is refused with the Split that cuts in the same places", () => {
+  const random = randomNumbers(63);
+  const texts = ["", " ", " a-b  c\n", "the\u00a0end, 3.5 -- x_y!", "\u3000新しい。\u0085\u200b\u2028é!?"];
+  texts.push(...Array.from({ length: rounds(60) }, () => randomText(random, 12)));
+  const cases: [Step, string, Step[], RegExp | string][] = [
+    [{ type: "Whitespace" }, 'r"\\w+|[^\\w\\s]+"', [split("\\w+|[^\\w\\s]+")], /^\s*$/],
+    [{ type: "WhitespaceSplit" }, 'r"\\s+"', [split("\\s+")], /^\s*$/],
+    [
+      { type: "BertPreTokenizer" },
+      'r"\\s+"), "isolated"), then Punctuation()',
+      [split("\\s+"), { type: "Punctuation", behavior: "Isolated" }],
+      /^\s*$/,
+    ],
+    [{ type: "CharDelimiterSplit", delimiter: "-" }, 'Split("-",', [split({ String: "-" })], "-"],
+    [split({ String: "-" }, "Removed"), "Isolated", [split({ String: "-" })], "-"],
+    [
+      { type: "Punctuation", behavior: "Removed" },
+      "Isolated",
+      [{ type: "Punctuation", behavior: "Isolated" }],
+      /^\p{P}$/u,
+    ],
+  ];
+  const piecesOf = (steps: readonly Step[]) => preTokenizer({ type: "Sequence", pretokenizers: [...steps] });
+  for (const [step, hint, keeping, dropped] of cases) {
+    expect(errorOf(() => readPreTokenizer(sequenceOf([step]), "a")).hint).toContain(hint);
+    const [theirs, offered] = [piecesOf([step]), piecesOf(keeping)];
+    const isDropped = (piece: string) =>
+      typeof dropped === "string" ? piece === dropped : dropped.test(piece) || piece === "\u0085";
+    for (const text of texts) {
+      expect(offered(text).join("")).toBe(text);
+      expect([step, offered(text).filter((piece) => !isDropped(piece))]).toEqual([
+        step,
+        theirs(text).filter((piece) => !isDropped(piece)),
+      ]);
+    }
+  }
 });
 
 test("what no expression can say is refused with its reason", () => {
