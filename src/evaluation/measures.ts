@@ -116,6 +116,8 @@ export type Measure<Of> = {
   readonly formula: string;
   /** Whether it applies only to texts with spaces between words. */
   readonly isOfWords?: boolean;
+  /** What has to be counted or given for it besides tokens and words; undefined if nothing. */
+  readonly needs?: "numbers" | "model";
   /** Null if there is none. */
   readonly value: (of: Of) => number | null;
   /** Formats the value with its unit. */
@@ -151,8 +153,14 @@ const wordField = <Name extends string>(...about: Parameters<typeof field<Name>>
 /** Likewise, for the numbers of a text. */
 function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Measure<Measures> {
   const { value, ...measure } = field(...about);
-  return { ...measure, value: ({ numbers }) => numbers && value(numbers) };
+  return { ...measure, needs: "numbers", value: ({ numbers }) => numbers && value(numbers) };
 }
+
+/** Likewise, for the costs of a model. */
+const costField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
+  ...field(...about),
+  needs: "model" as const,
+});
 
 /** The measures of a tokenizer on a text, and on all texts together, in the order of CSV columns. */
 export const textMeasures: readonly Measure<Measures>[] = [
@@ -262,14 +270,14 @@ export const textMeasures: readonly Measure<Measures>[] = [
     "long numbers whose tokens are threes from the left, divided by all",
     percent,
   ),
-  field(
+  costField(
     "flopsPerByte",
     "FLOPs per byte",
     "lower",
     "FLOPs of the model for a token, divided by bytes per token",
     scaled,
   ),
-  field(
+  costField(
     "relativeCost",
     "cost relative to the first",
     "lower",
@@ -277,8 +285,6 @@ export const textMeasures: readonly Measure<Measures>[] = [
     decimal(3),
   ),
 ];
-
-const from = (key: string) => textMeasures.findIndex((measure) => measure.key === key);
 
 const repeatedKeys = new Set([
   "words_per_token",
@@ -295,10 +301,10 @@ const repeatedKeys = new Set([
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
 /** Measured only on request. */
-export const digitMeasures = textMeasures.slice(from("numbers"), from("flops_per_byte"));
+export const digitMeasures = textMeasures.filter(({ needs }) => needs === "numbers");
 
 /** Measures that need a model. */
-export const costMeasures = textMeasures.slice(from("flops_per_byte"));
+export const costMeasures = textMeasures.filter(({ needs }) => needs === "model");
 
 /** The costs of a vocabulary for a model, independent of texts. */
 export const modelMeasures: readonly Measure<ModelCost>[] = [

@@ -361,7 +361,7 @@ export type Result = { readonly madeOf: ResultSources; readonly files: Files };
 type Files = readonly (readonly [path: string, sha256: string])[];
 
 /** Stores the current files of an output with their sources. */
-export function keepResult(
+export function rememberResult(
   cache: CacheDirectory,
   temporaryPath: string,
   place: string,

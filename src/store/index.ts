@@ -7,9 +7,9 @@ export {
   contentsOf,
   type EntryId,
   isUpToDate,
-  keepResult,
   type ResultSources,
   readResult,
+  rememberResult,
   wordsVersion,
 } from "./cache-directory.ts";
 export { describeCounts } from "./content-hash.ts";

@@ -2,7 +2,15 @@ import type { Report } from "#jobs";
 import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, codeIdentity } from "#runtime";
-import { contentsOf, isUpToDate, keepResult, pathOf, placeOf, type ResultSources, readResult } from "#store";
+import {
+  contentsOf,
+  isUpToDate,
+  pathOf,
+  placeOf,
+  type ResultSources,
+  readResult,
+  rememberResult,
+} from "#store";
 import type { OpenCache } from "./count-memory.ts";
 import { identify } from "./count-words.ts";
 import type { Corpus } from "./learn-merges.ts";
@@ -49,7 +57,7 @@ export class FormerRun {
     const { cache, directory, scratchPath } = this.cached;
     const madeOf = this.madeOf(cache.countedContents());
     if (madeOf === undefined) return;
-    keepResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
+    rememberResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
   }
 
   /** Returns the sources; undefined if an input cannot be read again, or if other code may have the same version. */

@@ -22,7 +22,7 @@ import {
   CacheDirectory,
   contentsOf,
   isUpToDate,
-  keepResult,
+  rememberResult,
   type ResultSources,
   readResult,
 } from "../../src/store/cache-directory.ts";
@@ -226,7 +226,7 @@ test("a mutated .result of a cache is no result that is up to date, and is set a
     inputs: [["é.txt", "0123456789abcdef-1-2"]],
     counts: [["a.counts", "7"]],
   };
-  keepResult(cache, join(mutants, "result"), valid, [], madeOf);
+  rememberResult(cache, join(mutants, "result"), valid, [], madeOf);
   const [result] = filesOf(path, ".result");
   const file = readFileSync(result!);
   expect(isUpToDate(readResult(cache, valid)!, valid, [], madeOf)).toBe(true);
