@@ -11,7 +11,7 @@ export type SaveOptions = {
   readonly formats?: readonly string[] | undefined;
 };
 
-/** @internal Checks the library's arguments. */
+/** @internal Checks the options of a library call, and returns the names of the formats. */
 export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
   const { formats: names } = checkOptions(call, options, { formats: textsArgument });
   const unknown = names?.find((name) => !writtenFormats.includes(name));
@@ -35,8 +35,8 @@ export async function loadFormats(): Promise<LoadedFormats> {
 }
 
 /**
- * @internal Returns the files of the named formats, or of all that can hold the tokenizer. Throws a UserError
- * if a named one cannot.
+ * @internal Returns the tokenizer's files in the named formats, or in all that can hold it. Throws a
+ * UserError if a named format cannot hold it.
  */
 export function selectFiles(
   formats: LoadedFormats,
@@ -55,7 +55,7 @@ export function selectFiles(
   throw new UserError(joined(refusals, "; "));
 }
 
-/** @internal Combines a vocabulary with the other settings that its files state. */
+/** @internal Combines a vocabulary with the settings of its training that files also store. */
 export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): FinishedTokenizer => ({
   vocabulary,
   normalization: training.normalization,
@@ -68,7 +68,7 @@ export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): F
 export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
   new Map(files.map(({ name, chunks }) => [name, concatenate(chunks())]));
 
-/** A chunk is valid until the next one is requested. */
+/** Joins chunks, each of which is valid only until the next one is requested. */
 function concatenate(chunks: Iterable<Uint8Array>): Uint8Array<ArrayBuffer> {
   const parts = Array.from(chunks, (chunk) => chunk.slice());
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

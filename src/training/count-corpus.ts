@@ -47,12 +47,12 @@ export type CountOptions = {
   /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if there is room. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /**
-   * The minimum number of words for which each thread adds up one slice of all threads' words, if there is
-   * room; never if left out.
+   * From this number of words on, each thread adds up one slice of all threads' words, if memory has room. If
+   * left out, words are never added up in slices.
    */
   readonly slicedWordsLeast?: number | undefined;
   /**
-   * Awaited between slices of work without progress to report; yields to the event loop if left out. It may
+   * Awaited between slices of work that report no progress; yields to the event loop if left out. It may
    * throw to end the run.
    */
   readonly rest?: (() => Promise<void>) | undefined;
@@ -66,7 +66,7 @@ type CorpusCounts = {
   /** The words that are not in sorted runs. */
   readonly counter: SpillingCounter;
   /**
-   * The words that threads added up in slices: tables without common words, also none in common with the
+   * The words, if threads added them up in slices. No word is in two of the tables, or in a table and the
    * counter.
    */
   readonly slices: readonly WordTable[];
@@ -87,9 +87,9 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
     return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics, idCounts: [] };
-  // One for each thread, and one for a worker that replaces the main thread.
+  // One for each worker, for the main thread, and for a worker that replaces the main thread.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
-  // In the end this thread has the memory of all.
+  // When the words are added up, this thread may use the memory of all threads.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   let bytesDone = 0;
   const threads = await runTasks(
@@ -129,7 +129,10 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   return { counter, slices: [], runs, statistics, idCounts };
 }
 
-/** The tables of all threads. Posting the objects of 64 threads to each takes 11 ms; as text, 1 ms. */
+/**
+ * The word tables of all threads, for each thread. Posting the objects for 64 threads to each of them takes
+ * 11 ms; as JSON, 1 ms.
+ */
 type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
 
 const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
@@ -138,8 +141,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads have at least this many words, and room to add them up in slices. Sorted runs are added
- * up in another way. If memory is short, one thread adds up table after table.
+ * Whether the threads have at least `wordsLeast` words, no sorted runs, which are added up in another way,
+ * and room to add up the words in slices. Otherwise one thread adds up table after table.
  */
 export function canSlice(
   rests: readonly ThreadWords[],
@@ -152,7 +155,8 @@ export function canSlice(
     rests.length > 1 &&
     rests.every(({ runs }) => runs.length === 0) &&
     sum((tables) => tables.distinctWordCount) >= wordsLeast &&
-    // The tables, their slices, which may be twice as large, and the lists of these, in parts and joined.
+    // The tables, their slices, which may be twice as large, and lists of the slices' words: each table in
+    // parts, and joined.
     sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
       (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
   );
@@ -174,7 +178,10 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   if (found.firstInvalidByte >= 0 && isFirst) sum.firstInvalidByte = found.firstInvalidByte;
 }
 
-/** Adds up the words of the threads in the counter. Returns all sorted runs, including those written meanwhile. */
+/**
+ * Adds the threads' words to the counter. Returns all sorted runs, including those that the counter writes
+ * meanwhile.
+ */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
   // The thread with the most words comes first: the counter takes over its memory, and adds the others'
@@ -185,18 +192,18 @@ function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<un
   return [...runs, ...counter.runs];
 }
 
-/** Each writer of sorted runs has a unique name, even if a corpus is counted in several passes. */
+/** Numbers the writers of sorted runs: each has a unique name, even if a corpus is counted in several passes. */
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 
 const smallestRangeSizeBytes = scaled(1 << 20, 128);
 const largestRangeSizeBytes = scaled(1 << 23, 512);
-/** With this many, waiting for the last range of one thread takes only a small share of the total time. */
+/** With this many ranges per thread, waiting for the last one takes only a small share of the total time. */
 const rangesPerThread = 16;
 
 /**
- * Whether the main thread counts: not if the others wait for what it reads, which it would do too slowly
- * between windows. A single stream may be so short that no other thread is needed.
+ * Whether the main thread also counts. It does not if it reads streams for other threads: while it counted a
+ * window, they would wait. A single stream with one thread is counted where it is read.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
@@ -224,14 +231,14 @@ function setupOf(
   };
 }
 
-/** Returns text bytes whose memory also has room for the tables of special tokens, and some megabytes for others. */
+/** The least `textBytesMax` for which memory has room for the tables of special tokens, and 4 MB for other tables. */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
 
 /** Returns how inputs are split into tasks. */
 function cuttingOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
-  // Inputs that are counted separately are sorted and written by each thread that counts a part of them.
+  // Each thread that counts a part of such an input sorts and writes its words, so the parts are large.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
@@ -247,11 +254,11 @@ function cuttingOf(options: CountOptions): RangePlanOptions {
 /** The initial data of a counting thread. */
 export type CountSetup = SpillingOptions &
   Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
-    /** The code shared by all threads. */
+    /** The compiled kernel, which all threads share. */
     readonly kernelModule: WebAssembly.Module;
     /** This thread's name, unique among all that write runs to one directory. */
     readonly name: string;
-    /** Distinct words of each thread, by its index: written by the thread, read by the main thread. */
+    /** The number of distinct words of each thread, by its index: written by the thread, read by the main thread. */
     readonly distinctWordCounts: Float64Array;
   };
 
@@ -260,16 +267,19 @@ export type ThreadWords = {
   readonly words: PackedCounts;
   readonly runs: readonly SortedRun[];
   /**
-   * One slice of the hashes, with the words of all threads, if they were added up in slices. Then `words` is
-   * consumed.
+   * If words were added up in slices: the words of all threads in this thread's slice of the hashes. `words`
+   * is then consumed.
    */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;
 };
 
-/** Loading the code for mapping takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
+/**
+ * The size from which on a file is mapped. Loading the code for mapping costs each thread some 1.5 million
+ * cycles, as much as mapping saves for 10 MB.
+ */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
-/** The ids of a window take at most as many bytes as a window of counted text. */
+/** The window of lifted text is so small that its ids take at most as many bytes as a window of counted text. */
 const windowIdBytes = scaled(1 << 20, 16);
 
 /** The work of one counting thread: counts tasks and keeps their words. */
@@ -304,7 +314,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return this.texts.offsetByte;
   }
 
-  /** Counts a task, window by window; returns the statistics of the range that ends with it, if one does. */
+  /** Counts a task, window by window. Returns the statistics of the range if the task ends it. */
   *take(task: Task): Generator<number, RangeStatistics | undefined> {
     const { counter, setup, index } = this;
     const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;
@@ -320,7 +330,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return step.value;
   }
 
-  /** With `leavesMemory`, writes all words to sorted runs, if there are any runs. */
+  /** Ends counting. With `leavesMemory`, writes all words to sorted runs if some have already been written. */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);
   }
@@ -336,7 +346,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
   }
 
-  /** Adds up one slice of all threads' words, of one kind in each round. Returns false if there is no room. */
+  /** Adds up one kind of word in one slice of all threads' words in each round. Returns false if there is no room. */
   *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
       const tables: PackedTables[] = JSON.parse(common!.json);
@@ -348,7 +358,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return true;
   }
 
-  /** Makes a table of the slice. */
+  /** Turns the added-up words of the slice into a word table. */
   *endShare(): Generator<undefined, void> {
     discardRound(this.packed!, sliceRounds - 1);
     this.slice = yield* this.sliceCounter!.listWords();

@@ -24,10 +24,10 @@ import {
 import { type CorpusOptions, checkNotEmpty, countWords } from "./count-words.ts";
 import { weightParts, weightsOf } from "./weights.ts";
 
-/** The inputs of a language, or of its dev text: a path, a glob, a directory. */
+/** A path, a glob or a directory with text of a language, or with its dev text. */
 export type LanguageFile = LanguageOfInput & { readonly file: string };
 
-/** Lists the files of the languages, then those of their dev text; undefined without languages. Reads none. */
+/** Lists the files of all languages, then those of their dev text; undefined without languages. Reads no file. */
 export function languageFilesOf({
   languages,
   languagesDev = [],
@@ -76,7 +76,10 @@ export function languagesOf(
   return languages;
 }
 
-/** The words of each language, and of its dev text; null if languages are compared by their training text. */
+/**
+ * The words of each language's training text and of its dev text; `dev` is null if languages are compared by
+ * their training text.
+ */
 export type LanguageTables = {
   readonly train: readonly WordTable[];
   readonly dev: readonly WordTable[] | null;
@@ -153,17 +156,17 @@ export async function countGroups(
       const { pretokenCount: wordCount, wordCount: distinctWordCount } = totalsOf(tables[i]!);
       return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
     }),
-    /** Call it when the result is written, to put new words into the cache. The tables must not change before. */
+    /** Puts new words into the cache. Call it when the result is written; until then the tables must not change. */
     async keepRest() {
       for (const keep of rests) await keep();
     },
   };
 }
 
-/** The counting results of a language. */
+/** What was counted for a language: its record without the token counts. */
 type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount" | "plainTokenCount">;
 
-/** The text of one table: all inputs, or a language, or its dev text. Its inputs are grouped by weight. */
+/** The text that is counted into one table: all inputs, those of a language, or its dev text, grouped by weight. */
 type CountedText = {
   readonly language: string | undefined;
   readonly isDev: boolean;
@@ -175,7 +178,7 @@ type CountedText = {
   }[];
 };
 
-/** Lists all languages first, then the dev text of each. */
+/** Lists the training text of all languages, then the dev text of each. */
 function textsOf(
   { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
   weights: readonly InputWeight[],
@@ -199,7 +202,7 @@ function textsOf(
   );
 }
 
-/** Throws a UserError for a language without words, and if weights leave none. */
+/** Throws a UserError for a language without words, and if weights round all counts to 0. */
 function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]): void {
   const empty = texts[tables.findIndex(({ wordCount }) => wordCount === 0)];
   if (empty === undefined) return;
@@ -214,8 +217,8 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
 }
 
 /**
- * Adds up the tables times their weights: exactly, then rounded once, half up. Words that round to 0 are
- * removed.
+ * Returns the sum of the tables, each multiplied by its weight. The sum is exact, then rounded once, half up.
+ * Words whose count becomes 0 are removed.
  */
 export function* addWeighted(
   tables: readonly WordTable[],

@@ -13,10 +13,13 @@ export type CountMemory = {
   readonly countsOptions: CountsOptions;
 };
 
-/** Upper bound of memory for a byte of text: distinct words of three bytes, in half-empty tables. */
+/**
+ * Upper bound of the memory for words per byte of text: the text is distinct words of three bytes, and tables
+ * are half empty.
+ */
 const wordBytesPerTextByte = scaled(40, 1e15);
 
-/** Memory of this many times the text's size has room for its words, unless the text was made to prevent it. */
+/** A kernel memory of this many times the text's size has room for its words, unless the text was made to fill it. */
 const kernelBytesPerTextByte = 16;
 
 /** Upper bound of the text in the ranges, if it is known before reading. */
@@ -27,15 +30,16 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 }
 
 /**
- * Returns the number of simultaneous memories for words: of each thread, of a worker that replaces another,
- * and of the merges, which start before all others are freed. A thread has a second one for separately
- * counted words.
+ * Returns the number of kernel memories for words that exist at once: one for each thread, one for a worker
+ * that replaces another, and one for learning merges, which starts before the others are freed. If inputs are
+ * counted separately, each thread has a second one.
  */
 export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;
 
 /**
- * Returns when each counting thread writes sorted runs; undefined if memory suffices for any text of that size.
+ * Returns the options for writing sorted runs; undefined if memory suffices for any text of at most
+ * `textBytesMax` bytes.
  *
  * @param textBytesMax upper bound of the text, if known
  */
@@ -56,15 +60,15 @@ export function runOptionsOf(
 export type OpenCache = {
   readonly cache: Cache;
   readonly directory: CacheDirectory;
-  /** The directory for files of this run. */
+  /** Returns the directory for files of this run. */
   readonly scratchPath: () => string;
-  /** Call it at the end: if the cache exceeds its limit, removes the least recently used files. */
+  /** Removes the least recently used files if the cache exceeds its limit. Call it at the end. */
   readonly shrink: () => void;
 };
 
 /**
- * Opens the memory for counting, with a directory for words that do not fit, and the cache, if requested. The
- * caller must remove the directory (`memory.scratch`).
+ * Opens the memory for counting, with a directory for words that do not fit, and the cache if one is
+ * requested. The caller must remove that directory (`memory.scratch`).
  */
 export function openMemory(
   { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cache" | "cacheLimit">,

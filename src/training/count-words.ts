@@ -36,15 +36,18 @@ export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" |
   /** Word counts from files, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
   /**
-   * Awaited between slices of work without progress to report; yields to the event loop if left out. It may
+   * Awaited between slices of work that report no progress; yields to the event loop if left out. It may
    * throw to end the run.
    */
   readonly rest?: (() => Promise<void>) | undefined;
-  /** The available memory; all there is if left out. */
+  /** The memory that may be used; all memory of the machine if left out. */
   readonly memory?: CountMemory | undefined;
-  /** The words of earlier runs. It requires `memory`. The ranges are then whole inputs. */
+  /** The words of earlier runs. Requires `memory`. All ranges must then be whole inputs. */
   readonly cache?: Cache | undefined;
-  /** The number of parts of the corpus that are counted one after the other, each by its `ranges`; defaults to 1. */
+  /**
+   * If a corpus is counted in parts, one after the other, each by its `ranges`: the number of parts. Defaults
+   * to 1.
+   */
   readonly partCount?: number;
 };
 
@@ -66,10 +69,13 @@ export type CountedWords = {
   readonly statistics: readonly RangeStatistics[];
 };
 
-/** Called with the size of a word table before it is made, if known; throws if it is too large. */
+/**
+ * Called with the size of a word table before the table is made, if it is known. Throws if the table would be
+ * too large.
+ */
 type CheckSize = (size: TableSize) => void;
 
-/** Call it when the result is written, to put new words into the cache. */
+/** `keepRest` puts new words into the cache. Call it when the result is written. */
 type KeepRest = { readonly keepRest?: () => Promise<void> };
 
 /** Counts the words of the corpus and the counts files. Words in the cache are not counted again. */
@@ -89,7 +95,7 @@ export async function countWords(
   return counted;
 }
 
-/** Counts the inputs that the cache lacks, and adds the words that it has. */
+/** Counts the inputs that the cache lacks, and adds the words that the cache has. */
 async function countWithCache(
   cache: Cache,
   options: CorpusOptions,
@@ -102,11 +108,12 @@ async function countWithCache(
   await identify(cache, inputs, report);
   const statistics: RangeStatistics[] = [];
   const runs: SortedRun[] = [];
-  /** Inputs that are already counted in this run, or not wanted. */
+  /** Inputs that were already counted in this run, or that are outside the ranges. */
   const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
   let fresh = emptyTable;
   let known: WordTable | undefined;
-  // One round, unless a sum in the cache turns out to be damaged.
+  // There is one round, unless a sum in the cache turns out to be damaged: then its inputs are counted in a
+  // second one.
   for (let round = 0; known === undefined; round++) {
     await runSliced(cache.plan(had), rest);
     const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
@@ -118,7 +125,7 @@ async function countWithCache(
       ranges,
       countedPerInput: new Set(indices.filter((index) => cache.canKeep(index))),
       workerCount: workerCountFor?.(textBytes) ?? options.workerCount,
-      // They were added in the first round.
+      // The counts files were added in the first round.
       ...(round > 0 && { countsFiles: undefined }),
     };
     const meanwhile = function* (): Generator<undefined, void> {
@@ -140,8 +147,8 @@ async function countWithCache(
     }
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
-  // Words on disk go into the cache at once, because the run may still fail; if there are many parts, all
-  // words do, to free memory.
+  // Words on disk go into the cache at once, because the run may still fail. If the corpus has several parts,
+  // all words go, to free memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
@@ -158,7 +165,7 @@ async function countWithCache(
   };
 }
 
-/** Identifies the contents of the inputs, and which of `others` the cache has. */
+/** Identifies the contents of the inputs, and determines which of `others` the cache has. */
 export async function identify(
   cache: Cache,
   inputs: readonly Input[],
@@ -175,7 +182,7 @@ export async function identify(
   }
 }
 
-/** Runs `work` between the turns of `main`. If `main` fails, the rest of the work is dropped. */
+/** Runs slices of `work` while `main` is pending. If `main` fails, drops the rest of the work. */
 async function runBetween<T>(work: Generator<unknown, void>, main: Promise<T>): Promise<T> {
   let isFailed = false;
   main.catch(() => {
@@ -205,20 +212,23 @@ async function countWithoutCache(
   return { words, pretokenCount: sumOf(words.counts), statistics, runs };
 }
 
-/** With fewer cores slices gain nothing, and cost processor time. */
+/** With fewer cores, adding up in slices gains no time, and costs processor time. */
 const slicingCores = scaled(8, 1);
-/** One thread adds up fewer words in some 50 ms, and is half done before the others have started. */
+/** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
 const slicedWordsLeast = scaled(1e6, 2);
-/** A slice takes a thread some 0.8 MB in addition to its words: a twentieth of the time to count this many. */
+/**
+ * A slice needs some 0.8 MB in each thread, in addition to its words. Setting that up takes a twentieth of the
+ * time to count this many words.
+ */
 const slicedWordsPerThread = scaled(50_000, 1);
 
-/** Returns the total number of words from which it pays that each thread adds up a slice. */
+/** Returns the total number of words from which on adding up in slices is faster. */
 export function slicedWordsFor(threadCount: number, coreCount: number): number {
   if (Math.min(threadCount, coreCount) < slicingCores) return Number.POSITIVE_INFINITY;
   return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);
 }
 
-/** Counts the corpus, without adding up its words and those of the counts files. */
+/** Counts the corpus. Does not yet add up the words of the threads, sorted runs and counts files. */
 export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
   report: Report,
@@ -233,13 +243,13 @@ export async function countParts(
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
-  // Unsorted counts are added to the words of a counter.
+  // Unsorted counts are added to the words of one counter, which slices do not have.
   const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),
   );
-  // With several parts, inputs are checked when all are counted.
+  // If the corpus has several parts, inputs are checked when all parts are counted.
   if (partCount === 1) for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;
   if (countsFiles !== undefined) await runSliced(countsFiles.addUnsortedTo(counter), rest);
@@ -255,8 +265,8 @@ export async function countParts(
 }
 
 /**
- * Throws if there was no text. For streams, compressed files and records, this is only known at the end.
- * Ranges of a plan may be a part of the corpus without text.
+ * Throws if there was no text. Only for streams, compressed files and records, where this is known only at
+ * the end. Given ranges may be a part of the corpus without text.
  */
 export function checkNotEmpty(
   { inputs, ranges }: CorpusOptions,

@@ -62,8 +62,8 @@ type AskedBase = Pick<RequestedTraining, "pattern" | "rename"> & {
 };
 
 /**
- * Opens the tokenizer to extend, as a base, and its training record. `pattern` is for files that do not state
- * one. Throws a UserError if it cannot be extended.
+ * Opens a tokenizer to extend, with its training record. `pattern` is for files that do not state one. Throws
+ * a UserError if the tokenizer cannot be extended.
  */
 export async function openBase(asked: AskedBase, warn: Warn) {
   const path = asked.extend;
@@ -88,14 +88,17 @@ type OpenedBase = {
   readonly recorded: RecordedTraining | undefined;
 };
 
-/** Renames special tokens of the base, and returns it with functions to add tokens. */
+/**
+ * Renames special tokens of the base. Returns the base with functions that look up tokens and find merges of
+ * seeds.
+ */
 function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
   for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
   const parts = names.size === 0 ? opened.parts : renameSpecialTokens(opened.parts, names);
   let keys: ReadonlyMap<string, number> | undefined;
-  const lateKeys = () => {
+  const lazyKeys = () => {
     keys ??= idsByKey(parts);
     return keys;
   };
@@ -108,16 +111,16 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
     recorded: recorded && {
       ...recorded,
       specialTokens: recorded.specialTokens.map(nameOf),
-      // A renamed token no longer only fills the vocabulary.
+      // A renamed token is no longer a reserved one.
       reservedTokens: recorded.reservedTokens.filter((text) => !names.has(text)),
     },
-    idOfKey: (key: string) => lateKeys().get(key),
+    idOfKey: (key: string) => lazyKeys().get(key),
     makeSeeds: (seeds: readonly string[]) =>
-      findSeedMerges(parts, seeds.length === 0 ? new Map() : lateKeys(), seeds),
+      findSeedMerges(parts, seeds.length === 0 ? new Map() : lazyKeys(), seeds),
   };
 }
 
-/** Renames special tokens in the files; every other byte stays. */
+/** Renames special tokens in the files, and changes nothing else. */
 const renameInFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
@@ -127,8 +130,8 @@ const renameInFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFi
 });
 
 /**
- * Throws a usage error for an unknown token, one that is found in text in another way, and a text that
- * another token has.
+ * Throws a usage error if the base has no such special token, if the token is also a learned one, and if
+ * another token has the new text.
  */
 function checkRename(
   parts: TokenizerParts,
@@ -162,7 +165,7 @@ export function checkBase({ model, tokens, description }: TokenizerParts): void 
   throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
 }
 
-/** Learns merges on top of a base: its tokens keep their ids, and new ones get the following ids. */
+/** Learns merges on top of a base. The base's tokens keep their ids, and new tokens get the following ids. */
 export async function learnBeyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
   const { parts } = base;
   const startTokens = await runSliced(startTokensOf(parts), run.rest);
@@ -179,7 +182,7 @@ export async function learnBeyondBase(base: Base, training: Training, run: Corpu
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report) {
-      // The new merges start with the tokens into which the base's merges cut a word.
+      // Learning starts with the tokens into which the base's merges cut each word.
       const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);
       const merges = await learnPairs(segmented, mergeOptions, run, report);
       return async () => {
@@ -191,7 +194,7 @@ export async function learnBeyondBase(base: Base, training: Training, run: Corpu
             training.padTo,
           ),
         );
-        // Each new token must be reachable by merging.
+        // Encoding must be able to produce each new token.
         for (const extension of extensions)
           await runSliced(checkReachable(parts, extension, base.seedTokenCount), run.rest);
         const tokenCountBefore = weightedLength(segmented.starts, words.counts);
@@ -290,18 +293,21 @@ export async function extensionProduct(
   };
 }
 
-/** Returns what loading the first of the extended files gives, with the pattern and the special tokens of the base. */
+/**
+ * Returns the tokenizer that loading the first of the extended files gives. Pattern and special tokens are
+ * those of the base where the files do not state them.
+ */
 function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Extension): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // The training record next to the base may have former names. There is no record inside a file.
+    // The path is not the base's: the training record next to the base may have the names before renaming.
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));
   const addedTokens = [...parts.addedTokens, ...newSpecials(extension)];
   const { pattern, normalization, addsPrefixSpace, description } = parts;
   const resolved = { name: description.patternName, sources: description.patternSources, compiled: pattern };
-  // These files hold neither a pattern nor special tokens.
+  // Files of these formats hold neither a pattern nor special tokens.
   const isBare = format.name === "gpt2" || format.name === "tiktoken";
   const options = isBare
     ? { pattern: resolved, specialTokens: addedTokens.map(({ content, id }) => ({ text: content, id })) }
@@ -311,8 +317,8 @@ function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Exten
 }
 
 /**
- * Reads the new `tokenizer.json` if its special tokens changed, because HF determines where they are found,
- * and their ids. Throws a UserError if HF would not read it as intended.
+ * If special tokens were added or renamed, reads the new `tokenizer.json`, because HF determines where they
+ * are found, and their ids. Throws a UserError if HF would not read it as intended.
  */
 function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
   const added = newSpecials(extension);

@@ -22,8 +22,8 @@ import {
 import type { TokenWords } from "#words";
 
 /**
- * Gives a base's added tokens the bytes that a merge would have to spell: in HF's files they are keys of the
- * vocabulary like all others, so the text "Ġlo" represents " lo".
+ * Gives each added token the bytes that its text spells as a key. In HF's files added tokens are keys of the
+ * vocabulary like all others, so an added token "Ġlo" is also the merged token " lo".
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
@@ -38,8 +38,8 @@ export function withKeyBytes(base: TokenizerParts): TokenizerParts {
 }
 
 /**
- * Returns the base's tokens as start tokens of the merge engine: ids of the base are token numbers of the
- * engine.
+ * Returns the base's tokens as start tokens of the merge engine. The engine's number of a token is its id in
+ * the base.
  */
 export function* startTokensOf(base: TokenizerParts): Generator<undefined, StartTokens> {
   const { idLimit, bytes, starts } = base.tokens;
@@ -47,15 +47,15 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
 }
 
 /**
- * Returns the tokens that no merge of the base produces. Tokens with characters that represent no byte are
- * left out: no merge can spell their key.
+ * Returns the tokens that no merge of the base produces. Leaves out tokens whose key has characters that
+ * represent no byte, because no merge can spell it.
  */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
   const contents = new Map(allAddedTokens(base).map(({ id, content }) => [id, content]));
   const ids: number[] = [];
   for (let id = 0; id < tokens.idLimit; id++) if (tokenBytesOf(tokens, id).length > 0) ids.push(id);
-  // A token without bytes takes no space in the table, so the others are its words, end to end.
+  // A token without bytes takes no space in the table, so the other tokens are adjacent words in it.
   const starts = Uint32Array.from([...ids.map((id) => tokens.starts[id]!), tokens.bytes.length]);
   const table = { wordCount: ids.length, bytes: tokens.bytes, starts, counts: new Float64Array(ids.length) };
   const made = yield* segmentWords(table, { ...model, wholeTokens: null }, tokens);
@@ -75,10 +75,10 @@ const isAlone = ({ tokens, starts }: TokenWords, word: number, id: number) =>
 /** Returns the key of a token in HF's files. */
 const keyOf = encodeBytes;
 
-/** Upper bound for all new tokens together: they are kept in memory and written as text. */
+/** Upper bound of the bytes of all new tokens: they are kept in memory and written as text. */
 const newBytesMax = 2 ** 28;
 
-/** Assigns ids to the results of merging. `known` are the tokens that the engine was given. */
+/** Assigns ids to the learned merges. `known` are the tokens that the engine was given. */
 export function numberExtension(
   base: TokenizerParts,
   merges: Merges,
@@ -117,10 +117,7 @@ export function numberExtension(
   };
 }
 
-/**
- * Returns the extension of a run for `count` new tokens: the first merges of a run for more. It includes all
- * of the seed tokens' merges.
- */
+/** Returns the extension by the first `count` new tokens. It includes all merges of the seed tokens. */
 export function truncateExtension(extension: Extension, count: number, seedMergeCount: number): Extension {
   const { tokens, merges } = extension;
   if (tokens.length <= count) return extension;
@@ -151,8 +148,8 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
 }
 
 /**
- * Returns the merges that produce seeds, on top of the base's, and the seeds that it already has. `keys` are
- * its tokens' keys.
+ * Returns the merges that produce the seeds from the base's tokens, and the seeds that the base already has.
+ * `keys` are the ids of the base's tokens by their keys.
  */
 export function findSeedMerges(
   base: TokenizerParts,
@@ -183,7 +180,10 @@ export function findSeedMerges(
   };
 }
 
-/** Returns seeds that are tokens in no sentence: words after a space, with which the base merges their beginning. */
+/**
+ * Returns seeds that never become a token after a space, because the base merges the space with their
+ * beginning. Only a seed that starts with a letter, and that the pattern joins with a space, is one.
+ */
 function spacelessSeeds(
   pattern: CompiledPattern,
   seeds: readonly string[],
@@ -223,7 +223,7 @@ export function renameSpecialTokens(
   };
 }
 
-/** Fills the vocabulary with reserved tokens to a multiple of `padTo`. */
+/** Adds reserved tokens until the size is a multiple of `padTo`. */
 export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
   const taken = [...allAddedTokens(base), ...extension.specialTokens].map(({ content }) => content);
   // A learned token may be spelled like a reserved one.
@@ -262,9 +262,9 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
 }
 
 /**
- * Checks that the extended tokenizer merges each new token from its own bytes. A merge of the base that never
- * applied before may apply once new merges produce a token that the base's merges never did; it would come
- * first.
+ * Checks that the extended tokenizer merges the bytes of each new token into that token. New merges may
+ * produce tokens that the base's merges never did, and make merges of the base apply that never applied
+ * before; these come first.
  */
 export function* checkReachable(
   base: TokenizerParts,
@@ -311,9 +311,8 @@ function unreachable(
 
 /**
  * Returns the reason why a rank file cannot hold the extended tokenizer, or null. tiktoken merges any two
- * neighbours that form a token of the file; special tokens are not in it. With new tokens it may form a token
- * of the base that the base's merges never produced, and earlier than in training. So each new token is
- * merged as in tiktoken, and compared.
+ * neighbours that form a token of the file, so it may produce a token that the base's merges never did, or
+ * produce one earlier than in training. Merges each new token as tiktoken does, and compares.
  */
 export function* ranksObstacle(
   base: TokenizerParts,

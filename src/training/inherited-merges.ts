@@ -20,13 +20,14 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 }
 
 /**
- * The inherited merges to keep. Learning superwords starts with pretokens in which other merges, the inherited ones, are
- * already applied. A merge is kept if its pair occurred at its turn or before, even if no occurrence was left for it.
- * The others would be tokens that no text can produce, and are dropped.
+ * The inherited merges to keep. The words of the second stage are pretokens of another pattern, with all
+ * inherited merges applied. A merge is kept if its pair ever occurred in them, even if other merges had
+ * consumed each occurrence before its turn. No text can produce the tokens of the other merges.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept
- *   madeCounts   Float64Array  256 + mergeCount  weighted number of times each token was created in the words; of bytes: their number
+ *   madeCounts   Float64Array  256 + mergeCount  how often each token was created in the words, by their counts;
+ *                                                for bytes, how often they occur
  */
 type KeptMerges = {
   readonly isKept: Uint8Array;
@@ -41,13 +42,13 @@ type KeptMerges = {
  */
 type Halves = Pick<RankedMerges, "left" | "right">;
 
-/** Tokens and words between two yields, unless one word has more. */
+/** Upper bounds of the tokens and words between two yields. A single word may exceed the first. */
 const tokensAtOnce = scaled(1 << 21, 16);
 const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
- * Finds the merges to keep, from words in which all are applied, and from the counts of each token in them.
- * Yields between slices of some milliseconds.
+ * Finds the merges to keep, from words in which all merges are applied, and from the counts of each token in
+ * them. Yields between slices of some milliseconds.
  *
  * Each token of the words was created by merges that its halves determine, down to bytes. So the words
  * determine how often each merge was applied. If a merge was never applied, its pair may still have occurred,
@@ -80,7 +81,7 @@ export function* findKeptMerges(
   return { isKept, madeCounts, positionCount };
 }
 
-/** Yields words [first, end), in slices of some milliseconds. */
+/** Yields ranges of words, [first, end), which take some milliseconds each. */
 function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number, end: number]> {
   for (let first = 0; first < wordCount; ) {
     const stop = starts[first]! + tokensAtOnce;
@@ -95,22 +96,22 @@ function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number,
 const mayEnd = 1;
 const mayBegin = 2;
 
-/** The number of examined pairs that are remembered. */
+/** The number of pairs to remember as examined; then the set is cleared. */
 const knownPairsMax = scaled(1 << 20, 4);
 
 /**
- * Finds pairs of tokens that were once adjacent. The boundary between them existed until a merge crossed it,
- * or still exists: between the halves of an applied merge, or between two tokens of a word. The tokens that
- * ended there are the right halves of the left token, of its right half, and so on; those that began there
- * are the left halves of the right token, and so on. Each existed from the merge that created it to the merge
- * that consumed it. Two of them were adjacent if these periods overlap, after a complete merge.
+ * Finds pairs of tokens that were once adjacent. A boundary between two tokens lies between the halves of an
+ * applied merge, and existed until that merge; or between two tokens of a word, and still exists. The tokens
+ * that ended at it are the left token, its right half, the right half of that, and so on; the tokens that
+ * began at it are the right token, its left half, and so on. Each existed from the merge that created it to
+ * the merge that consumed it. Two of them were adjacent if both existed at a moment between two merges.
  */
 class Boundaries {
-  /** Unapplied merges by their left half. */
+  /** The unapplied merges, by their left half. */
   private readonly byLeft = new Map<number, number[]>();
   /**
-   * Whether the left (1) or right (2) half of an unapplied merge is among the tokens that end (begin) where a
-   * token does.
+   * For each token: `mayEnd` if it ends with the left half of an unapplied merge, `mayBegin` if it begins
+   * with the right half of one. A token ends with itself, its right half, the right half of that, and so on.
    */
   private readonly flags: Uint8Array;
   private readonly known = new Set<number>();
@@ -137,7 +138,7 @@ class Boundaries {
     }
   }
 
-  /** Examines all boundaries between tokens of the words; returns the number of their tokens. */
+  /** Examines all boundaries between tokens of the words. Returns the number of tokens in the words. */
   *examineWords(words: TokenWords | RecordWords): Generator<undefined, number> {
     if ("kernel" in words) return yield* this.examineRecords(words);
     for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {
@@ -158,7 +159,7 @@ class Boundaries {
     }
   }
 
-  /** The kernel lists the pairs, most of them once. */
+  /** Examines the boundaries in records. The kernel lists the pairs with matching flags, most of them once. */
   private *examineRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
     const { exports, memory } = kernel;
     new Uint8Array(memory.buffer, flagsStart).set(this.flags);
@@ -181,7 +182,7 @@ class Boundaries {
     this.examineBoundary(before, after, Number.POSITIVE_INFINITY);
   }
 
-  /** Examines a boundary between two tokens that merge `usedBy` absorbed, if any. */
+  /** Examines the boundary between two tokens. `usedBy` is the merge that joined them; infinite if none did. */
   examineBoundary(before: number, after: number, usedBy: number): void {
     const { byLeft, flags, merges, found } = this;
     const { right } = merges;
@@ -195,7 +196,10 @@ class Boundaries {
     }
   }
 
-  /** Whether `wanted` began where `top` does at a moment after merge `from` and before merge `to`. */
+  /**
+   * Whether `wanted` is among the tokens that began where `top` does, and existed after merge `from` and
+   * before merge `to`.
+   */
   private wasBegin(top: number, usedBy: number, wanted: number, from: number, to: number): boolean {
     let end = usedBy;
     for (let token = top; ; token = this.merges.left[token - byteCount]!) {
@@ -206,12 +210,12 @@ class Boundaries {
   }
 }
 
-/** The kept inherited merges, and the new number of each of their tokens, by its former one. */
+/** The kept inherited merges, and the new number of each token by its old one; -1 if it is dropped. */
 type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
 
 /**
- * Renumbers the inherited merges that are kept. `counts` are those of the first stage, `replacedCounts` those
- * of the words of the second.
+ * Renumbers the kept inherited merges. In the result, `counts` are those of the first stage, and
+ * `replacedCounts` those of the words of the second stage.
  */
 export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges): Renumbered {
   const numbers = new Int32Array(byteCount + merges.mergeCount).fill(-1);
@@ -232,7 +236,7 @@ export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges
   };
 }
 
-/** Reorders counts of tokens by their new numbers. */
+/** Returns the counts of the kept tokens, in the order of their new numbers. */
 export function renumberCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
   return counts.filter((_, token) => numbers[token]! >= 0);
 }
@@ -240,10 +244,7 @@ export function renumberCounts(counts: Float64Array, numbers: Int32Array): Float
 /** The initial tokens of the second stage: the bytes, and the results of the inherited merges. */
 export type Inherited = {
   readonly startTokens: StartTokens;
-  /**
-   * The number of inherited merges that add an entry to the vocabulary: all but those that spell a special
-   * token.
-   */
+  /** How many inherited merges add an entry to the vocabulary. One that spells a special token does not. */
   readonly entryCount: number;
 };
 
@@ -261,7 +262,7 @@ export function inheritedTokens(merges: Merges, specialTokens: readonly string[]
   if (compat !== "huggingface")
     return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount };
   ranks.set(alphabetOrder());
-  // A merge that spells a special token takes its id: of all ids, the first special token has the smallest.
+  // A merge that spells a special token has that token's id, and special tokens have the smallest ids.
   const texts = [...new Set(specialTokens)];
   let sharedCount = 0;
   for (const [index, text] of texts.entries()) {
@@ -273,7 +274,7 @@ export function inheritedTokens(merges: Merges, specialTokens: readonly string[]
   return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount - sharedCount };
 }
 
-/** All spellings are in one array; on repetitive text some have megabytes. */
+/** Upper bound of the bytes of all tokens, which are in one array. On repetitive text, some tokens have megabytes. */
 const bytesMax = 2 ** 30;
 
 const tooLong = (byteTotal: number) =>

@@ -28,7 +28,7 @@ import type { Training } from "./training.ts";
 
 /** The resources for learning merges, and its callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
-  /** All memory there is if left out. */
+  /** The memory that may be used; all memory of the machine if left out. */
   readonly memory?: Pick<CountMemory, "budget"> | undefined;
   /** Called with the estimated memory for learning the merges, before it starts. */
   readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;
@@ -41,7 +41,7 @@ export type Corpus = Omit<CorpusOptions, "cutting"> &
     readonly languages?: readonly LanguageOfInput[] | undefined;
   };
 
-/** The results of counting and merging, whatever was learned. */
+/** The results of counting and merging: those that a new vocabulary and an extension have in common. */
 export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly distinctWordCount: number;
   /** Present only for a corpus of languages. */
@@ -52,7 +52,7 @@ export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
 
 export type TrainedVocabulary = TrainedWork & {
   readonly vocabulary: Vocabulary;
-  /** Those of the smaller sizes, equal to the results of separate runs. */
+  /** The vocabularies of the smaller sizes, each equal to the result of a separate run. */
   readonly smaller: readonly Vocabulary[];
   /** Undefined without superwords. */
   readonly superwordFacts: SuperwordFacts | undefined;
@@ -61,7 +61,7 @@ export type TrainedVocabulary = TrainedWork & {
 
 /** The results of extending a base. */
 export type Extended = TrainedWork & {
-  /** One for each size, ascending. */
+  /** The extension of each size, ascending. */
   readonly extensions: readonly Extension[];
   /** Bytes of all pretokens, and their number of tokens with the base, and with each extended tokenizer. */
   readonly pretokenBytes: number;
@@ -73,7 +73,10 @@ export type Extended = TrainedWork & {
 export type Learner = {
   /** Throws if memory has no room for a word table of this size and its merges. */
   readonly check: (size: TableSize) => void;
-  /** Learns merges, and returns a function that assigns ids. With `tables` they are balanced among languages. */
+  /**
+   * Learns merges, and returns a function that assigns ids. If `tables` is given, the merges are balanced
+   * among languages.
+   */
   readonly merge: (words: WordTable, report: Report, tables?: LanguageTables) => Promise<Numbering>;
 };
 
@@ -81,18 +84,18 @@ export type Numbering = () => Promise<
   (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & Partial<FairLengths>
 >;
 
-/** Token counts of the languages' texts: with balanced merges, and with merges of all text together. */
+/** Token counts of the languages' texts: with balanced merges, and with merges learned from all text as one. */
 export type FairLengths = {
   readonly lengths: readonly Length[] | undefined;
   readonly plainLengths: readonly Length[] | undefined;
 };
 
-/** Facts of a second stage. */
+/** Facts about the second stage. */
 export type SuperwordFacts = {
-  /** Pretokens of the second stage, and the number of distinct ones. */
+  /** The number of pretokens in the second stage, and the number of distinct ones. */
   readonly pretokenCount: number;
   readonly distinctWordCount: number;
-  /** Merges of the first stage that were kept, and dropped. */
+  /** The number of the first stage's merges that were kept, and of those that were dropped. */
   readonly inheritedCount: number;
   readonly droppedCount: number;
 };
@@ -127,7 +130,7 @@ export function mergeRoom(
 
 type MergingStage = "merging" | "merging plainly" | "merging superwords";
 
-/** Learns merges; `stage` is its name in progress. */
+/** Learns merges. `stage` is the name to report progress under. */
 export async function learnPairs(
   words: TokenWords,
   mergeOptions: MergeOptions,
@@ -140,7 +143,7 @@ export async function learnPairs(
   return runMerging(work, sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
 }
 
-/** Runs the merging of words of this size. */
+/** Runs a generator that learns merges, reports its progress and its estimated memory, and returns its result. */
 export async function runMerging<Found extends Merges | undefined>(
   work: Generator<MergeProgress, Found>,
   size: TokenWordsSize,
@@ -158,7 +161,7 @@ export async function runMerging<Found extends Merges | undefined>(
       await yieldToEventLoop();
     }
   } finally {
-    // If `report` throws, the helper threads end.
+    // If `report` throws, this ends the helper threads.
     work.return({} as never);
   }
 }

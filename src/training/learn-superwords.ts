@@ -24,11 +24,11 @@ import { idBytesOf } from "./lifted-pretokens.ts";
 import type { Training } from "./training.ts";
 
 /**
- * The second stage: lifts the pretokens of the corpus, and continues merging where the first stage's merges
- * are applied in them. Returns all merges, starting with the kept ones of the first stage.
+ * Runs the second stage: lifts the pretokens of the corpus, and continues merging from the tokens that the
+ * first stage's merges make of them. Returns all merges, starting with the kept ones of the first stage.
  *
- * The words are laid out in the memory where they were counted. If that has no room, or they are in sorted
- * runs or slices, they become a table first.
+ * The words are converted to records in the memory where they were counted. If that has no room, or the words
+ * are in sorted runs or slices, they become a table first.
  */
 export async function learnSuperwords(
   training: Training,
@@ -41,7 +41,7 @@ export async function learnSuperwords(
   if (records !== undefined) {
     const superwords = await learnFrom(records, lifted, training, run, report);
     if (superwords !== undefined) return superwords;
-    // If memory ran out halfway, the words were consumed.
+    // Merging ran out of memory. If it did so halfway, the words were consumed.
     if (lifted.parts.counter.words.distinctWordCount === 0)
       lifted = await liftCorpus(training, run, learned, report);
   }
@@ -53,7 +53,10 @@ export async function learnSuperwords(
 
 type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
 
-/** The pretokens of a corpus as sequences of ids, counted, and not yet added up. */
+/**
+ * The pretokens of a corpus, lifted to sequences of ids and counted. Threads, sorted runs and slices are not
+ * yet added up.
+ */
 type Lifted = {
   readonly parts: Parts;
   readonly idLimit: number;
@@ -63,7 +66,7 @@ type Lifted = {
   readonly tokenCounts: Float64Array;
 };
 
-/** The cache and counts files have no lifted pretokens. */
+/** Lifts and counts the pretokens of the corpus. The cache and counts files hold no lifted pretokens. */
 async function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report): Promise<Lifted> {
   const { specialTokens, normalization } = training;
   const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
@@ -76,14 +79,14 @@ async function liftCorpus(training: Training, run: Corpus, learned: Merges, repo
   return { parts, idLimit, idBytes: idBytesOf(liftingModel), learned, tokenCounts };
 }
 
-/** Undefined if the words are not all in one counter, or have no room as records. */
+/** Converts the words to records. Returns undefined if they are not all in one counter, or memory has no room. */
 function* toRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
   const { counter, slices = [], sources } = parts;
   if (sources.length > 0 || slices.length > 0) return undefined;
   return yield* counter.words.convertToRecords(idLimit, idBytes);
 }
 
-/** Makes a table; `check` gets the numbers of words and tokens. */
+/** Adds up the words into a table. `check` receives the numbers of words and tokens before. */
 async function tableOf(
   { parts, idBytes }: Lifted,
   { rest }: Pick<Corpus, "rest">,
@@ -96,7 +99,7 @@ async function tableOf(
   return toTokenWords(table, idBytes);
 }
 
-/** Undefined if the words are records whose memory has no room for merging. */
+/** Learns from words or records. Returns undefined if they are records whose memory has no room for merging. */
 async function learnFrom(
   words: TokenWords | RecordWords,
   { learned, tokenCounts }: Lifted,
@@ -165,7 +168,7 @@ const pretokenCountOf = (words: TokenWords | RecordWords) =>
     ? words.counts.reduce((sum, count) => sum + count, 0)
     : words.kernel.exports.pretokenCount();
 
-/** Reinterprets the words in place: their bytes are ids, little endian. */
+/** Reinterprets the bytes of the words as ids, in place. */
 export function toTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;

@@ -4,10 +4,10 @@ import type { Taker } from "#text";
 import { EncodingKernel, type EncodingModel } from "#tokenizer";
 import type { WordCounter } from "#words";
 
-/** Ids below this limit fit 16 bits. */
+/** Ids below this limit fit into 16 bits. */
 const narrowIdLimit = 1 << 16;
 
-/** Bytes of each id in the counted words. */
+/** Returns the size in bytes of an id in the counted words. */
 export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
   idLimit <= narrowIdLimit ? 2 : 4;
 
@@ -47,13 +47,13 @@ export class LiftedPretokens implements Taker {
     }
   }
 
-  /** Occurrences of each id in the pretokens so far. */
+  /** Returns how often each id has occurred in the pretokens so far. */
   get idCounts(): Float64Array {
     const { exports, memory } = this.kernel;
     return new Float64Array(memory.buffer, exports.idCountsAddress() >>> 0, this.idLimit).slice();
   }
 
-  /** Counts the pieces that the kernel has listed. */
+  /** Counts the lifted pretokens that the kernel has listed. */
   kernelTook(done: number): void {
     if (done < 0) throw noRoom();
     const { counter, kernel } = this;

@@ -8,11 +8,11 @@ type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | 
 
 export const defaultParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 
-/** HF accepts any number; beyond these limits it would divide to infinity, and never end. */
+/** Limits for ratios. HF accepts any number; with others it would divide to infinity, and never end. */
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
-/** Undefined if no option is given. */
+/** Checks the requested options; undefined if none is given. */
 export function settleParity(asked: AskedParity): Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
@@ -37,7 +37,7 @@ export function settleParity(asked: AskedParity): Parity | undefined {
     : { ratio, window, globalMerges };
 }
 
-/** Throws a usage error for ratios that do not match the languages, each of which may have several inputs. */
+/** Throws a usage error unless there is one ratio for each language. A language may have several inputs. */
 export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[]): void {
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;

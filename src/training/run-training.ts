@@ -44,11 +44,11 @@ import {
   writeProduct,
 } from "./write-result.ts";
 
-/** The input of a training besides its options. */
+/** What a training reads, in addition to its options. */
 export type TrainingInput = {
   /** The run, for its record. */
   readonly command: Pick<Run, "command" | "arguments">;
-  /** The named files; with languages or counts, there may be none. */
+  /** The named files. There may be none if languages or counts are given. */
   readonly files: readonly string[];
   readonly texts?: Texts | undefined;
   /** Words in memory. */
@@ -56,7 +56,7 @@ export type TrainingInput = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The differences between the callers of a training, and nothing else. It does not depend on the options. */
+/** What differs among the callers of a training. It does not depend on the options. */
 export type TrainingHost = {
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
@@ -66,7 +66,7 @@ export type TrainingHost = {
    * them.
    */
   readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
-  /** Finds the named inputs, as they are now. None may be an output of the run. */
+  /** Finds the named inputs, as they are now. None of them may be an output of the run. */
   readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
   /** Opens sources that can be read only once: pipes. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
@@ -78,14 +78,14 @@ export type TrainingHost = {
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
-/** The result. `product` makes the files, which are `written` if there is an output. */
+/** The result of a training. `product` makes the files; `written` says where they are, if there is an output. */
 export type Finished = {
   readonly result: OpenTraining & Pick<Result<TrainedVocabulary | Extended>, "trained">;
   readonly product: AnyProduct;
   readonly written: Written<object> | undefined;
 };
 
-/** Wraps sentences as warnings. */
+/** Returns a function that warns with a sentence. */
 const warnWithNote =
   ({ warn }: TrainingHost) =>
   (message: Message) =>
@@ -99,7 +99,7 @@ export async function runTraining(
 ): Promise<Finished | undefined> {
   const { texts, wordCounts, command } = given;
   const { guard } = host;
-  // 1. Refuse mistakes that the options alone reveal, before reading anything.
+  // 1. Refuse mistakes that the options alone reveal, before anything is read.
   const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}) : undefined;
   const languageFiles = languageFilesOf(asked);
   const names = languageFiles?.map(({ file }) => file) ?? given.files;
@@ -119,10 +119,10 @@ export async function runTraining(
   const startMs = performance.now();
   let forget = () => {};
   try {
-    // 3. Open a base, a tokenizer for --like, and word counts, each once. Then everything is settled.
+    // 3. Open the base, the tokenizer for --like and the word counts, each once. Then settle the options.
     const { training, countsFiles } = await resolveSources(asked, wordCounts, settled, host);
 
-    // 4. List the inputs as they are now, and determine the threads and the memory for them.
+    // 4. List the inputs as they are now, and choose the number of threads and the memory for them.
     const found = names.length === 0 ? noInputs : await host.find(names, asked);
     const languages = languageFiles && languagesOf(languageFiles, found, warnWithNote(host));
     const corpus = { ...threadsFor(asked, given, found.inputs), languages };
@@ -148,7 +148,7 @@ export async function runTraining(
 
 const noInputs: FoundInputs = { inputs: [], skipped: [] };
 
-/** Loaded on demand, because few trainings need it. */
+/** Loads the code for bases, which few trainings need. */
 const codeForBases = () => import("./extend-tokenizer.ts");
 
 /** Opens the base, the tokenizer for --like, and word counts, each once, and settles the training. */
@@ -156,14 +156,14 @@ async function resolveSources(
   asked: RequestedTraining,
   wordCounts: TrainingInput["wordCounts"],
   settled: Training | undefined,
-  world: TrainingHost,
+  host: TrainingHost,
 ) {
   const like = asked.like === undefined ? undefined : await readLikeInWorker(asked.like);
   const base =
     asked.extend === undefined
       ? undefined
-      : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, warnWithNote(world));
-  const sources = { wordCounts, openPipes: world.openPipes };
+      : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, warnWithNote(host));
+  const sources = { wordCounts, openPipes: host.openPipes };
   const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
     made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }),
   );
@@ -175,7 +175,7 @@ async function resolveSources(
 function threadsFor(asked: RequestedTraining, { texts, signal }: TrainingInput, files: readonly Input[]) {
   const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
   const inputs = [...files, ...given];
-  // The length of a list of texts is known, that of an iterator is guessed.
+  // If texts are a list, their length is known; if they are an iterator, it is guessed.
   const givenBytes = Array.isArray(texts)
     ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
     : undefined;
@@ -189,16 +189,16 @@ function threadsFor(asked: RequestedTraining, { texts, signal }: TrainingInput, 
 async function trainOpened(
   opened: OpenTraining,
   cached: OpenCache | undefined,
-  world: TrainingHost,
+  host: TrainingHost,
 ): Promise<Finished | undefined> {
   const { asked, training, corpus, counts } = opened;
-  const warn = (warnings: readonly Warning[]) => warnings.forEach(world.warn);
+  const warn = (warnings: readonly Warning[]) => warnings.forEach(host.warn);
   if (cached !== undefined) warn(streamBesideCache(corpus.inputs));
   const former =
     cached === undefined || asked.output === undefined
       ? undefined
       : new (await import("./up-to-date.ts")).FormerRun(cached, opened);
-  if (asked.ifChanged && (await former?.isUpToDate(world.report))) return undefined;
+  if (asked.ifChanged && (await former?.isUpToDate(host.report))) return undefined;
   if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
   if (asked.chatTemplate !== undefined && asked.pad === undefined && training.model.roles.pad === undefined)
     warn([{ kind: "no pad" }]);
@@ -207,32 +207,32 @@ async function trainOpened(
   warn(equalCounts(counts));
   warn(warnOfOddSeeds(training.seedTokens, training.base));
   let finished: Finished;
-  world.onOpen?.(opened);
+  host.onOpen?.(opened);
   const run = {
     ...corpus,
     saveWords: async (words: WordTable) => {
-      world.onWords?.(words);
+      host.onWords?.(words);
       const { saveCounts: path } = asked;
       if (path !== undefined)
-        await world.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
+        await host.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
     },
-    ...(world.tellMemory && { tellMemory: world.tellMemory }),
+    ...(host.tellMemory && { tellMemory: host.tellMemory }),
     write: async (trained: TrainedVocabulary | Extended) => {
-      world.onLearned?.(trained);
+      host.onLearned?.(trained);
       warn(countedInvalidBytes(corpus.inputs, trained.statistics));
       if (training.compat === "huggingface" && training.base === null)
         warn(foundSpecialTokens(corpus.inputs, trained.statistics));
       const result = { ...opened, trained };
-      const product = await productOfAny(result, world);
+      const product = await productOfAny(result, host);
       const written =
         asked.output === undefined
           ? undefined
-          : await writeProduct(asked.output, product, result, world.guard);
+          : await writeProduct(asked.output, product, result, host.guard);
       finished = { result, product, written };
     },
   };
-  const trained = await train(training, run, world.report);
-  // An extension does not depend on options and inputs alone.
+  const trained = await train(training, run, host.report);
+  // An extension also depends on the base's files, which are not recorded as sources.
   if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));
@@ -241,11 +241,11 @@ async function trainOpened(
 
 async function productOfAny(
   result: Result<TrainedVocabulary | Extended>,
-  world: TrainingHost,
+  host: TrainingHost,
 ): Promise<AnyProduct> {
   const { trained, training } = result;
   if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
-  return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, warnWithNote(world));
+  return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, warnWithNote(host));
 }
 
 /** Returns warnings that only the end reveals. */

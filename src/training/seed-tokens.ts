@@ -13,7 +13,7 @@ type SeedCutting = {
   readonly normalization: Normalization | null;
 };
 
-/** A longer text is no term, and takes long to cut. */
+/** A longer text is not a term, and would take long to cut. */
 const seedBytesMax = 1024;
 
 /**
@@ -28,8 +28,8 @@ export function settleSeedTokens(
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
-  // Starting with bytes, each takes at least one merge. This rejects a long list before its texts are
-  // examined.
+  // Starting from bytes, each seed takes at least one merge. This check rejects a long list before its texts
+  // are examined.
   if (room.mergesOf === undefined)
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
@@ -71,12 +71,12 @@ export function settleSeedTokens(
 /** Shortens a long text for messages. */
 const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.length > 60 ? "…" : ""}`;
 
-/** A text is also tried between these: adjacent characters may keep a pattern from cutting it. */
+/** Texts to try before and after a seed: the characters next to it may keep the pattern from cutting it. */
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /**
- * Returns a function that finds the pieces into which a text is always cut; undefined if it may be within one
- * pretoken.
+ * Returns a function that cuts a text. It returns the pieces if the pattern cuts the text whatever is next to
+ * it, and undefined if the text may lie within one pretoken.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compilePattern(sources);
@@ -99,8 +99,8 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 }
 
 /**
- * `leastSize` is the part of a vocabulary of `size` taken by bytes and special tokens, or by a base.
- * `mergesOf` counts the new tokens for the seeds, if they do not start with bytes.
+ * The room for seeds in a vocabulary of `size`. Bytes and special tokens, or a base, take `leastSize` of it.
+ * If seeds are built on a base, `mergesOf` returns the number of new tokens that they need.
  */
 export type SeedRoom = {
   readonly leastSize: number;
@@ -117,7 +117,10 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
   );
 }
 
-/** Warns of seeds that are tokens anyway, and of those that a base merges with a preceding space. */
+/**
+ * Returns warnings about seeds that are tokens already, and about seeds whose beginning a base merges with a
+ * preceding space.
+ */
 export function warnOfOddSeeds(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,

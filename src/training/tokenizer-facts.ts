@@ -22,7 +22,7 @@ export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: 
 }
 
 /**
- * The facts about a tokenizer for other programs.
+ * Returns the facts about a tokenizer that other programs can use.
  *
  * @param roles texts of special tokens by role (roleTokensAt)
  */
@@ -52,8 +52,9 @@ export function factsOf(
 }
 
 /**
- * The facts, and those that an image cannot express otherwise: why something is refused, and the files that
- * it replaces. It replaces only a directory, and only if no options supplemented the files (`isAsItIs`).
+ * Returns the facts that an image stores: those for other programs, why it refuses some calls, and digests of
+ * the files that it replaces. An image replaces only the files of a directory that were loaded without
+ * options (`isAsItIs`).
  */
 export const imageFactsOf = (
   parts: TokenizerParts,

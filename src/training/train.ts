@@ -68,14 +68,14 @@ export async function train<B extends Base | null>(
   if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);
-  // From here on the words must not change, because step 5 keeps them.
+  // From here on the words must not change, because step 5 puts them into the cache.
   const countedMs = performance.now();
 
   // 2. Merge, some ten thousand times: the most frequent pair of tokens becomes one token.
   const number = await merge(words, report, run.languages && counted.tables);
   const mergedMs = performance.now();
 
-  // 3. Number: bytes, special tokens and merges get ids; those of a base stay.
+  // 3. Number: bytes, special tokens and merges get ids. The tokens of a base keep theirs.
   const { lengths, plainLengths, ...numbered } = await number();
   const trained = {
     ...numbered,
@@ -128,7 +128,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
         superwords &&
         (await (await import("./learn-superwords.ts")).learnSuperwords(training, run, learned, report));
       const merges = second?.merges ?? learned;
-      // With languages, a size is a number of merges, whatever they spell.
+      // With languages, the number of merges determines a size, even if a merge spells a special token.
       const ofSize = (vocabulary: Vocabulary, size: number) =>
         tables === undefined
           ? mergesOfSize(merges, vocabulary, size)
@@ -148,7 +148,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
   };
 }
 
-/** Learns parity-aware merges, and plain merges for comparison. Few trainings need the code for it. */
+/** Learns parity-aware merges, and plain merges for comparison. */
 async function learnFairly(
   words: WordTable,
   { train, dev }: LanguageTables,
@@ -171,7 +171,7 @@ async function learnFairly(
     return { merges, lengths };
   };
   const fair = await learn(parity, mergeOptions, "merging");
-  // All merges from all text together, as a training without languages learns them.
+  // Here all merges are learned from all text as one, as in a training without languages.
   const together = { ...defaultParity, globalMerges: mergeOptions.mergeCount };
   const asPlain = { ...mergeOptions, ties: tieOrderOf(mergeOptions) };
   const plain = await learn(together, asPlain, "merging plainly");
@@ -183,7 +183,7 @@ const noWords = () =>
     hint: "name a text, or word counts that are not empty",
   });
 
-/** Superwords read the corpus once for each stage: throws a UserError for an input that can be read only once. */
+/** Throws a UserError for an input that can be read only once: for superwords the corpus is read twice. */
 function checkReadTwice(inputs: readonly Input[]): void {
   const once = inputs.find((input) => input.isStream);
   if (once === undefined) return;

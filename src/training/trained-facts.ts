@@ -3,13 +3,13 @@ import type { TrainedVocabulary } from "./learn-merges.ts";
 
 /** The statistics of a training. */
 export type TrainingStatistics = {
-  /** Pretokens of the corpus. */
+  /** Number of pretokens in the corpus. */
   readonly wordCount: number;
   readonly distinctWordCount: number;
   readonly mergeCount: number;
-  /** Bytes of all pretokens. */
+  /** Number of bytes in all pretokens. */
   readonly byteCount: number;
-  /** Tokens of all pretokens, after all merges. */
+  /** Number of tokens in all pretokens, after all merges. */
   readonly tokenCount: number;
   readonly countMs: number;
   readonly mergeMs: number;
@@ -24,7 +24,7 @@ export function trainingStatistics(trained: Omit<TrainedVocabulary, "statistics"
   return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
 }
 
-/** @internal The bytes of the two tokens of each merge, in the order in which they were learned. */
+/** @internal Returns the bytes of the two tokens of each merge, in the order in which they were learned. */
 export const mergeBytes = ({ mergeCount, left, right, tokenBytes }: Vocabulary) =>
   Array.from(
     { length: mergeCount },

@@ -31,44 +31,44 @@ import { settleParity } from "./parity.ts";
 import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
 import { checkWeight } from "./weights.ts";
 
-/** How text becomes pretokens, and by the rule of which trainer. */
+/** How text becomes pretokens, and which trainer's rule applies. */
 export type CutSettings = {
   readonly specialTokens: readonly string[];
   /** The normalization of text between special tokens, before the pattern cuts it; null if there is none. */
   readonly normalization: Normalization | null;
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
-  /** Only with `huggingface`: a text is cut by the pattern alone, neither at line ends nor at special tokens. */
+  /** Only with `huggingface`: a text is not cut at line ends or special tokens, only by the pattern. */
   readonly wholeTexts?: true;
   /** Only with `huggingface`: a text is not cut at special tokens. */
   readonly specialTokensAsText?: true;
 };
 
 /**
- * The training settings. Settled: every field has its value, and all are compatible. The record and
+ * The settings of a training, settled: every field has a value, and all fit together. The record and
  * `--if-changed` store them.
  */
 export type Training<B extends Base | null = Base | null> = CutSettings &
   TokenLimits & {
     /** The tokenizer to extend; null starts with the bytes and the special tokens. */
     readonly base: B;
-    /** The largest, if several are requested. */
+    /** The size of the vocabulary; the largest, if several are requested. */
     readonly vocabSize: number;
-    /** Special tokens get the first ids, although the rule gives them the last ones. */
+    /** Whether special tokens get the first ids although the rule gives them the last ones. */
     readonly specialTokensFirst?: true;
     /**
-     * The other sizes, ascending. If there are any, each vocabulary is written into its own directory, named
-     * by its size.
+     * The smaller sizes, ascending. If there are any, each vocabulary is written into a directory of its own,
+     * named by its size.
      */
     readonly smallerSizes: readonly number[];
-    /** Reserved tokens fill vocabularies up to a multiple of this. */
+    /** Vocabularies are filled with reserved tokens to a multiple of this number. */
     readonly padTo: number;
     readonly model: ModelSettings;
     /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
-    /** The weights of inputs' words; the last matching one counts. If left out, every input has weight 1. */
+    /** The weights of inputs: for each, the last matching one counts. If left out, every input has weight 1. */
     readonly weights?: readonly InputWeight[];
-    /** The tokenizer that provided the settings (docs/your-model.md). */
+    /** The tokenizer whose settings were taken (docs/your-model.md). */
     readonly like: Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
@@ -78,14 +78,14 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
 
 /** A tokenizer to extend: its tokens keep their ids, and new ones get the following ids. */
 export type Base = {
-  /** As named by the user. */
+  /** The path as the user gave it. */
   readonly path: string;
   readonly parts: TokenizerParts;
   /** The files to rewrite with the new tokens. */
   readonly files: BaseFiles;
-  /** Special tokens that only fill its size. */
+  /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
-  /** The tie rule: a trainer's, or the reference for extensions (docs/extend.md). */
+  /** The tie rule: that of a trainer, or the one for extensions (docs/extend.md). */
   readonly rule: ExtensionRule;
   /** Renamed special tokens: new texts by the old ones. */
   readonly renamed: Readonly<Record<string, string>>;
@@ -118,11 +118,11 @@ export type OutputSettings = {
   readonly modelCard: boolean;
 };
 
-/** The sources that were opened for a training's options. */
+/** Sources that were opened because an option of the training names them. */
 export type ResolvedSources = {
   readonly like?: Like | undefined;
   readonly base?: FoundBase | undefined;
-  /** The options with which files of word counts were made; they replace options left out. */
+  /** The options with which files of word counts were made; they apply where the caller gave none. */
   readonly made?: CountsOptions | undefined;
 };
 
@@ -146,7 +146,10 @@ type AskedModel = Pick<
   Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
 >;
 
-/** Returns the named special tokens, in the order of ids: the tokenizer for --like has others before them. */
+/**
+ * Returns the special tokens that the caller named, in the order of their ids. Those of the tokenizer for
+ * --like come first.
+ */
 const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([
     ...(like?.specialTokens.map(({ content }) => content) ?? []),
@@ -154,7 +157,7 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
   ]),
 ];
 
-/** Returns special tokens that a chat template adds. Word counts were made without them. */
+/** Returns the special tokens that a chat template adds; none with word counts, which were made without them. */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
   asked.counts === undefined ? templateTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
 
@@ -167,7 +170,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     );
   }
   const stated = like === undefined ? made : undefined;
-  // Only HF's trainer is fed line by line.
+  // Of the trainers, only HF's is fed line by line.
   const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";
@@ -199,8 +202,8 @@ const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): Extensi
   compat ?? recorded?.compat ?? "extension";
 
 /**
- * The sizes of a vocabulary, ascending; undefined: just large enough for its seed tokens. `own` are special
- * tokens that it has, and `newSpecials` those to add.
+ * The requested sizes of a vocabulary, ascending. undefined: as large as its seed tokens require. `own` are
+ * special tokens that the base has, and `newSpecials` those to add.
  */
 type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
@@ -209,7 +212,7 @@ type SettledSizes = {
   readonly room: SeedRoom;
 };
 
-/** For a new vocabulary. */
+/** Settles the sizes of a vocabulary without a base. */
 function sizeNewVocabulary(
   asked: RequestedTraining,
   { specialTokens }: CutSettings,
@@ -279,7 +282,7 @@ export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: stri
     throw usageError(`${subject} is the base's token ${id} already`, "choose another text");
 }
 
-/** Refuses options about reading a corpus if there is none. */
+/** Without a corpus, refuses options about reading one. */
 function refuseOfCorpus(asked: RequestedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
@@ -300,15 +303,15 @@ function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: Requested
 }
 
 /**
- * Returns the special tokens at which the base's training ended documents: they were never text. Reserved
- * ones occur in no text.
+ * Returns the special tokens that ended documents in the base's training, and so were never part of a word.
+ * Reserved tokens are left out: they are in no text.
  */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
   specialTokensAsText
     ? []
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
-/** Returns how a base cuts text. Documents end at its own special tokens and at the requested ones. */
+/** Returns how to cut text for a base. Documents end at the base's special tokens and at the requested ones. */
 function cuttingOfBase(
   asked: RequestedTraining,
   found: FoundBase,
@@ -335,7 +338,7 @@ export function refuseCountedAsText(
   });
 }
 
-/** Returns how a base cuts text whose documents end at `separators`. */
+/** Returns how to cut text for a base if documents end at `separators`. */
 function settleCuttingOfBase(
   { parts }: FoundBase,
   rule: ExtensionRule,
@@ -348,7 +351,7 @@ function settleCuttingOfBase(
   return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
 }
 
-/** Fills in the rule's defaults. */
+/** Fills in defaults, some of which depend on the rule. */
 export const settleLimits = (
   {
     minFrequency,
@@ -402,7 +405,10 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   };
 }
 
-/** Whether special tokens get the first ids although the rule does not say so. */
+/**
+ * Whether special tokens get the first ids by request or like those of `like`, although the rule gives them
+ * the last ones.
+ */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,
   like: Like | null,
@@ -416,7 +422,7 @@ function areSpecialTokensFirst(
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
 
-/** Returns the sizes, ascending, counting all tokens; `idLimit` is that of a base. */
+/** Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is the id limit of a base. */
 function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
@@ -433,7 +439,7 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
 };
 
-/** Word counts do not record whether a space was put before each text. */
+/** Refuses word counts and the cache for a tokenizer that puts a space before each text: they do not record it. */
 function refuseCountsOfSpaces(
   asked: RequestedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,
@@ -475,7 +481,7 @@ function checkSizes(sizes: readonly number[], leastSize: number, specialCount: n
   );
 }
 
-/** Likewise for a base whose ids are below `idLimit`. */
+/** Throws a usage error for a size that adds nothing to a base with ids below `idLimit`, and for one given twice. */
 function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   const small = sizes.find((size) => size <= idLimit);
   if (small !== undefined) {
@@ -489,7 +495,7 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   throw usageError(phrase`${asOption("vocab-size")}: ${twice}, or +${twice - idLimit}, is given twice`);
 }
 
-/** Returns how text becomes pretokens. */
+/** Returns how a training cuts text into pretokens. */
 export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
   const { pattern, normalization, base, like } = settings;
   const { specialTokens, isLinewise } = countsOptionsOf(settings);
@@ -500,11 +506,11 @@ export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" 
   };
 };
 
-/** Returns the finished tokenizer's pattern. */
+/** Returns the pattern of the finished tokenizer. */
 export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
   superwords?.pattern ?? pattern;
 
-/** Returns the options that must be equal for word counts to be added up. */
+/** Returns the options that must be equal before word counts can be added up. */
 export const countsOptionsOf = ({
   pattern,
   specialTokens,
@@ -528,14 +534,16 @@ export type SuperwordSettings = {
 };
 
 /**
- * SuperBPE's pattern of the second stage: it splits off numbers, runs of punctuation, and spaces before
- * whitespace; all text between them is one pretoken.
+ * The pattern of SuperBPE's second stage: it splits off numbers, runs of punctuation, and spaces before
+ * whitespace. All text between them is one pretoken.
  */
 export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\n/]*| +(?!\\S)";
 
 /**
- * @param leastSize bytes and special tokens
- * @param vocabSizeLeast the smallest of the requested vocabularies
+ * Settles the first stage's size and the second stage's pattern.
+ *
+ * @param leastSize the size that bytes and special tokens take
+ * @param vocabSizeLeast the smallest requested vocabulary
  */
 function settleSuperwords(
   { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: RequestedTraining,
@@ -558,10 +566,10 @@ function settleSuperwords(
 }
 
 /**
- * Resolves the pattern in the dialect of the imitated trainer. HF's engine has its own dialect, and is fed
- * line by line. rustbpe takes one regular expression and drops the text between its matches, like tiktoken.
- * Throws a usage error for a pattern that this trainer would cut differently. `asked` is as typed, or the
- * splits that a file states.
+ * Resolves the pattern in the dialect of the imitated trainer: HF's engine has its own. With `isLinewise`,
+ * the pattern is fed line by line. rustbpe takes one regular expression and drops the text between its
+ * matches, like tiktoken. Throws a usage error for a pattern that this trainer would cut differently. `asked`
+ * is the pattern as typed, or the splits that a file states.
  */
 export function trainingPattern(
   asked: string | readonly string[],
@@ -569,7 +577,7 @@ export function trainingPattern(
   isLinewise = compat === "huggingface",
 ): ResolvedPattern {
   const isHuggingface = compat === "huggingface";
-  // HF's trainer is fed line by line, so no pretoken crosses a line end.
+  // HF's trainer is usually fed line by line, so that no pretoken crosses a line end.
   const lineWise = { lineWise: isLinewise };
   const pattern =
     typeof asked === "string"
@@ -580,7 +588,10 @@ export function trainingPattern(
   return pattern;
 }
 
-/** Resolves the pattern for superwords. It is fed line by line with any trainer, and may leave text unmatched. */
+/**
+ * Resolves the pattern for superwords. Whatever the trainer, it is fed line by line, and may leave text
+ * unmatched.
+ */
 function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
   const dialect = compat === "huggingface" ? oniguruma : fancyRegex;
   const pattern = resolvePattern(asked, { dialect, lineWise: true });
@@ -588,7 +599,7 @@ function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
   return pattern;
 }
 
-/** Throws a usage error if HF's engine could not read the regular expressions in tokenizer.json. */
+/** Throws a usage error if HF's engine could not read the pattern as tokenizer.json states it. */
 function checkForExport(pattern: ResolvedPattern): void {
   const form = exportForm(pattern);
   if (form.kind !== "splits") return;

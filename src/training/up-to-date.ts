@@ -17,11 +17,11 @@ import type { Corpus } from "./learn-merges.ts";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
 
-/** A training, checked and settled, with its outputs locked and its corpus listed. */
+/** A training with checked and settled options, locked outputs and a listed corpus. */
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
   readonly corpus: Corpus;
-  /** Whether some word counts are in memory: no later run can tell whether its own are equal. */
+  /** Whether some word counts are given in memory: a later run could not tell whether its own are equal. */
   readonly hasGivenWords: boolean;
 };
 
@@ -60,7 +60,10 @@ export class FormerRun {
     rememberResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
   }
 
-  /** Returns the sources; undefined if an input cannot be read again, or if other code may have the same version. */
+  /**
+   * Returns the sources of the output; undefined if an input cannot be read again, or if the code that made
+   * it cannot be identified.
+   */
   private madeOf(contents: readonly (string | undefined)[]): ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
     const code = codeIdentity();
@@ -77,7 +80,7 @@ export class FormerRun {
   }
 }
 
-/** Returns all settings in a form for JSON; none can be forgotten. */
+/** Returns all settings as JSON values. `rest` includes any new setting. */
 const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
   ...rest,
   pattern: plainPattern(pattern),

@@ -3,15 +3,16 @@ import type { InputWeight } from "#formats";
 import { asOption, globMatcher, phrase, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
-/** Weights are multiples of one over this number. */
+/** Weights are multiples of one divided by this number. */
 export const weightParts = 1e6;
 
-/** Returns the weight; throws a usage error if it is not valid. */
+/** Returns the input's weight; throws a usage error if it is not valid. */
 export function checkWeight(input: InputWeight): InputWeight {
   const { glob, weight } = input;
   if (glob === "")
     throw usageError(phrase`${asOption("weight")} names no file`, "a path or a glob comes before the weight");
-  // The nearest double of a decimal with six digits is the quotient of two integers.
+  // Each decimal with six digits is read as the double nearest to it, which is also the quotient of two
+  // integers.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
@@ -22,7 +23,7 @@ export function checkWeight(input: InputWeight): InputWeight {
 
 /**
  * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight
- * without effect.
+ * that decides for no path, and if all are 0.
  */
 export function weightsOf(paths: readonly string[], weights: readonly InputWeight[]): number[] {
   const fits = weights.map(({ glob }) => makePathMatcher(glob));
@@ -60,7 +61,7 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
  */
 function makePathMatcher(glob: string): (path: string) => boolean {
   const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
-  // The runtime reads a leading ! as negation.
+  // Without the backslash, the runtime would read a leading ! as negation.
   const matches = globMatcher(plain.replace(/^!/, "\\!"));
   const isPath = plain.includes("/");
   return (path) => {

@@ -34,15 +34,15 @@ import { weightsOf } from "./weights.ts";
 
 /** A run, for its record. */
 export type Run = {
-  /** The command for people to read, and its typed arguments. */
+  /** The command as people read it, and its arguments as typed. */
   readonly command: string;
   readonly arguments: readonly string[];
-  /** The start, by `performance.now()`. */
+  /** When the run started, by `performance.now()`. */
   readonly startMs: number;
-  /** The end, if the result is not written at once. */
+  /** When it ended, if the result is not written at once. */
   readonly endMs?: number;
   readonly trained: Pick<TrainedWork, "countMs" | "mergeMs">;
-  /** The number of former results to keep next to this one; undefined leaves existing ones. */
+  /** How many former results to keep next to this one. undefined: kept results stay as they are. */
   readonly keepCount?: number | undefined;
 };
 
@@ -51,7 +51,7 @@ export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
   Partial<OutputSettings> & {
     readonly training: Training;
     readonly corpus: Pick<Corpus, "inputs" | "languages" | "workerCount">;
-    /** Files in directories that are not read. */
+    /** Files in directories that were skipped. */
     readonly skipped: readonly Skipped[];
     readonly counts: readonly CountsRecord[];
     readonly trained: Trained;
@@ -65,14 +65,11 @@ export type Product<Fields> = {
    */
   readonly sizes: readonly number[];
   readonly filesOf: (index: number) => readonly OutputFile[];
-  /**
-   * Whether each directory also gets an image. No record lists it, because it can be compiled again from the
-   * files.
-   */
+  /** Whether an image is written into each directory. Records do not list it, because it can be compiled again. */
   readonly hasImage?: boolean;
   /**
-   * The record's fields between the common head and the files. `sizes` is for the record of several
-   * vocabularies.
+   * Returns the record's fields between the common head and the files. `sizes` is given for the common record
+   * of several vocabularies.
    */
   readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
   readonly mergesSha256Of: (index: number) => string;
@@ -80,7 +77,7 @@ export type Product<Fields> = {
 
 export type Written<Record> = FormerResults & { readonly record: Record };
 
-/** Writes a directory next to its place, including records, and exchanges it with the existing one. */
+/** Writes a result with its records into a directory next to its place, and exchanges it with the existing one. */
 export async function writeProduct<Fields extends object>(
   path: string,
   product: Product<Fields>,
@@ -106,8 +103,8 @@ export async function writeProduct<Fields extends object>(
 }
 
 /**
- * Returns the files of one size; or those of each in its own directory, and a common record, based on the
- * largest.
+ * Returns the files of the only size. For several sizes, returns the files of each in a directory of its own,
+ * and a common record with the facts of the largest.
  */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
@@ -128,9 +125,9 @@ export function filesOfSizes(
 type Publishing = {
   readonly keepCount?: number | undefined;
   readonly guard: Guard;
-  /** Directories of the result that get an image of the tokenizer in them; "" is the result's own. */
+  /** Directories of the result that get an image of their tokenizer; "" is the result itself. */
   readonly withImages?: readonly string[];
-  /** Checks the files before they are published; if it throws, the place stays unchanged. */
+  /** Checks the staged files. If it throws, nothing is published. */
   readonly check?: (stagedPath: string) => Promise<void>;
 };
 
@@ -159,7 +156,7 @@ export async function publishFiles(
 /** A product with any kind of record. */
 export type AnyProduct = Product<object>;
 
-/** Returns which files to write. */
+/** Settles which files to write. */
 export const outputsOf = ({
   formats: formatNames,
   ledger,
@@ -208,7 +205,7 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
   });
 }
 
-/** Returns the settings without a field of their own in a record, by name; none can be forgotten. */
+/** Returns all settings but those that have a field of their own in a record. So a new setting is always recorded. */
 export function otherSettings({
   base,
   vocabSize,
@@ -260,7 +257,7 @@ function fieldsOf(
   };
 }
 
-/** The tokenizer as its files are loaded. */
+/** Returns the tokenizer as loading its files would. */
 function encodingPartsOf(training: Training, vocabulary: Vocabulary): TokenizerParts {
   const { normalization, like } = training;
   const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
@@ -329,16 +326,16 @@ const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "a
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
   }) as const;
 
-/** A tokenizer that was derived from another one, whose first file is `basePath`. */
+/** A tokenizer that was made from another one; `basePath` is the first file of that one. */
 type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
   readonly basePath: string;
   readonly parts: TokenizerParts;
 };
 
 /**
- * Makes its record. `options` are those of the original's training, if it has a record, with the changes.
- * They always include what GPT-2's files and rank files lack: pattern, special tokens with their ids, normal
- * form.
+ * Makes the record of a derived tokenizer. `options` changes the options of the original's training, if it
+ * has a record. The record always states what GPT-2's files and rank files lack: the pattern, the normal
+ * form, and the special tokens with their ids.
  */
 export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,
@@ -362,7 +359,7 @@ export function makeDerivedRecord(
   };
 }
 
-/** Returns the options in the training record next to the file. */
+/** Returns the options in the training record next to the file, if there is one. */
 function trainedOptions(path: string): object | undefined {
   const recordPath = join(path, "..", recordName);
   if (!isFile(recordPath)) return undefined;
