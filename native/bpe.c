@@ -99,28 +99,25 @@ void bpe_close(bpe_tokenizer *tokenizer) {
   free(tokenizer);
 }
 
-static const char *encode(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, size_t limit, Ids *ids) {
+static const char *run(bpe_tokenizer *tokenizer, Encoding encoding) {
   const char *error;
   Instance *instance = acquire(tokenizer, &error);
   if (instance == NULL) return error;
-  Encoding encoding = {
-      .image = &tokenizer->image,
-      .instance = instance,
-      .specials_as_text = flags & BPE_SPECIALS_AS_TEXT,
-      .text = (const uint8_t *)text,
-      .size = size,
-      .out = ids,
-      .id_limit = limit,
-  };
+  encoding.image = &tokenizer->image;
+  encoding.instance = instance;
   error = encode_text(&encoding);
   if (error == NULL) release(tokenizer, instance);
   else instance_free(instance);
   return error;
 }
 
-const char *bpe_encode(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, bpe_ids *out) {
-  Ids ids = {0};
-  const char *error = encode(tokenizer, text, size, flags, SIZE_MAX, &ids);
+static const char *encode(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, size_t limit, Ids *ids) {
+  bool as_text = flags & BPE_SPECIALS_AS_TEXT;
+  return run(tokenizer, (Encoding){.specials_as_text = as_text, .text = (const uint8_t *)text, .size = size, .out = ids, .id_limit = limit});
+}
+
+/* Gives the ids to the caller, unless there is an error, and frees them. */
+static const char *give_ids(const bpe_tokenizer *tokenizer, const char *error, Ids ids, bpe_ids *out) {
   uint32_t id_bytes = tokenizer->image.id_bytes;
   size_t count = ids.size / id_bytes;
   uint32_t *wide = error == NULL ? malloc(4 * count + 4) : NULL;
@@ -129,6 +126,44 @@ const char *bpe_encode(bpe_tokenizer *tokenizer, const char *text, size_t size, 
   free(ids.bytes);
   *out = (bpe_ids){wide, error == NULL ? count : 0};
   return error;
+}
+
+const char *bpe_encode(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, bpe_ids *out) {
+  Ids ids = {0};
+  const char *error = encode(tokenizer, text, size, flags, SIZE_MAX, &ids);
+  return give_ids(tokenizer, error, ids, out);
+}
+
+static const char *encode_joined(bpe_tokenizer *tokenizer, const bpe_segment *given, size_t count, Ids *ids) {
+  size_t size = 0, used = 0, at = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (given[i].size > SIZE_MAX - 1 - size) return no_memory;
+    size += given[i].size;
+  }
+  char *text = malloc(size + 1);
+  Segment *segments = calloc(count + 1, sizeof *segments);
+  const char *error = text == NULL || segments == NULL ? no_memory : NULL;
+  for (size_t i = 0; i < count && error == NULL; i++) {
+    if (given[i].size == 0) continue;
+    memcpy(text + at, given[i].text, given[i].size);
+    at += given[i].size;
+    segments[used++] = (Segment){at, given[i].is_trusted != 0};
+  }
+  if (error == NULL)
+    error = run(tokenizer, (Encoding){.segments = segments, .text = (uint8_t *)text, .size = size, .out = ids, .id_limit = SIZE_MAX});
+  free(text);
+  free(segments);
+  return error;
+}
+
+const char *bpe_encode_segments(bpe_tokenizer *tokenizer, const bpe_segment *segments, size_t count, int flags, bpe_ids *out) {
+  Ids ids = {0};
+  const char *error = flags & BPE_ISOLATE ? NULL : encode_joined(tokenizer, segments, count, &ids);
+  for (size_t i = 0; i < count && (flags & BPE_ISOLATE) && error == NULL; i++) {
+    int as_text = segments[i].is_trusted ? 0 : BPE_SPECIALS_AS_TEXT;
+    error = encode(tokenizer, segments[i].text, segments[i].size, as_text, SIZE_MAX, &ids);
+  }
+  return give_ids(tokenizer, error, ids, out);
 }
 
 const char *bpe_count(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, size_t limit, size_t *count) {

@@ -44,6 +44,16 @@ typedef struct {
 /* Special tokens in the text are text, too; without it they become their ids. */
 enum { BPE_SPECIALS_AS_TEXT = 1 };
 
+/* A part of a text that comes from several sources. */
+typedef struct {
+  const char *text;
+  size_t size;
+  int is_trusted; /* special tokens within it become their ids; in other segments they are text */
+} bpe_segment;
+
+/* Each segment is encoded by itself; without it the text merges across their edges. */
+enum { BPE_ISOLATE = 2 };
+
 /* A tokenizer of an image, from a file or from memory, which is copied. NULL, and why. */
 BPE_API bpe_tokenizer *bpe_open(const char *path, const char **error);
 BPE_API bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error);
@@ -51,6 +61,9 @@ BPE_API void bpe_close(bpe_tokenizer *);
 
 /* The ids of a text in UTF-8. */
 BPE_API const char *bpe_encode(bpe_tokenizer *, const char *text, size_t size, int flags, bpe_ids *ids);
+
+/* The ids of the text that segments are together. An added token is found only where it lies within one segment. */
+BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, size_t count, int flags, bpe_ids *ids);
 
 /* How many ids a text has; counting ends early where there are more than `limit`, and the count is then limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);

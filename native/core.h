@@ -133,8 +133,10 @@ typedef struct {
   uint32_t kind, a, b, c;
 } Event;
 
-/* Begins a text. */
-BPE_HIDDEN void sections_open(Instance *, bool specials_as_text, bool notes_changes);
+/* Begins a text. NULL, or why it failed. */
+BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments);
+/* Ends a segment; the next one begins. NULL, or why it failed. */
+BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
 /* Takes a piece. `bytes` of sections, which texts are offsets in, and events stay until the next call. NULL, or why it failed. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, bool ends_text, const Event **events, uint32_t *count);
 /* The bytes of an event that is text. */
@@ -150,10 +152,17 @@ typedef struct {
 } Notes;
 BPE_HIDDEN void notes_free(Notes *);
 
+/* A part of a text: added tokens are found within one, and special tokens in one that is trusted (src/kernel/text/edges.ts). */
+typedef struct {
+  size_t end;
+  bool is_trusted;
+} Segment;
+
 typedef struct {
   const Image *image;
   Instance *instance;
   bool specials_as_text;
+  const Segment *segments; /* NULL: the text is one, and `specials_as_text` counts. None is empty */
   const uint8_t *text;
   size_t size;
   const uint8_t *following; /* at least the next character of the text, if it continues; else NULL */

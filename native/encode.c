@@ -75,18 +75,36 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
   return error;
 }
 
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* How much of the text goes to the text module next: not more than is left of a segment. A segment that has ended is left. */
+static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
+  size_t at = encoding->read_size, end = encoding->size;
+  const char *error = NULL;
+  if (*segment != NULL) {
+    if (at > 0 && at == (*segment)->end && at < end) error = sections_end_segment(encoding->instance, !(++*segment)->is_trusted);
+    end = (*segment)->end;
+  }
+  *part = next_part(encoding, smaller(end - at, SECTION_PART_BYTES));
+  return error;
+}
+
 static const char *encode_sections(Encoding *encoding, Section *section) {
   const uint8_t *text = encoding->text;
+  const Segment *segment = encoding->segments;
   size_t left = encoding->size, part;
-  bool is_open = false;
+  bool is_open = false, as_text = segment == NULL ? encoding->specials_as_text : left > 0 && !segment->is_trusted;
   if (encoding->notes != NULL && left > UINT32_MAX) return "a text that is changed before it is encoded has offsets only below 4 GB";
-  sections_open(encoding->instance, encoding->specials_as_text, encoding->notes != NULL);
+  if (segment != NULL && left > INT32_MAX) return "a text of segments may have 2 GB";
+  const char *error = sections_open(encoding->instance, encoding->image, as_text, encoding->notes != NULL, segment != NULL);
+  if (error != NULL) return error;
   do {
-    part = next_part(encoding, left < SECTION_PART_BYTES ? left : SECTION_PART_BYTES);
+    error = next_section_part(encoding, &segment, &part);
+    if (error != NULL) return error;
     encoding->read_size += part;
     const Event *events;
     uint32_t count;
-    const char *error = sections_take(encoding->instance, text, (uint32_t)part, part == left, &events, &count);
+    error = sections_take(encoding->instance, text, (uint32_t)part, part == left, &events, &count);
     for (uint32_t i = 0; i < count && error == NULL; i++) error = take_event(encoding, section, &is_open, &events[i]);
     if (error == NULL && is_open) error = settle(encoding, section);
     if (error != NULL || has_enough(encoding)) return error;
@@ -101,7 +119,8 @@ static const char *encode_all(void *context) {
   Encoding *encoding = context;
   encoding->read_size = 0;
   Section section = {encoding->instance, encoding->image, encoding->out, 0, 0};
-  return encoding->image->is_direct[encoding->specials_as_text] ? encode_directly(encoding, &section) : encode_sections(encoding, &section);
+  bool is_direct = encoding->segments == NULL && encoding->image->is_direct[encoding->specials_as_text];
+  return is_direct ? encode_directly(encoding, &section) : encode_sections(encoding, &section);
 }
 
 void notes_free(Notes *notes) {

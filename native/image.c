@@ -118,7 +118,7 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   if (sizes[AREAS] % sizeof(Area) != 0 || sizes[VARIABLES] % sizeof(Variable) != 0 || !are_areas(image, sizes[MODEL])) return damaged;
   uint32_t starts_count = sizes[STARTS] / 4;
   if (image->id_limit >= ID_LIMIT_MAX || starts_count != image->id_limit + 1) return damaged;
-  if (image->longest_token > INT32_MAX / 8 || (image->sections_size == 0 && !(image->is_direct[0] && image->is_direct[1]))) return damaged;
+  if (image->longest_token > INT32_MAX / 8) return damaged;
   if (image->added_id_count > image->text_id_count || image->trim_count > TRIMS_MAX) return damaged;
   if (image->starts[0] != 0 || image->starts[image->id_limit] != sizes[TOKENS] || !is_ascending(image->starts, starts_count))
     return damaged;

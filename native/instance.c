@@ -196,7 +196,7 @@ static const char *take_model(void *context) {
   if (error != NULL) return error;
   if (!w2c_kernel_endLaidOut(kernel) || !reserve_text(instance, 2 * WINDOW)) return no_memory;
   instance->set_up_size = memory->size;
-  return image->sections_size == 0 ? NULL : set_up_sections(instance, image);
+  return image->is_direct[0] && image->is_direct[1] ? NULL : set_up_sections(instance, image);
 }
 
 Instance *instance_new(const Image *image, const char **error) {
@@ -399,10 +399,19 @@ const char *find_cut(Instance *instance, const Image *image, bool specials_as_te
 
 /* ---- Sections ---- */
 
-void sections_open(Instance *instance, bool specials_as_text, bool notes_changes) {
-  uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1;
-  if (instance->sections_flags != flags) w2c_text_openText(&instance->sections, flags);
+const char *sections_open(Instance *instance, const Image *image, bool specials_as_text, bool notes_changes, bool has_segments) {
+  const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
+  if (error != NULL) return error;
+  uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2;
+  /* While segments were taken, others became current than the first one's. */
+  if (instance->sections_flags != flags || has_segments) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
+  instance->sections_memory->poll = instance->memory->poll;
+  return NULL;
+}
+
+const char *sections_end_segment(Instance *instance, bool specials_as_text) {
+  return w2c_text_endSegment(&instance->sections, specials_as_text) ? NULL : no_memory;
 }
 
 const char *sections_take(Instance *instance, const uint8_t *text, uint32_t size, bool ends_text, const Event **events, uint32_t *count) {

@@ -8,13 +8,13 @@
 #include "text.h"
 
 /* A flag of `sections_flags` in addition to those of the kernel. */
-enum { IS_WITHIN = 4 };
+enum { IS_WITHIN = 8 };
 
 struct Instance {
   w2c_kernel kernel;
   wasm_rt_memory_t *memory;
   w2c_text sections;
-  wasm_rt_memory_t *sections_memory; /* NULL if texts are always cut unchanged */
+  wasm_rt_memory_t *sections_memory; /* NULL until a text needs it that is not cut unchanged */
   uint64_t sections_set_up_size;
   uint32_t sections_flags; /* of the last text; IS_WITHIN if it has not ended */
   w2c_text tokens; /* where the tokens of texts are found in them (spans.c) */

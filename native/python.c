@@ -327,6 +327,52 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   return told;
 }
 
+/* Segments of a text, none of them empty, as `_segments.py` packs them: 64 bits each, the end and whether it is trusted in the lowest
+ * bit. NULL if they are not those of the text. */
+static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
+  size_t count = size / 8, at = 0;
+  Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
+  for (size_t i = 0; segments != NULL && i < count; i++) {
+    uint64_t number;
+    memcpy(&number, packed + 8 * i, 8);
+    size_t end = (size_t)(number >> 1);
+    bool is_next = at < end && end <= text_size;
+    segments[i] = (Segment){at = end, number & 1};
+    if (is_next) continue;
+    free(segments);
+    segments = NULL;
+  }
+  if (segments == NULL || at == text_size) return segments;
+  free(segments);
+  return NULL;
+}
+
+/* encode_segments(data, segments) -> list; encode_segments(data, segments, in_characters) -> (ids, spans) */
+static PyObject *model_encode_segments(Model *self, PyObject *args) {
+  PyObject *text, *packed;
+  int in_characters = -1;
+  if (!PyArg_ParseTuple(args, "SS|p", &text, &packed, &in_characters)) return NULL;
+  size_t size = (size_t)PyBytes_Size(text);
+  Segment *segments = segments_of(PyBytes_AsString(packed), (size_t)PyBytes_Size(packed), size);
+  if (segments == NULL) return PyErr_Format(PyExc_TypeError, "these are not the segments of the text");
+  Ids ids = take_spare(self);
+  Notes notes = {0};
+  Use use = {.in_characters = in_characters};
+  Encoding encoding = {.segments = segments,
+                       .text = (const uint8_t *)PyBytes_AsString(text),
+                       .size = size,
+                       .out = &ids,
+                       .id_limit = SIZE_MAX,
+                       .notes = in_characters < 0 ? NULL : &notes};
+  PyObject *list = encode(self, &encoding, in_characters < 0 ? NULL : &use) ? list_of(self, ids.bytes, ids.size) : NULL;
+  if (list != NULL && in_characters >= 0) list = Py_BuildValue("(NN)", list, pairs_of(use.spans, ids.size / self->image.id_bytes));
+  free(use.spans);
+  free(segments);
+  notes_free(&notes);
+  give_spare(self, ids);
+  return list;
+}
+
 /* The parts of a text as strings. */
 static PyObject *strings_of(const Model *self, const char *text, const Cutting *cutting) {
   PyObject *strings = PyList_New(0);
@@ -904,6 +950,7 @@ static PyMethodDef model_methods[] = {
     {"encode", (PyCFunction)(void (*)(void))model_encode, METH_FASTCALL, NULL},
     {"count", (PyCFunction)model_count, METH_VARARGS, NULL},
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
+    {"encode_segments", (PyCFunction)model_encode_segments, METH_VARARGS, NULL},
     {"cut", (PyCFunction)model_cut, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
     {"file", (PyCFunction)model_file, METH_VARARGS, NULL},

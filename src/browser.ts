@@ -19,6 +19,7 @@ export type { Compat } from "#merge";
 export { UserError } from "#runtime";
 export type { RecodedSpan, StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
+export type { Segment, SegmentsOptions } from "./library/segments.ts";
 export type { EncodedBatch } from "./library/special-ids.ts";
 export type { EncodedWithOffsets } from "./library/text-offsets.ts";
 export {

@@ -20,6 +20,7 @@ export { UserError } from "#runtime";
 export type { AskedModelSettings, RecodedSpan, Role, Roles, StreamDecoder } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { GivenWords } from "#words";
+export type { Segment, SegmentsOptions } from "./library/segments.ts";
 export type { EncodedBatch } from "./library/special-ids.ts";
 export type { EncodedWithOffsets } from "./library/text-offsets.ts";
 export {

@@ -665,16 +665,56 @@ class Tokenizer:
         gaps. A tokenizer that normalizes text raises BpeError: its tokens are parts of another text.
         """
         text_of("text", text)
+        before, after = self._around(add_special_tokens)
+        self._refuse_without_offsets(unit)
+        ids, spans = self._encoder().encode_with_offsets(text, unit == "characters", special_tokens_as_text)
+        nowhere = (0, 0)
+        return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
+
+    def _refuse_without_offsets(self, unit: Unit) -> None:
         if unit not in ("characters", "bytes"):
             raise ValueError(f'unit is {unit!r}, and must be "characters" or "bytes"')
-        before, after = self._around(add_special_tokens)
         facts = self._description()
         obstacle = facts["offsetObstacle"] or (facts["trimObstacle"] if unit == "characters" else None)
         if obstacle is not None:
             raise BpeError(obstacle)
-        ids, spans = self._encoder().encode_with_offsets(text, unit == "characters", special_tokens_as_text)
-        nowhere = (0, 0)
-        return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
+
+    def encode_segments(self, segments: Iterable[t.Segment], *, isolate: bool = False) -> list[int]:
+        """The ids of a text that comes from several sources: pairs of a text and whether that is trusted.
+
+        An added token is found only where it lies within one segment, and a special token only within one that is trusted; in
+        other people's text it is text. All else is as if the text were one: tokens reach across the edges of segments. With
+        ``isolate`` they do not: the ids are those of each segment, end to end.
+        """
+        from ._segments import packed, read_segments
+
+        read = read_segments(segments)
+        if flag_of("isolate", isolate):
+            return [id for data, is_trusted in read for id in self._encode(data, not is_trusted)]
+        ids: list[int] = self._encoder().encode_segments(b"".join(data for data, _ in read), packed(read))
+        return ids
+
+    def encode_segments_with_offsets(
+        self, segments: Iterable[t.Segment], *, isolate: bool = False, unit: Unit = "characters"
+    ) -> tuple[list[int], Spans]:
+        """As `encode_segments`, and where the token of each id begins and ends in the whole text (see `encode_with_offsets`)."""
+        from ._segments import packed, read_segments
+
+        read = read_segments(segments)
+        self._refuse_without_offsets(unit)
+        if not flag_of("isolate", isolate):
+            given = (b"".join(data for data, _ in read), packed(read), unit == "characters")
+            encoded: tuple[list[int], Spans] = self._encoder().encode_segments(*given)
+            return encoded
+        ids: list[int] = []
+        spans: Spans = []
+        begin = 0
+        for data, is_trusted in read:
+            found, places = self._encoder().encode_with_offsets(data, unit == "characters", not is_trusted)
+            ids += found
+            spans += [(begin + start, begin + end) for start, end in places]
+            begin += len(data.decode("utf-8", "replace")) if unit == "characters" else len(data)
+        return ids, spans
 
     def __call__(
         self,
@@ -1035,7 +1075,7 @@ class _AsText:
         def with_default(call: Callable[..., Any], at: int) -> Callable[..., Any]:
             return lambda *given: call(*given[:at], given[at] is None or given[at], *given[at + 1 :])
 
-        self.decode, self.file = model.decode, model.file
+        self.decode, self.file, self.encode_segments = model.decode, model.file, model.encode_segments
         for name, at in _AS_TEXT_AT.items():
             setattr(self, name, with_default(getattr(model, name), at))
 

@@ -25,6 +25,7 @@ export {
 } from "./text/offsets";
 export {
   beginSections,
+  endSegment,
   eventsAddress,
   factsOf,
   openText,

@@ -36,6 +36,14 @@ import {
 import { type FetchOptions, fetchTokenizer, partsInMemory } from "./fetch-tokenizer.ts";
 import { explainOtherNames } from "./other-names.ts";
 import {
+  joinEncoded,
+  joinSegments,
+  readSegments,
+  type Segment,
+  type SegmentsOptions,
+  segmentsOptionKinds,
+} from "./segments.ts";
+import {
   batchWithIdsAround,
   type EncodedBatch,
   idsAround,
@@ -208,17 +216,73 @@ export class TextTokenizer {
     const given = readText(`${call}: text`, text);
     const around = addSpecialTokens ? idsAround(this.parts) : undefined;
     refuseWithoutOffsets(this.parts, typeof given === "string");
-    const asText = this.readsSpecialTokensAsText(asked);
-    const encoded = this.useEncoding(asked, (encoding) => {
-      const bytes = bytesOf(given, 0, given.length);
+    const bytes = bytesOf(given, 0, given.length);
+    const encoded = this.placeTokens(given, bytes, asked, (encoding) =>
+      encoding.pushText(bytes, 0, bytes.length),
+    );
+    return around === undefined ? encoded : withOffsetsAround(encoded, around);
+  }
+
+  /** Encodes a text, which is also given in UTF-8, and finds its tokens in it. */
+  private placeTokens(
+    text: string | Uint8Array,
+    bytes: Uint8Array,
+    options: EncodeOptions,
+    push: (encoding: TextEncoding) => void,
+  ): EncodedWithOffsets {
+    const asText = this.readsSpecialTokensAsText(options);
+    return this.useEncoding(options, (encoding) => {
       const notes = new TextNotes();
       encoding.noteIn(notes, asText);
-      encoding.pushText(bytes, 0, bytes.length);
+      push(encoding);
       encoding.noteIn(undefined, asText);
       const ids = new Uint32Array(encoding.out.flush());
-      return { ids, ...findOffsets(given, bytes, ids, notes, this.memory.decoder) };
+      return { ids, ...findOffsets(text, bytes, ids, notes, this.memory.decoder) };
     });
-    return around === undefined ? encoded : withOffsetsAround(encoded, around);
+  }
+
+  /**
+   * Returns the ids of a text that comes from several sources. An added token is found only where it lies within one
+   * segment, and a special token only within one that is trusted; in other people's text it is text. All else is as if the
+   * text were one: tokens reach across the edges of segments, unless they are encoded in isolation.
+   */
+  encodeSegments(segments: readonly Segment[], options: SegmentsOptions = {}): Uint32Array<ArrayBuffer> {
+    const { isolate } = checkOptions("encodeSegments", options, segmentsOptionKinds);
+    const read = readSegments("encodeSegments", segments);
+    return this.useEncoding({}, (encoding) => {
+      if (!isolate) encoding.pushSegments(read, false);
+      else {
+        for (const { bytes, isTrusted } of read) {
+          encoding.open(!isTrusted);
+          encoding.pushText(bytes, 0, bytes.length);
+        }
+      }
+      return new Uint32Array(encoding.out.flush());
+    });
+  }
+
+  /** Like {@link encodeSegments}, with the position of each token in the whole text, as by {@link encodeWithOffsets}. */
+  encodeSegmentsWithOffsets(segments: readonly Segment[], options: SegmentsOptions = {}): EncodedWithOffsets {
+    const call = "encodeSegmentsWithOffsets";
+    const { isolate } = checkOptions(call, options, segmentsOptionKinds);
+    const read = readSegments(call, segments);
+    const areStrings = segments.every(({ text }) => typeof text === "string");
+    refuseWithoutOffsets(this.parts, areStrings);
+    const given = read.map(({ bytes }) => (areStrings ? utf8.decode(bytes) : bytes));
+    if (isolate) {
+      const parts = read.map(({ bytes, isTrusted }, i) =>
+        this.placeTokens(given[i]!, bytes, { specialTokensAsText: !isTrusted }, (encoding) =>
+          encoding.pushText(bytes, 0, bytes.length),
+        ),
+      );
+      return joinEncoded(
+        parts,
+        given.map(({ length }) => length),
+      );
+    }
+    const bytes = joinSegments(read);
+    const whole = areStrings ? (given as string[]).join("") : bytes;
+    return this.placeTokens(whole, bytes, {}, (encoding) => encoding.pushSegments(read, true));
   }
 
   /** Returns the tokens of a text, as their files spell them: `Ġthe` for ` the`. */

@@ -36,5 +36,5 @@ export {
   useTokens,
 } from "./pretokens.ts";
 export { SpecialTokenFinder } from "./special-token-finder.ts";
-export { pushedBytes, TextChain } from "./text-chain.ts";
+export { pushedBytes, TextChain, type TextSegment } from "./text-chain.ts";
 export { describeSections, TextSections, type TokenToFind } from "./text-sections.ts";

@@ -5,6 +5,9 @@ import { loweredAscii } from "./normalization.ts";
 import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
+/** A part of a text. Added tokens are found within one; special tokens stay text in one that is not trusted. */
+export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
+
 /** What is pushed in one step. */
 export const pushedBytes = scaled(1 << 18, 16);
 
@@ -79,6 +82,22 @@ export class TextChain {
       const lowers = this.cutting.normalization?.includes("lowercase") ?? false;
       this.window.end(lowers ? loweredAscii(following) : following);
     } else if (this.direct) this.window.end();
+  }
+
+  /** Takes a whole text that consists of segments. `open` has to be called before the next one. */
+  pushSegments(segments: readonly TextSegment[], notesChanges: boolean): void {
+    this.opened = undefined;
+    this.direct = false;
+    this.pretokens.lookForTokens(false, false);
+    this.sections ??= new TextSections(sectionSettings(this.cutting));
+    const { sections } = this;
+    const filled = segments.filter(({ bytes }) => bytes.length > 0);
+    sections.open(filled[0]?.isTrusted === false, notesChanges, true);
+    for (const [i, { bytes, isTrusted }] of filled.entries()) {
+      if (i > 0) sections.endSegment(!isTrusted);
+      sections.push(bytes, 0, bytes.length, this.window);
+    }
+    sections.end(this.window);
   }
 
   /** Takes a whole text, as `push` and `end` do, in fewer steps. */

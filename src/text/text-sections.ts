@@ -77,9 +77,18 @@ export class TextSections {
     if (address === 0 || exports.useSections(description.length) !== 1) throw this.noMemory();
   }
 
-  /** A text begins, and what came before is forgotten. Only needed where the next text has other settings than the last one. */
-  open(specialTokensAsText: boolean, notesChanges = false): void {
-    this.kernel.exports.openText(Number(specialTokensAsText) | (2 * Number(notesChanges)));
+  /**
+   * A text begins, and what came before is forgotten. Only needed where the next text has other settings than the last one, or
+   * segments. Then `specialTokensAsText` is for the first one.
+   */
+  open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false): void {
+    const flags = [specialTokensAsText, notesChanges, hasSegments];
+    this.kernel.exports.openText(flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0));
+  }
+
+  /** A segment of the text ends, and the next one begins. */
+  endSegment(specialTokensAsText: boolean): void {
+    if (this.kernel.exports.endSegment(Number(specialTokensAsText)) === 0) throw this.noMemory();
   }
 
   /** Bytes that wait for the text after them. */

@@ -37,7 +37,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   tokens   u8         the tokens end to end
  *   texts    u32        ids whose bytes are text, starting with added tokens; others are spelled in GPT-2's characters
  *   sections            changes to a text before it is cut, in the format of the kernel's text module
- *                       (src/kernel/text/description.ts); empty if there are none
+ *                       (src/kernel/text/description.ts)
  *   areas, model, variables: laid-out-model.ts
  */
 export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array<ArrayBuffer> {
@@ -51,7 +51,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
     bytesOf(tokens.starts),
     tokens.bytes,
     bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
-    isCutUnchanged(foundIn(parts)) ? new Uint8Array(0) : describeSections(sectionSettings(parts)),
+    describeSections(sectionSettings(parts)),
     ...[laidOut.areas, laidOut.bytes, laidOut.variables],
   ];
   const headWords = partsAt / 4 + 2 * body.length;

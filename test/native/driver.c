@@ -125,10 +125,10 @@ static const char *normalize_question(void *context) {
   const Form *form = context;
   uint32_t left = form->question->size, part, count;
   const uint8_t *text = form->text;
+  const char *error = sections_open(instance, &image, false, false, false);
+  if (error != NULL) return error;
   uint8_t *made = malloc(1);
   size_t size = 0;
-  const char *error = NULL;
-  sections_open(instance, false, false);
   do {
     const Event *events;
     part = left < 1 << 16 ? left : 1 << 16;

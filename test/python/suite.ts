@@ -26,6 +26,7 @@ const core = [
   "test_image",
   "test_memory",
   "test_object",
+  "test_segments",
   "test_session",
   "test_training",
 ];

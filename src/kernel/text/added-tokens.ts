@@ -13,6 +13,7 @@ import {
   TokenSearch,
 } from "../token-search";
 import { wordRangesOf, wordsOf } from "./description";
+import { clearEdges, Edges, edgePosition, keepsSpecialAfter, moveEdges, newEdges } from "./edges";
 import { characterAfter, characterBefore, isUnfinished, isWhiteSpace, noCharacter, sizeOf } from "./utf8";
 
 /**
@@ -27,6 +28,9 @@ import { characterAfter, characterBefore, isUnfinished, isWhiteSpace, noCharacte
  *
  * What is before `done` has been given out. Of the section up to four bytes of it stay, because the character before a token
  * may decide whether it counts. Where some token has `lstrip`, [done, spaceEnd) is white space, which waits for a token after it.
+ *
+ * Where the text has segments (edges.ts), they are searched one after the other, each with the tokens that end by its end. What
+ * looks at its neighbours looks across edges.
  *
  * Why what is given out is certain: a token is longest, and the first from the left, if no longer one begins at or before its
  * place. So all tokens that begin before `sureEnd` are known, once as many bytes follow as the longest token has, and four more
@@ -47,6 +51,8 @@ export class Group {
   isSearched: u32;
   keepsSpecial: u32;
   description: usize;
+  /** Where segments end. */
+  edges: Edges;
 
   start: usize;
   capacity: usize;
@@ -78,11 +84,13 @@ const paddingBytes: usize = 64;
 export function newGroup(description: usize, records: usize, count: u32, contents: usize): Group | null {
   const address = reserveTable(offsetof<Group>());
   const search = newSearch(records, count, contents);
-  if (address === 0 || search === null) return null;
+  const edges = newEdges();
+  if (address === 0 || search === null || edges === null) return null;
   memory.fill(address, 0, offsetof<Group>());
   const group = changetype<Group>(address);
   group.search = search;
   group.description = description;
+  group.edges = edges;
   group.areAllSpecial = u32(areTokensSpecial(search));
   for (let token: u32 = 0; token < count; token++) {
     const flags = flagsOfToken(search, token);
@@ -92,10 +100,12 @@ export function newGroup(description: usize, records: usize, count: u32, content
   return group;
 }
 
-/** The next text has its special tokens as text, or not. Nothing of a text before is in the buffer. */
-export function openGroup(group: Group, keepsSpecial: bool): void {
+/** The next text, or its first segment, has its special tokens as text, or not. Nothing of a text before is in the buffer. */
+export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): void {
   group.keepsSpecial = u32(keepsSpecial);
-  group.isSearched = u32(group.search.count > 0 && !(keepsSpecial && group.areAllSpecial));
+  const findsNone = keepsSpecial && group.areAllSpecial && !hasSegments;
+  group.isSearched = u32(group.search.count > 0 && !findsNone);
+  clearEdges(group.edges);
   group.length = 0;
   endSection(group);
 }
@@ -132,6 +142,7 @@ export function shrink(group: Group): u32 {
   group.done -= dropped;
   group.searchPos -= dropped;
   group.spaceEnd -= dropped;
+  moveEdges(group.edges, dropped);
   return dropped;
 }
 
@@ -150,7 +161,8 @@ export function makeRoom(group: Group, byteCount: u32): bool {
 
 /** Begins to give out what is certain of the text that is there; false if that is nothing yet. */
 export function beginItems(group: Group, atEnd: bool): bool {
-  if (!atEnd && sureEndOf(group) < group.searchPos + group.search.longestBytes) return false;
+  const hasEdge = group.edges.next < group.edges.count;
+  if (!atEnd && !hasEdge && sureEndOf(group) < group.searchPos + group.search.longestBytes) return false;
   openSearch(group.search, group.start, group.length);
   return true;
 }
@@ -162,25 +174,31 @@ function sureEndOf(group: Group): i32 {
 /** Gives out the text up to the next token, and that token: true; or what is certain of the text without one: false. */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
-  const sureEnd = atEnd ? group.length : sureEndOf(group);
   const done = group.isSkipping ? skipSpace(group, atEnd) : group.done;
   group.skippedBytes = done - group.done;
   group.from = done;
   let searchPos = max(group.searchPos, done);
-  while (!group.isSkipping && searchPos < sureEnd) {
-    const pos = findToken(search, searchPos, sureEnd, group.length);
-    searchPos = pos;
-    if (pos >= sureEnd) break;
-    const end = pos + sizeOfToken(search, search.found);
-    searchPos = end;
-    const flags = flagsOfToken(search, search.found);
-    if (!counts(group, flags, pos, end)) continue;
-    group.to = (flags & lstripFlag) !== 0 ? spaceStart(group, done, pos) : pos;
-    group.token = search.found;
-    group.spaceBytes = pos - group.to;
-    group.done = group.searchPos = end;
-    group.isSkipping = u32((flags & rstripFlag) !== 0);
-    return true;
+  let sureEnd: i32 = 0;
+  while (true) {
+    const segmentEnd = passEdges(group, searchPos);
+    sureEnd = max(sureEnd, sureEndIn(group, segmentEnd, atEnd));
+    while (!group.isSkipping && searchPos < sureEnd) {
+      const pos = findToken(search, searchPos, sureEnd, segmentEnd);
+      searchPos = pos;
+      if (pos >= sureEnd) break;
+      const end = pos + sizeOfToken(search, search.found);
+      searchPos = end;
+      const flags = flagsOfToken(search, search.found);
+      if (!counts(group, flags, pos, end)) continue;
+      group.to = (flags & lstripFlag) !== 0 ? spaceStart(group, done, pos) : pos;
+      group.token = search.found;
+      group.spaceBytes = pos - group.to;
+      group.done = group.searchPos = end;
+      group.isSkipping = u32((flags & rstripFlag) !== 0);
+      return true;
+    }
+    if (group.isSkipping || sureEnd < segmentEnd || segmentEnd === group.length) break;
+    searchPos = max(searchPos, segmentEnd);
   }
   if (atEnd) group.isSkipping = 0;
   let stop = max(done, sureEnd);
@@ -193,6 +211,24 @@ export function nextItem(group: Group, atEnd: bool): bool {
   group.to = group.done = stop;
   group.searchPos = searchPos;
   return false;
+}
+
+/** The search is at `searchPos`: what is known of the segment there counts from now on. Returns where it ends, as far as is known. */
+function passEdges(group: Group, searchPos: i32): i32 {
+  const edges = group.edges;
+  for (; edges.next < edges.count; edges.next++) {
+    const edge = edgePosition(edges, edges.next);
+    if (edge > searchPos) return edge;
+    group.keepsSpecial = keepsSpecialAfter(edges, edges.next);
+  }
+  return group.length;
+}
+
+/** Tokens of a segment that begin before this position are certain. At its end none is longer. */
+function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
+  const isWhole =
+    group.edges.next < group.edges.count && (!group.looksAround || segmentEnd + contextBytes <= group.length);
+  return atEnd || isWhole ? segmentEnd : min(segmentEnd, sureEndOf(group));
 }
 
 function counts(group: Group, flags: u32, pos: i32, end: i32): bool {

@@ -24,6 +24,7 @@ import {
   stepsOf,
   tokenCountOf,
 } from "./description";
+import { addEdge, areEdgesFull, clearEdges, Edges, edgePosition, keepsSpecialAfter, newEdges } from "./edges";
 import {
   factsOf,
   inputAddress,
@@ -42,8 +43,12 @@ import {
  * given; the text between them is normalized; late ones are found in that; a space is put before what is left. A *section* is
  * the text between two added tokens, as the pattern cuts it. What a tokenizer does not need is left out.
  *
+ * A text may come in segments (edges.ts). Where one ends in the text is known; in the normalized text an edge is where what is before
+ * it and what is after it meet. A stretch that was normalized as a whole, with text of two segments, is in none that is trusted.
+ *
  * The calls are `beginSections` and `useSections` once, `openText` before a text whose flags differ from those of the text
- * before, then `pieceAddress` and `takePiece` for each piece; the last `takePiece` ends the text. Each gives events, in order:
+ * before or that has segments, then `pieceAddress` and `takePiece` for each piece, and `endSegment` after the last one of a segment;
+ * the last `takePiece` ends the text. Each gives events, in order:
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
@@ -68,6 +73,7 @@ const eventBytes: u32 = 16;
 /** Flags of a text. */
 const specialAsText: u32 = 1;
 const notesChanges: u32 = 2;
+const comesInSegments: u32 = 4;
 
 let description: usize = 0;
 /** Its buffer is where pieces are put. */
@@ -84,6 +90,13 @@ let textBase: u32 = 0;
 /** Position in the text of what is being normalized, if something of it has come. */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
+/** Late tokens are found within segments. */
+let hasLateEdges: bool = false;
+/** Edges in what is being normalized, as positions in that. How much of it has come; how much was given out, and of how much of it. */
+let waitingEdges: Edges = changetype<Edges>(0);
+let inputBytes: i32 = 0;
+let givenBytes: i32 = 0;
+let givenInputBytes: i32 = 0;
 /** Something of this section has been given out. */
 let hasBytes: bool = false;
 /** The section, or the line, has its space. */
@@ -110,9 +123,11 @@ export function useSections(byteCount: u32): i32 {
   const lateCount = tokenCountOf(description) - earlyCount;
   const first = newGroup(description, records, earlyCount, contents);
   const second = newGroup(description, records + earlyCount * recordBytes, lateCount, contents);
-  if (first === null || second === null) return 0;
+  const edges = newEdges();
+  if (first === null || second === null || edges === null) return 0;
   early = first;
   late = second;
+  waitingEdges = edges;
   const steps = stepCountOf(description);
   normalizes = steps > 0;
   if (normalizes && !useNormalization(stepsOf(description), steps)) return 0;
@@ -122,11 +137,17 @@ export function useSections(byteCount: u32): i32 {
   return 1;
 }
 
-/** A text begins; what came before is forgotten. 1: special tokens stay text. 2: changes are noted. */
+/**
+ * A text begins; what came before is forgotten. 1: special tokens stay text, in its first segment if it has several. 2: changes are
+ * noted. 4: it comes in segments.
+ */
 export function openText(flags: u32): void {
-  openGroup(early, (flags & specialAsText) !== 0);
-  openGroup(late, (flags & specialAsText) !== 0);
-  if (normalizes) openNormalization((flags & notesChanges) !== 0);
+  const hasSegments = (flags & comesInSegments) !== 0;
+  openGroup(early, (flags & specialAsText) !== 0, hasSegments);
+  openGroup(late, (flags & specialAsText) !== 0, hasSegments);
+  hasLateEdges = hasSegments && late.isSearched !== 0;
+  clearEdges(waitingEdges);
+  if (normalizes) openNormalization((flags & notesChanges) !== 0 || hasLateEdges);
   usesLate = normalizes || late.isSearched;
   textBase = 0;
   isNormalizing = hasBytes = isInside = false;
@@ -143,6 +164,11 @@ export function pieceAddress(byteCount: u32): usize {
   return early.start + early.length;
 }
 
+/** A segment of the text ends, and another begins, in which special tokens stay text or not. False without room. */
+export function endSegment(keepsSpecial: bool): bool {
+  return addEdge(early.edges, early.length, u32(keepsSpecial));
+}
+
 /**
  * Takes `byteCount` bytes, which are written. `end`: 0: more comes; 1: the text ends; 2: the part of it ends that was cut off at
  * a safe cut, and the caller ends the section. Returns how many events there are, or -1 without room.
@@ -153,6 +179,7 @@ export function takePiece(byteCount: u32, end: u32): i32 {
   if (end !== 0) {
     if (!endGiven(end === 1)) return -1;
     endSection(early);
+    clearEdges(early.edges);
     textBase = -early.length;
   }
   return eventsSize / eventBytes;
@@ -199,11 +226,13 @@ function takeEarly(atEnd: bool): bool {
 /** Bytes [from, to) of `early` are text between early tokens, or the end of it. */
 function takeText(from: i32, to: i32, ends: bool): bool {
   const size = <u32>(to - from);
+  if (!moveEdgesOn(from, to)) return false;
   if (!normalizes) {
     if (size > 0 && !takeNormalized(early.start + from, size)) return false;
   } else if (size > 0 || (ends && isNormalizing)) {
     if (!isNormalizing) normalizedFrom = textBase + from;
     isNormalizing = !ends;
+    inputBytes += size;
     const address = inputAddress(size);
     if (address === 0) return false;
     memory.copy(address, early.start + from, size);
@@ -212,11 +241,67 @@ function takeText(from: i32, to: i32, ends: bool): bool {
   if (!ends || !usesLate) return true;
   if (late.isSearched && !takeLate(true)) return false;
   endSection(late);
+  if (hasLateEdges) endEdges();
   return true;
+}
+
+/** Hands on the edges up to the end of text that is taken from `early`. One before it is at its start, where a section begins. */
+function moveEdgesOn(from: i32, to: i32): bool {
+  const edges = early.edges;
+  for (; edges.first < edges.count && edgePosition(edges, edges.first) <= to; edges.first++) {
+    if (!early.isSearched) edges.next = edges.first + 1;
+    if (!hasLateEdges) continue;
+    const offset = max(edgePosition(edges, edges.first), from) - from;
+    const keepsSpecial = keepsSpecialAfter(edges, edges.first);
+    const isAdded = normalizes
+      ? addEdge(waitingEdges, inputBytes + offset, keepsSpecial)
+      : addEdge(late.edges, late.length + offset, keepsSpecial);
+    if (!isAdded) return false;
+  }
+  return true;
+}
+
+/** Hands on the edges in text that is normalized now: `size` bytes. */
+function moveWaitingEdges(size: i32): bool {
+  const inputEnd = inputBytes - <i32>unnormalizedBytes();
+  const log = logAddress();
+  const logEnd = log + (loggedCount() << 4);
+  let entry = log;
+  /** What a position in the text is lower by than in `late`, after the last stretch before it that has changed. */
+  let lead = late.length - givenInputBytes;
+  for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
+    const position = edgePosition(waitingEdges, waitingEdges.first);
+    if (position > inputEnd) break;
+    const keepsSpecial = keepsSpecialAfter(waitingEdges, waitingEdges.first);
+    for (; entry < logEnd && load<i32>(entry, 4) <= position; entry += 16)
+      lead = late.length + load<i32>(entry, 12) - givenBytes - load<i32>(entry, 4);
+    if (areEdgesFull(late.edges)) keepNormalized();
+    if (entry < logEnd && load<i32>(entry) < position) {
+      const start = late.length + load<i32>(entry, 8) - givenBytes;
+      const end = late.length + load<i32>(entry, 12) - givenBytes;
+      if (!addEdge(late.edges, start, 1)) return false;
+      if (areEdgesFull(late.edges)) keepNormalized();
+      if (!addEdge(late.edges, end, keepsSpecial)) return false;
+    } else if (!addEdge(late.edges, position + lead, keepsSpecial)) return false;
+  }
+  waitingEdges.next = waitingEdges.first;
+  givenBytes += size;
+  givenInputBytes = inputEnd;
+  return true;
+}
+
+/** A section of `late` ends: the next one begins with what the last edge says. */
+function endEdges(): void {
+  const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
+  if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);
+  clearEdges(late.edges);
+  clearEdges(waitingEdges);
+  inputBytes = givenBytes = givenInputBytes = 0;
 }
 
 function takeMade(byteCount: i32): bool {
   if (byteCount < 0) return false;
+  if (hasLateEdges && !moveWaitingEdges(byteCount)) return false;
   const log = logAddress();
   for (let at = log, end = log + (loggedCount() << 4); at < end; at += 16) {
     const newSize = load<u32>(at, 12) - load<u32>(at, 8);
@@ -249,9 +334,11 @@ function takeLate(atEnd: bool): bool {
     const hasToken = nextItem(late, atEnd);
     if (!noteSkipped(late)) return false;
     if (late.from < late.to && !giveText(late.start + late.from, <u32>(late.to - late.from))) return false;
-    if (!hasToken) return true;
+    if (!hasToken) break;
     if (!endGiven(true) || !noteToken(late)) return false;
   }
+  late.edges.first = late.edges.next;
+  return true;
 }
 
 /** The section that is given out ends. */

@@ -1,22 +1,43 @@
 import { byteCountOf, codePointAt, codePointBefore, lineFeed, space } from "../../../src/bytes/text.ts";
 import { contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
 import type { AddedToken, Cutting } from "../../../src/text/cutting.ts";
-import { normalize } from "../../../src/text/normalization.ts";
+import { normalize, TextNormalizer } from "../../../src/text/normalization.ts";
 
 /** A section that the pattern cuts, or an added token with the white space that it takes; bytes as Latin-1 text. */
 export type Section = string | { readonly id: number; readonly text: string };
 
-/** The sections of a text, one step after the other. */
-export function naiveSections(cutting: Cutting, text: Buffer): Section[] {
-  const { addedTokens, normalization, addsPrefixSpace, isLinewise, specialTokensAsText = false } = cutting;
-  const inForm = (given: Buffer) =>
-    normalization === null
-      ? given
-      : Buffer.concat(validParts(given).map((part) => formOf(part, normalization)));
+/** A segment of a text ends there. */
+export type Segment = { readonly end: number; readonly isTrusted: boolean };
+
+/** A text whose bytes know their segment: `labels[i]` is its index in `trusts`. */
+type Labelled = { readonly bytes: Buffer; readonly labels: readonly number[] };
+
+const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled => ({
+  bytes: bytes.subarray(start, end),
+  labels: labels.slice(start, end),
+});
+
+/** Sections of a text in segments: a token is found within one, and a special one within one that is trusted. */
+export function naiveSections(
+  cutting: Cutting,
+  text: Buffer,
+  segments: readonly Segment[] = [{ end: text.length, isTrusted: !cutting.specialTokensAsText }],
+): Section[] {
+  const { addedTokens, normalization, addsPrefixSpace, isLinewise } = cutting;
+  const trusts = segments.map(({ isTrusted }) => isTrusted);
+  const labelled = {
+    bytes: text,
+    labels: [...text].map((_, pos) => segments.findIndex(({ end }) => pos < end)),
+  };
+  const inForm = (given: Labelled): Labelled =>
+    normalization === null ? given : formOf(given, normalization, trusts);
   const early = addedTokens.filter(({ normalized }) => !normalized);
   const late = addedTokens
     .filter(({ normalized }) => normalized)
-    .map((token) => ({ ...token, content: inForm(Buffer.from(token.content)).toString() }));
+    .map((token) => {
+      const bytes = Buffer.from(token.content);
+      return { ...token, content: inForm({ bytes, labels: [...bytes].fill(0) }).bytes.toString() };
+    });
   const spaced = (section: Buffer) => {
     const starts = [...section].flatMap((_, i) =>
       i === 0 || (isLinewise && section[i - 1] === lineFeed) ? [i] : [],
@@ -24,40 +45,46 @@ export function naiveSections(cutting: Cutting, text: Buffer): Section[] {
     const lines = Array.from(starts, (start, i) => section.subarray(start, starts[i + 1]));
     return lines.map((line) => (line[0] === space ? "" : " ") + line.toString("latin1")).join("");
   };
-  const finish = (section: Buffer): Section[] => [
-    addsPrefixSpace ? spaced(section) : section.toString("latin1"),
+  const finish = ({ bytes }: Labelled): Section[] => [
+    addsPrefixSpace ? spaced(bytes) : bytes.toString("latin1"),
   ];
   const cut = (
     tokens: readonly AddedToken[],
-    given: Buffer,
-    take: (section: Buffer) => Section[],
+    given: Labelled,
+    take: (section: Labelled) => Section[],
   ): Section[] => {
+    const { bytes, labels } = given;
     const found: Section[] = [];
-    const takeTo = (end: number) => found.push(...(end > done ? take(given.subarray(done, end)) : []));
+    const takeTo = (end: number) => found.push(...(end > done ? take(part(given, done, end)) : []));
     let done = 0;
-    for (let pos = 0; pos < given.length; ) {
-      const here = tokens.filter(({ content }) => given.subarray(pos).indexOf(content) === 0);
+    for (let pos = 0; pos < bytes.length; ) {
+      const here = tokens.filter(({ content }) => {
+        const { length } = Buffer.from(content);
+        const isInSegment = labels.slice(pos, pos + length).every((label) => label === labels[pos]);
+        return bytes.subarray(pos).indexOf(content) === 0 && isInSegment;
+      });
       const token = here
         .toSorted((a, b) => Buffer.byteLength(a.content) - Buffer.byteLength(b.content))
         .at(-1);
       const end = pos + Buffer.byteLength(token?.content ?? "");
       const touches =
-        contains(wordCharacters(), codePointBefore(given, pos)) ||
-        contains(wordCharacters(), codePointAt(given, end, given.length));
-      const counts = token && !(token.special && specialTokensAsText) && !(token.singleWord && touches);
-      const last = counts && token.rstrip ? spaceEnd(given, end) : end;
+        contains(wordCharacters(), codePointBefore(bytes, pos)) ||
+        contains(wordCharacters(), codePointAt(bytes, end, bytes.length));
+      const isText = token?.special && !trusts[labels[pos]!];
+      const counts = token && !isText && !(token.singleWord && touches);
+      const last = counts && token.rstrip ? spaceEnd(bytes, end) : end;
       if (counts) {
-        const start = token.lstrip ? spaceStart(given, done, pos) : pos;
+        const start = token.lstrip ? spaceStart(bytes, done, pos) : pos;
         takeTo(start);
-        found.push({ id: token.id, text: given.toString("latin1", start, last) });
+        found.push({ id: token.id, text: bytes.toString("latin1", start, last) });
         done = last;
       }
       pos = Math.max(pos + 1, last);
     }
-    takeTo(given.length);
+    takeTo(bytes.length);
     return found;
   };
-  return cut(early, text, (section) => cut(late, inForm(section), finish));
+  return cut(early, labelled, (section) => cut(late, inForm(section), finish));
 }
 
 const isSpace = (codePoint: number) => codePoint >= 0 && contains(whiteSpace, codePoint);
@@ -72,20 +99,32 @@ function spaceEnd(text: Buffer, start: number): number {
   return isSpace(codePoint) ? spaceEnd(text, start + byteCountOf(codePoint)) : start;
 }
 
-/** Bytes cut where they are not UTF-8: each such byte is a part of its own. */
-function validParts(text: Buffer): Buffer[] {
-  const parts: Buffer[] = [];
-  let start = 0;
-  for (let pos = 0; pos < text.length; ) {
-    const codePoint = codePointAt(text, pos, text.length);
-    if (codePoint < 0) {
-      parts.push(text.subarray(start, pos), text.subarray(pos, pos + 1));
-      start = pos + 1;
-    }
-    pos += codePoint < 0 ? 1 : byteCountOf(codePoint);
+/** A text cut at boundaries of normal forms; a byte that is no UTF-8 is a stretch of its own. */
+function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
+  const { bytes } = text;
+  const starts: number[] = [];
+  let wasValid = false;
+  for (let pos = 0; pos < bytes.length; ) {
+    const codePoint = codePointAt(bytes, pos, bytes.length);
+    if (codePoint < 0 || !wasValid || normalizer.hasBoundaryBefore(codePoint)) starts.push(pos);
+    wasValid = codePoint >= 0;
+    pos += wasValid ? byteCountOf(codePoint) : 1;
   }
-  return [...parts, text.subarray(start)];
+  return starts.map((start, i) => part(text, start, starts[i + 1] ?? bytes.length));
 }
 
-const formOf = (part: Buffer, normalization: string) =>
-  part.length === 1 && part[0]! >= 0x80 ? part : Buffer.from(normalize(part.toString(), normalization));
+/** Normalizes a text. A stretch that changes and has bytes of several segments becomes a segment that is not trusted. */
+function formOf(text: Labelled, normalization: string, trusts: boolean[]): Labelled {
+  const formed = stretchesOf(text, TextNormalizer.of(normalization)).map((stretch): Labelled => {
+    const isValid = codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;
+    const bytes = isValid ? Buffer.from(normalize(stretch.bytes.toString(), normalization)) : stretch.bytes;
+    if (bytes.equals(stretch.bytes)) return stretch;
+    const isMixed = stretch.labels.some((label) => label !== stretch.labels[0]);
+    const label = isMixed ? trusts.push(false) - 1 : stretch.labels[0]!;
+    return { bytes, labels: [...bytes].fill(label) };
+  });
+  return {
+    bytes: Buffer.concat(formed.map(({ bytes }) => bytes)),
+    labels: formed.flatMap(({ labels }) => labels),
+  };
+}

@@ -3,10 +3,11 @@ import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { type CodePointSet, contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
 import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../../src/text/cutting.ts";
+import { loweredAscii } from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
-import { naiveSections, type Section } from "./naive-sections.ts";
+import { naiveSections, type Section, type Segment } from "./naive-sections.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);
 /** `TEST_TRIALS=20000 npm run bun -- test test/unit/text/sections.test.ts` looks longer. */
@@ -94,7 +95,12 @@ function madeBytes(random: Random, { addedTokens }: Cutting): Buffer {
 }
 
 /** The sections of a text that comes in pieces. */
-function sectionsOf(sections: TextSections, text: Buffer, pieceSize: () => number): Section[] {
+function sectionsOf(
+  sections: TextSections,
+  text: Buffer,
+  pieceSize: () => number,
+  segments: readonly Segment[] = [{ end: text.length, isTrusted: true }],
+): Section[] {
   const found: Section[] = [];
   let pushed = "";
   const latin1 = (bytes: Uint8Array, start: number, end: number) =>
@@ -111,10 +117,14 @@ function sectionsOf(sections: TextSections, text: Buffer, pieceSize: () => numbe
       found.push({ id, text: text + latin1(bytes, start, end) });
     },
   };
-  for (let pos = 0; pos < text.length; ) {
-    const end = Math.min(text.length, pos + pieceSize());
-    sections.push(text, pos, end, sink);
-    pos = end;
+  let pos = 0;
+  for (const [i, segment] of segments.entries()) {
+    if (i > 0) sections.endSegment(!segment.isTrusted);
+    while (pos < segment.end) {
+      const end = Math.min(segment.end, pos + pieceSize());
+      sections.push(text, pos, end, sink);
+      pos = end;
+    }
   }
   sections.end(sink);
   expect(pushed).toBe("");
@@ -143,6 +153,32 @@ test(`the sections of a text are those of its steps, however it comes: ${trialCo
         asText,
         cutting: { ...cutting, pattern: 0 },
       };
+      expect({ ...about, found }).toEqual({ ...about, found: wanted });
+    }
+  }
+}, 600_000);
+
+/** A text in segments, of which some are trusted. */
+function madeSegments(random: Random, text: Buffer) {
+  const ends = Array.from({ length: random(5) }, () => random(text.length + 1)).toSorted((a, b) => a - b);
+  return [...ends, text.length].map((end) => ({ end, isTrusted: random(2) === 0 }));
+}
+
+test(`added tokens are found within segments, special ones in trusted ones: ${trialCount} settings`, () => {
+  for (let trial = 0; trial < trialCount; trial++) {
+    const random = randomNumbers(seed * 1_000_033 + trial);
+    const cutting = madeCutting(random);
+    const sections = new TextSections(sectionSettings(cutting));
+    for (let round = 0; round < 4; round++) {
+      // A stretch in which only the case of ASCII changes is of one segment or of several, according to what else may change in it.
+      const text = Buffer.from(loweredAscii(madeBytes(random, cutting)));
+      const segments = madeSegments(random, text);
+      sections.open(!segments[0]!.isTrusted, false, true);
+      const most = pick(random, [1, 16, 1000]);
+      const found = sectionsOf(sections, text, () => 1 + random(most), segments);
+      const wanted = naiveSections(cutting, text, segments);
+      if (Bun.deepEquals(found, wanted)) continue;
+      const about = { seed, trial, round, text: text.toString("latin1"), segments };
       expect({ ...about, found }).toEqual({ ...about, found: wanted });
     }
   }

@@ -1,0 +1,86 @@
+import { reserveTable } from "../regions";
+
+/**
+ * The edges between the segments of a text. Added tokens are found within a segment only, and special tokens stay text in those
+ * that are not trusted: other people's texts. All else of a text goes on across its edges.
+ *
+ * A list of u32[2], ascending: a position, and whether special tokens stay text from there to the next edge. The edges before
+ * `first` were handed on, and those before `next` were passed by the search.
+ */
+@unmanaged
+export class Edges {
+  start: usize;
+  capacity: u32;
+  first: u32;
+  next: u32;
+  count: u32;
+}
+
+const edgeBytes: u32 = 8;
+const leastCapacity: u32 = isSmallScale ? 2 : 32;
+
+/** An empty list; null without room. */
+export function newEdges(): Edges | null {
+  const address = reserveTable(offsetof<Edges>());
+  if (address === 0) return null;
+  memory.fill(address, 0, offsetof<Edges>());
+  return changetype<Edges>(address);
+}
+
+export function clearEdges(edges: Edges): void {
+  edges.first = edges.next = edges.count = 0;
+}
+
+export function edgePosition(edges: Edges, index: u32): i32 {
+  return load<i32>(edges.start + index * edgeBytes);
+}
+
+export function keepsSpecialAfter(edges: Edges, index: u32): u32 {
+  return load<u32>(edges.start + index * edgeBytes, 4);
+}
+
+/** Whether the next edge takes memory. */
+export function areEdgesFull(edges: Edges): bool {
+  return edges.count === edges.capacity;
+}
+
+/** Adds an edge. Of several at one position the last counts; none is added before the last. False without room. */
+export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
+  if (edges.count > max(edges.first, edges.next)) {
+    const last = edgePosition(edges, edges.count - 1);
+    if (position < last) return true;
+    if (position === last) edges.count--;
+  }
+  if (areEdgesFull(edges) && !makeRoom(edges)) return false;
+  const at = edges.start + edges.count++ * edgeBytes;
+  store<i32>(at, position);
+  store<u32>(at, keepsSpecial, 4);
+  return true;
+}
+
+/** The text has moved: positions are lower by `delta`. */
+export function moveEdges(edges: Edges, delta: i32): void {
+  for (let i = min(edges.first, edges.next); i < edges.count; i++) {
+    const at = edges.start + i * edgeBytes;
+    store<i32>(at, load<i32>(at) - delta);
+  }
+}
+
+/** Drops what is done with, or grows. */
+function makeRoom(edges: Edges): bool {
+  const done = min(edges.first, edges.next);
+  const left = edges.count - done;
+  const from = edges.start + done * edgeBytes;
+  if (left >= done) {
+    const capacity = max(2 * edges.capacity, leastCapacity);
+    const start: usize = capacity > 1 << 27 ? 0 : reserveTable(capacity * edgeBytes);
+    if (start === 0) return false;
+    edges.start = start;
+    edges.capacity = capacity;
+  }
+  memory.copy(edges.start, from, left * edgeBytes);
+  edges.first -= done;
+  edges.next -= done;
+  edges.count = left;
+  return true;
+}

@@ -1,0 +1,63 @@
+import { arrayArgument, checkArgument, describeValue, flagArgument, objectArgument, readText } from "#bytes";
+import { usageError } from "#runtime";
+import type { TextSegment } from "#text";
+import { bytesOf } from "#tokenizer";
+import type { EncodedWithOffsets } from "./text-offsets.ts";
+
+/** A part of a text that comes from several sources. */
+export type Segment = {
+  readonly text: string | Uint8Array;
+  /** Special tokens within it become their ids. Otherwise they are text. */
+  readonly trusted: boolean;
+};
+
+export type SegmentsOptions = {
+  /** Encode each segment by itself, and give all ids end to end. Default: false. */
+  readonly isolate?: boolean;
+};
+
+/** @internal */
+export const segmentsOptionKinds = { isolate: flagArgument };
+
+/** @internal Checks segments and encodes their texts in UTF-8. */
+export function readSegments(call: string, segments: readonly Segment[]): TextSegment[] {
+  checkArgument(`${call}: segments`, segments, arrayArgument);
+  return Array.from(segments, (segment, i) => {
+    checkArgument(`${call}: segments[${i}]`, segment, objectArgument);
+    const text = readText(`${call}: segments[${i}].text`, segment.text);
+    const { trusted } = segment;
+    if (typeof trusted !== "boolean")
+      throw usageError(
+        `${call}: segments[${i}].trusted is ${describeValue(trusted)}: it must be true or false`,
+      );
+    return { bytes: bytesOf(text, 0, text.length), isTrusted: trusted };
+  });
+}
+
+/** @internal Joins the bytes of segments. */
+export function joinSegments(segments: readonly TextSegment[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(segments.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  let end = 0;
+  for (const { bytes } of segments) {
+    joined.set(bytes, end);
+    end += bytes.length;
+  }
+  return joined;
+}
+
+/** @internal Joins the tokens of texts that were encoded by themselves, each of this length. */
+export function joinEncoded(
+  parts: readonly EncodedWithOffsets[],
+  lengths: readonly number[],
+): EncodedWithOffsets {
+  let start = 0;
+  const moved = parts.map(({ ids, starts, ends }, i) => {
+    const by = start;
+    start += lengths[i]!;
+    const move = (positions: Uint32Array<ArrayBuffer>) => positions.map((position) => position + by);
+    return { ids, starts: move(starts), ends: move(ends) };
+  });
+  const joined = (name: keyof EncodedWithOffsets) =>
+    Uint32Array.from(moved.flatMap((part) => [...part[name]]));
+  return { ids: joined("ids"), starts: joined("starts"), ends: joined("ends") };
+}
