@@ -5,13 +5,13 @@ import { decodableEnd, type TokenTable, unknownId } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /*
- * Ids are canonical if encoding their text gives them again: encode(decode(ids)) = ids. A model can sample others, such as
- * "hel" "lo" where the vocabulary has "hello".
+ * Ids are canonical if decoding them and encoding the text gives the same ids: encode(decode(ids)) = ids. A
+ * model can also sample other ids, such as "hel" "lo" where the vocabulary has "hello".
  */
 
 type Ids = ArrayLike<number>;
 
-/** Ids [start, end) of the given ones correspond to ids [canonicalStart, canonicalEnd) of the canonical ones. */
+/** Given ids [start, end) correspond to canonical ids [canonicalStart, canonicalEnd). */
 export type RecodedSpan = {
   readonly start: number;
   readonly end: number;
@@ -19,7 +19,10 @@ export type RecodedSpan = {
   readonly canonicalEnd: number;
 };
 
-/** @internal The index of the first id that differs, or where the shorter list ends; -1 if both are equal. */
+/**
+ * @internal Returns the index of the first id that differs, or the length of the shorter list; -1 if both
+ * lists are equal.
+ */
 export function firstDifference(given: Ids, canonical: Ids): number {
   const shorter = Math.min(given.length, canonical.length);
   let i = 0;
@@ -28,9 +31,9 @@ export function firstDifference(given: Ids, canonical: Ids): number {
 }
 
 /**
- * @internal Compares two encodings of one text: the shortest spans of both with the same bytes that differ. If the
- * texts differ, because decoded ids are normalized again, there is one span, between the common start and the
- * common end.
+ * @internal Compares two encodings of one text. Returns the shortest spans that differ in ids but have the
+ * same bytes. If the texts differ, because decoded text is normalized again, returns one span: all between
+ * the common start and the common end.
  */
 export function recodedSpans(
   tokens: TokenTable,
@@ -55,8 +58,8 @@ export function recodedSpans(
 }
 
 /**
- * Returns where the shortest spans end that begin at ids i and j of two lists and have the same bytes; the ends of the lists
- * if there are none.
+ * Returns the ends of the shortest spans that start at ids i and j of the two lists and have the same bytes;
+ * the ends of the lists if there are no such spans.
  */
 function spanEnds(
   { starts }: TokenTable,
@@ -88,25 +91,31 @@ function differingMiddle(given: Ids, canonical: Ids): RecodedSpan[] {
 
 /** @internal The first place where the ids of a text are not canonical. */
 export type NoncanonicalPlace = {
-  /** Index among the ids of the text. */
+  /** The index of the first id that differs. */
   readonly index: number;
-  /** The shortest runs of both from there with the same bytes, or what follows within `excerptIds` ids. */
+  /**
+   * The shortest runs of ids from there that have the same bytes in both lists. If they are longer than
+   * `excerptIds` ids, this many or more ids of each list.
+   */
   readonly given: readonly number[];
   readonly canonical: readonly number[];
 };
 
-/** Number of ids from the first difference on that are searched for the end of the span. */
+/** How many ids from the first difference on are searched for the end of the span. */
 const excerptIds = 256;
-/** Bytes decoded at a time. A token may have any length, and every id may refer to it. */
+/** How many bytes are decoded at a time. A token may have any length, and every id may be that token. */
 const sliceBytesMax = scaled(1 << 20, 16);
 
-/** @internal Compares ids with the canonical ones, text by text, as they are read; memory does not grow with a text. */
+/**
+ * @internal Compares ids with the canonical ones as they are read, text after text. Memory does not grow with
+ * a text.
+ */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: TokenDecoder;
-  /** Given ids that are not compared yet, then those from the first difference on. */
+  /** Given ids that are not compared yet; after a difference was found, the given ids from there on. */
   private given: number[] = [];
-  /** The canonical ids from the first difference on; undefined before one is found. */
+  /** The canonical ids from the first difference on; undefined before a difference is found. */
   private canonical: number[] | undefined;
   private equalCount = 0;
   private takenCount = 0;
@@ -117,7 +126,7 @@ export class CanonicalCheck {
   }
 
   /**
-   * Takes the next ids of the text. For an id without a token, throws an error with its position among all
+   * Takes the next ids of the text. Throws an error for an id without a token, with its position among all
    * ids taken.
    */
   take(ids: Uint16Array | Uint32Array): void {
@@ -136,7 +145,7 @@ export class CanonicalCheck {
     this.takenCount += ids.length;
   }
 
-  /** Ends the text. Returns the first place where it is not canonical, or null. The next text may begin. */
+  /** Ends the text. Returns the first place where its ids are not canonical, or null. The next text may follow. */
   end(): NoncanonicalPlace | null {
     this.encoding.end();
     this.compare();
@@ -153,7 +162,7 @@ export class CanonicalCheck {
     return this.canonical !== undefined && Math.min(this.canonical.length, this.given.length) >= excerptIds;
   }
 
-  /** Compares the ids available from the encoder with as many of the given ones. */
+  /** Compares the ids that the encoder has finished with the given ids. */
   private compare(): void {
     const ids = this.encoding.out.flush();
     let equal = 0;

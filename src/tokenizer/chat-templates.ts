@@ -1,31 +1,32 @@
 /**
- * Named chat templates: Jinja as `transformers` renders it, with `messages`, `add_generation_prompt`, `tools`
- * and `bos_token`. For text messages each renders like the published template of that model family.
- * `generation` marks the assistant's text and the end of its turn: the part that is learned.
+ * A named chat template: Jinja as `transformers` renders it, with `messages`, `add_generation_prompt`,
+ * `tools` and `bos_token`. It renders messages of text like the published template of its model family.
+ * `generation` marks the assistant's text and the end of its turn, which a model learns.
  */
 export type ChatTemplate = {
   readonly template: string;
-  /** Special tokens in the template's output. */
+  /** Special tokens that the template writes. */
   readonly specialTokens: readonly string[];
-  /** The one that ends a turn, at which generation stops. */
+  /** The special token that ends a turn, and with it the generation. */
   readonly endOfTurn: string;
   /** The token at the start of the template's output; null if there is none. */
   readonly bos: string | null;
-  /** The tokens that end documents and pad batches in models of that family. */
+  /** The token that ends documents in models of this family. */
   readonly documentEnd: string;
+  /** The token that pads batches in models of this family. */
   readonly pad: string;
 };
 
 /**
- * A tool call of the assistant: plain, or with a `function` object; its arguments are a JSON string or an
- * object.
+ * Jinja that reads a tool call of the assistant, which is plain or inside a `function` object, and its
+ * arguments, which are a JSON string or an object.
  */
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
-/** Whether the system message is rendered together with the tools. */
+/** Jinja that is true if the system message is rendered together with the tools. */
 const saysSystem = "tools and loop.first and message['role'] == 'system'";
 
-/** Tools, calls and answers in the tags that the parsers for Hermes and Qwen expect. */
+/** Tools, calls and answers are in the tags that the parsers for Hermes and Qwen expect. */
 const chatml: ChatTemplate = {
   template: [
     "{%- if tools -%}",
@@ -67,7 +68,7 @@ const chatml: ChatTemplate = {
   pad: "<|endoftext|>",
 };
 
-/** Models of this family have no tools. */
+/** Models of this family do not use tools. */
 const gemma: ChatTemplate = {
   template: [
     "{%- if tools -%}{{ raise_exception('the chat template gemma has no tools') }}{%- endif -%}",
@@ -90,7 +91,7 @@ const gemma: ChatTemplate = {
   pad: "<pad>",
 };
 
-/** Tools as in Llama 3.1: a message calls a single tool, with the JSON of its name and parameters. */
+/** Tools are rendered as in Llama 3.1: a message calls one tool, with the JSON of its name and parameters. */
 const llama3: ChatTemplate = {
   template: [
     "{{- bos_token -}}",

@@ -11,9 +11,12 @@ import {
 import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
-  /** Where pretokens are cut. For tests and short texts, `nowhere`: merging starts with bytes. */
+  /**
+   * Where a pretoken may be cut because no merge crosses. For tests and short texts, `nowhere`: merging
+   * starts with bytes.
+   */
   readonly cuts?: CutPlaces;
-  /** The most bytes that the memory may grow by for long texts and pretokens; no limit if left out. */
+  /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
   /** For tests: a memory with less room than usual. */
   readonly memory?: WebAssembly.Memory;
@@ -22,9 +25,8 @@ export type EncodingKernelOptions = {
 };
 
 /**
- * An instance of the kernel with a model, in its own memory: the JavaScript side of
- * src/kernel/encode/encode-words.ts. The text to encode and the ends of its pretokens are in that memory,
- * too.
+ * An instance of the kernel with a model, in a memory of its own: the JavaScript side of
+ * src/kernel/encode/encode-words.ts. That memory also holds the text to encode and the ends of its pretokens.
  */
 export class EncodingKernel {
   private reservedText: Text | undefined;
@@ -54,21 +56,21 @@ export class EncodingKernel {
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }
 
-  /** The text's region, as last reserved. */
+  /** The region for text, as last reserved. */
   get text(): Text {
     return this.reservedText!;
   }
 
   /**
-   * Makes room for `capacityBytes` bytes of text, keeping the text. The region never shrinks, and overwrites
-   * whatever follows it. No tables may be set up after the first call.
+   * Makes room for `capacityBytes` bytes of text, keeping the text that is there. The region never shrinks,
+   * and overwrites whatever follows it. No tables may be set up after the first call.
    */
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
-    // The kernel is not called, so it cannot report how much it would need.
+    // No kernel call failed here, so the kernel does not report how much memory it needs.
     if (byteCount > longestTextBytes) throw noMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;
@@ -89,8 +91,8 @@ export class EncodingKernel {
   }
 
   /**
-   * Appends the `idCount` ids that a kernel call returned. For few ids, creating a view would cost more than
-   * copying them.
+   * Appends the `idCount` ids that a kernel call returned. Copies a few ids one by one, because creating a
+   * view would take longer.
    */
   takeIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {
@@ -100,14 +102,17 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const idBytes = this.isNarrow ? 2 : 4;
     const first = (exports.idsAddress() >>> 0) / idBytes;
-    // Memory that grew is longer than its view.
+    // After memory has grown, this view does not cover all of it.
     if (first + idCount > this.allIds.length) {
       this.allIds = this.isNarrow ? new Uint16Array(memory.buffer) : new Uint32Array(memory.buffer);
     }
     out.appendFrom(this.allIds, first, idCount);
   }
 
-  /** Returns the `idCount` ids of a kernel call; -1 means that there was no room. The next call overwrites them. */
+  /**
+   * Returns the `idCount` ids that a kernel call returned; -1 means that it had no memory. The next call
+   * overwrites them.
+   */
   idsOf(idCount: number): Uint16Array | Uint32Array {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
     const { exports, memory } = this.kernel;
@@ -122,7 +127,7 @@ export class EncodingKernel {
     return noMemory(`${what}, which needs about ${megabytes} MB`);
   }
 
-  /** For tests: the ends, including those of never-merged cuts. */
+  /** For tests: the ends of pretokens, and the cuts inside pretokens. */
   cuts(endCount: number): number[] {
     const { exports, memory } = this.kernel;
     const found: number[] = [];
@@ -140,7 +145,7 @@ export class EncodingKernel {
     return [heads[4]! - 1, heads[12]!, heads[20]!]; // without the sentinel of the short ones
   }
 
-  /** For tests: changes the size at which one method of merging replaces the other. */
+  /** For tests: sets the number of symbols above which merging uses a heap. */
   limitMerging(scannedSymbolsMax: number): void {
     this.kernel.exports.limitMerging(scannedSymbolsMax);
   }
@@ -168,14 +173,14 @@ export class EncodingKernel {
   }
 }
 
-/** Loads a model into a kernel, for use. Returns the address of its head. */
+/** Writes a model into a kernel's memory and makes the kernel use it. Returns the address of its head. */
 export function setUpModel(kernel: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
   const head = placeInKernel(kernel, placed);
   if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
   return head;
 }
 
-/** Loads a model into a kernel. Returns the address of its head. */
+/** Writes a model into a kernel's memory. Returns the address of its head. */
 export function placeInKernel({ exports, memory }: Kernel, placed: PlacedModel): number {
   const head = exports.beginModel(placedModelBytes(placed, exports)) >>> 0;
   if (head === 0) throw noMemoryForTokenizer();
@@ -185,10 +190,10 @@ export function placeInKernel({ exports, memory }: Kernel, placed: PlacedModel):
 
 const copiedIdsMax = scaled(32, 2);
 
-/** Positions are signed 32-bit integers. */
+/** The longest text: positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
 
-/** A text, or a pretoken, that does not fit into the kernel's memory. */
+/** Thrown for a text, or a pretoken, that does not fit into the kernel's memory. */
 export class NoMemory extends UserError {
   constructor(what: string) {
     super(`no memory for ${what}`, {
@@ -201,7 +206,7 @@ export const noMemory = (what: string) => new NoMemory(what);
 
 export const noMemoryForTokenizer = () => noMemory("the tokenizer");
 
-/** Merges one pretoken at a time: for queries about a tokenizer while it is loaded. */
+/** Merges one pretoken at a time, for queries about a tokenizer. */
 export class WordMerger {
   readonly kernel: EncodingKernel;
 
@@ -216,15 +221,16 @@ export class WordMerger {
   }
 
   /**
-   * Returns the merges of a pretoken in order. Each is a pair: the byte offset of the right half, not
-   * counting bytes that the vocabulary lacks, and the rank. The next call overwrites them.
+   * Returns the merges of a pretoken, in the order in which they are applied. Each merge is two numbers: the
+   * byte offset of its right half, not counting bytes that the vocabulary lacks, and its rank. The next call
+   * overwrites them.
    */
   trace(bytes: Uint8Array): Uint32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.trace(bytes.length);
   }
 
-  /** Returns the rank of the last of these merges; -1 if there are none. */
+  /** Returns the rank of the last merge of a pretoken; -1 if there are no merges. */
   lastRank(bytes: Uint8Array): number {
     return this.trace(bytes).at(-1) ?? -1;
   }
@@ -236,9 +242,9 @@ export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 export class IdBuffer {
   ids: Ids;
   count = 0;
-  /** Number of ids that were flushed or taken. */
+  /** How many ids were removed by `flush` or `take`. */
   private removedCount = 0;
-  /** Ascending positions at which records end among the ids. A text that is not a record adds none. */
+  /** Positions among the ids at which records end, ascending. A text that is not a record adds none. */
   private recordEnds: number[] = [];
 
   constructor(
@@ -285,26 +291,32 @@ export class IdBuffer {
     return this.count === 0 && this.recordEnds.length === 0;
   }
 
-  /** The number of ids so far, including flushed and taken ones. */
+  /** The number of ids appended so far, including removed ones. */
   get totalCount(): number {
     return this.removedCount + this.count;
   }
 
-  /** Returns the ends of records among the ids that are flushed or taken next. */
+  /** Returns the ends of records among the ids that the next `flush` or `take` returns. */
   takeRecordEnds(): Uint32Array {
     const taken = Uint32Array.from(this.recordEnds);
     this.recordEnds = [];
     return taken;
   }
 
-  /** Returns the gathered ids, valid until the next one is added: the buffer keeps the memory. */
+  /**
+   * Removes and returns the gathered ids. They are valid until the next id is added, because the buffer keeps
+   * the memory.
+   */
   flush(): Uint16Array | Uint32Array {
     const gathered = this.ids.subarray(0, this.count);
     this.forget();
     return gathered;
   }
 
-  /** Returns the gathered ids with their memory; the buffer continues with `spare`, or with new memory. */
+  /**
+   * Removes and returns the gathered ids with their memory. The buffer continues with `spare`, or with new
+   * memory.
+   */
   take(spare?: ArrayBuffer): Ids {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);
@@ -318,7 +330,7 @@ export class IdBuffer {
     this.count = 0;
   }
 
-  /** Releases memory after an exceptionally long text. */
+  /** Releases most memory, if the buffer is empty and grew for an exceptionally long text. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);
@@ -332,15 +344,15 @@ export class IdBuffer {
 const keptIdsMax = scaled(2 ** 20, 8);
 
 /**
- * The bytes and words encoded between two yields: with tables larger than the processor's caches, a new word
- * takes up to 4 µs, a long one 2 µs a byte. A longer word is encoded alone.
+ * Upper bounds of the bytes and words encoded between two yields; a longer word is encoded alone. With tables
+ * larger than the processor's caches, a new word takes up to 4 µs, and a long one 2 µs per byte.
  */
 const sliceBytes = scaled(1 << 14, 32);
 const sliceWords = scaled(1 << 12, 3);
 
 /**
- * Encodes the words into sequences of a tokenizer's ids, as pretokens, including whole tokens. No word may be
- * empty, and the model must have every byte. Yields between slices, and after the model is loaded.
+ * Encodes each word as a pretoken, including whole tokens. No word may be empty, and the model must have
+ * every byte. Yields between slices, and after the model is loaded.
  */
 export function* segmentWords(
   words: WordTable,
@@ -372,7 +384,7 @@ export function* segmentWords(
   return { wordCount, tokens: ids.take(), starts: tokenStarts, counts };
 }
 
-/** Returns the end of the words from `first` on that are encoded together: at least one word. */
+/** Returns the end of the words that are encoded together, starting with `first`: at least one word. */
 function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number {
   let end = first + 1;
   const last = Math.min(wordCount, first + sliceWords);

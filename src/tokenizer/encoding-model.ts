@@ -7,7 +7,7 @@ import { assert, type KernelExports } from "#runtime";
  *   ARRAY       TYPE         LENGTH       MEANING
  *   byteIds     Int32Array   256          id of each byte, or `droppedByte` if the vocabulary lacks it
  *   left        Int32Array   mergeCount   left id of the merge of each rank
- *   right       Int32Array   mergeCount   right id
+ *   right       Int32Array   mergeCount   right id of the merge of each rank
  *   merged      Int32Array   mergeCount   id that the merge of rank r produces
  *
  * Ids are those of the vocabulary. Merges are applied in the order of ranks, and those of one rank from the left. If a
@@ -16,14 +16,14 @@ import { assert, type KernelExports } from "#runtime";
 export type EncodingModel = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** Every id of the model is less than this. */
+  /** Every id of the model is less than this number. */
   readonly idLimit: number;
-  /** Some byte has no id. It is dropped, and its neighbours become adjacent. */
+  /** Whether some byte has no id. Such a byte is dropped, and its neighbours become adjacent. */
   readonly dropsBytes: boolean;
   /**
    * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A
-   * pretoken that equals one of them gets its id; a part of a pretoken never does. That is the rule of HF's
-   * `ignore_merges`, and of tiktoken.
+   * pretoken that equals one of them becomes this token, but a part of a pretoken never does. This is the
+   * rule of HF's `ignore_merges`, and of tiktoken.
    */
   readonly wholeTokens: PackedTokens | null;
 };
@@ -40,9 +40,9 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** An upper bound of the ids; the largest id if left out. */
+  /** An upper bound of all ids; if left out, the largest id. */
   readonly idMax?: number;
-  /** Ids by the tokens' bytes as Latin-1 text. */
+  /** The ids of the whole tokens, by their bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
 };
 
@@ -84,7 +84,7 @@ export type PackedTokens = {
   readonly ids: Int32Array;
 };
 
-/** Packs tokens, given as ids by the tokens' bytes as Latin-1 text. */
+/** Packs tokens. They are given as a map from the bytes, as Latin-1 text, to the ids. */
 export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;
@@ -99,16 +99,19 @@ export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens
   };
 }
 
-/** The data that JavaScript writes into the kernel's EncodingModel. */
+/** What JavaScript writes into the EncodingModel of a kernel. */
 export type PlacedModel = {
   readonly model: EncodingModel;
   /** Whether every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Where pretokens may be cut if no merge crosses; `nowhere` in some tests. */
+  /** Where a pretoken may be cut because no merge crosses; `nowhere` in some tests. */
   readonly cuts: CutPlaces;
 };
 
-/** `everywhere`, also between words, pays if pretokens are lines (src/kernel/encode/never-merged.ts). */
+/**
+ * `everywhere` also cuts between words, which makes merging faster if pretokens are lines
+ * (src/kernel/encode/never-merged.ts).
+ */
 export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];
 
@@ -116,7 +119,7 @@ const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "ev
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** The sizes of the heads, including fields that the kernel fills in. */
+/** The sizes of the structures' heads, including the fields that the kernel fills in. */
 type HeadSizes = Pick<KernelExports, "modelHeadBytes" | "tokenTableHeadBytes">;
 
 /** Returns the number of bytes that `placeModel` writes. */
@@ -165,7 +168,7 @@ function placeTokens(placing: Placing, { bytes, starts, ids }: PackedTokens): nu
   return head;
 }
 
-/** Places arrays one after the other; without a buffer it only computes their addresses. */
+/** Places arrays one after the other. Without a buffer, only computes their addresses. */
 class Placing {
   constructor(
     readonly sizes: HeadSizes,

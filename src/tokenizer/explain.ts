@@ -7,13 +7,10 @@ import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/**
- * A merge of two neighbours: among all possible ones, the one of lowest rank, and among equal ranks the
- * leftmost.
- */
+/** A merge of two neighbours. It has the lowest rank of all possible merges, and is the leftmost of this rank. */
 export type MergeStep = {
   readonly rank: number;
-  /** The index of the left neighbour among the pieces before the merge. */
+  /** The index of the left neighbour in the pretoken's list of ids before the merge. */
   readonly at: number;
   readonly left: number;
   readonly right: number;
@@ -21,21 +18,21 @@ export type MergeStep = {
   readonly id: number;
 };
 
-/** A part of a text. */
+/** A part of a text, with the steps that encode it. */
 export type ExplainedPart = {
   /**
-   * An added token, which is not cut; a pretoken that is a token although no merges produce it; any other
-   * pretoken.
+   * added: an added token, which is not cut. whole: a pretoken that becomes a token that no merges produce.
+   * merged: any other pretoken.
    */
   readonly kind: "added" | "whole" | "merged";
   readonly bytes: Uint8Array;
-  /** For a merged pretoken: the ids of its bytes, without bytes that the vocabulary lacks. */
+  /** For a merged pretoken: the ids of its bytes, except of bytes that the vocabulary lacks. */
   readonly start: readonly number[];
   readonly steps: readonly MergeStep[];
   readonly ids: readonly number[];
 };
 
-/** Explains a text part by part, with the merges that the kernel applies. The ids equal those of encoding. */
+/** Explains a text part by part, with the merges that the kernel applies. The ids are those that encoding gives. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);
@@ -65,7 +62,7 @@ function explainMerges(
 ): ExplainedPart {
   const start = Array.from(bytes, (byte) => byteIds[byte]!).filter((id) => id !== droppedByte);
   const ids = start.slice();
-  /** The byte offset of each of the ids. */
+  /** The byte offset of each id. */
   const starts = Array.from(start, (_, byte) => byte);
   const trace = merger.trace(bytes);
   const steps: MergeStep[] = [];

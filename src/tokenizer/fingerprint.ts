@@ -4,32 +4,36 @@ import { encodeAsLearned } from "./learned-ids.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** A part of the probe text: a sentence in one script, or something else that tokenizers cut differently. */
+/** A part of the probe text: a sentence in one script, or other text that tokenizers cut differently. */
 export type ProbePart = { readonly name: string; readonly text: string };
 
 /**
- * The parts of the probe text, in order. They never change: other texts would be another version, with another file and
- * another prefix of the fingerprint.
+ * The parts of the probe text, in order. They never change: a different text would be a new version, in a
+ * file of its own, and with another prefix of fingerprints.
  */
 export const probeParts: readonly ProbePart[] = probe.parts;
 
-/** Its version, with which fingerprints begin. */
+/** The version of the probe text. Fingerprints begin with it. */
 export const probeVersion = probe.version;
 
-/** The text whose ids a fingerprint is a digest of. */
+/** The text whose ids fingerprints are computed from. */
 export const probeText = probeParts.map(({ text }) => text).join("");
 
-/** Hexadecimal digits of the digest that a fingerprint has. */
+/** The number of hexadecimal digits of the digest in a fingerprint. */
 const digestDigits = 32;
 
 /**
- * Returns the fingerprint of what a tokenizer does: a digest of the ids of the probe text, with special tokens found and
- * nothing put around it. Any program that encodes text can compute it (docs/doctor.md has the recipe).
+ * Returns a fingerprint of what a tokenizer does: a digest of the ids of the probe text, in which special
+ * tokens are found and to which nothing is added. Any program that encodes text can compute it
+ * (docs/doctor.md has the recipe).
  */
 export const behaviorFingerprint = (parts: TokenizerParts): string =>
   digestOf(encodeShort({ ...parts, specialTokensAsText: false }, probeText));
 
-/** The same for a tokenizer that was just learned, in a fraction of the time if it only cuts and merges. */
+/**
+ * Returns the same fingerprint for a tokenizer that was just learned: in a fraction of the time, if it only
+ * cuts and merges.
+ */
 export function fingerprintAsLearned(parts: TokenizerParts): string {
   const ids = encodeAsLearned(parts, new TextEncoder().encode(probeText));
   return ids === undefined ? behaviorFingerprint(parts) : digestOf(ids);
@@ -38,13 +42,13 @@ export function fingerprintAsLearned(parts: TokenizerParts): string {
 const digestOf = (ids: { join(separator: string): string }) =>
   `${probeVersion}-${createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;
 
-/** The ids of a short text. */
+/** Returns the ids of a short text. */
 export const encodeShort = (parts: TokenizerParts, text: string): number[] => shortEncoder(parts)(text);
 
-/** The cache of words is this many times smaller, as a power of two; the tiny one of tests stays. */
+/** For short texts, the cache of words is 2^8 times smaller than usual; that of small-scale tests stays as it is. */
 const cacheShrinkBits = scaled(8, 0);
 
-/** Encodes short texts, one after the other. */
+/** Returns a function that encodes a short text. It may be called any number of times. */
 export function shortEncoder(parts: TokenizerParts): (text: string) => number[] {
   const encoding = new TextEncoding(parts, undefined, { cacheShrinkBits, cuts: "nowhere" });
   const encoder = new TextEncoder();

@@ -84,10 +84,16 @@ const padTo4 = (byteCount: number) => (byteCount + 3) & ~3;
 const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: false });
 
 /**
- * Facts about texts, from bit 0 on: ids have 16 bits in the kernel; a space may be put before the text; it
- * may be cut where the kernel says; likewise with special tokens as text; it goes to the kernel unchanged;
- * likewise with special tokens as text; steps that trim offsets leave a space at its start; its sections are
- * encoded independently.
+ * Returns the flags of an image, from bit 0 on:
+ *
+ *   0   ids have 16 bits in the kernel
+ *   1   a space is put before the text
+ *   2   the text can be cut into parts of limited numbers of ids
+ *   3   like 2, with special tokens as text
+ *   4   the text goes to the kernel unchanged
+ *   5   like 4, with special tokens as text
+ *   6   a step that trims offsets leaves one space at the start of the text
+ *   7   sections of the text are encoded independently
  */
 function flagBits(parts: TokenizerParts): number {
   const asText = { ...parts, specialTokensAsText: true };

@@ -22,7 +22,7 @@ export type LaidOutModel = {
   readonly variables: Uint8Array;
 };
 
-/** Lays out a tokenizer. */
+/** Lays out a tokenizer in a new instance. */
 export function layOut(
   { model, isNarrow, pattern }: TokenizerParts,
   tokens: readonly TokenToFind[],
@@ -36,7 +36,7 @@ export function layOut(
   scan.prepare();
   const [{ stateCount }] = pattern.automata as [PatternTables];
   if (exports.useSafeCuts!(stateCount) === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
-  // Encoding reads the halves of merges only from the table of pairs.
+  // Encoding reads the halves of merges only from the table of pairs, so these arrays are zeroed.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
   for (const address of [lefts, rights]) {
     new Int32Array(memory.buffer, address, model.merges.merged.length).fill(0);
@@ -54,13 +54,19 @@ export function layOut(
   };
 }
 
-/** A shorter run of one byte is listed. */
+/**
+ * Memory is examined in blocks of this size. A block of equal bytes becomes a fill byte, any other block is
+ * listed.
+ */
 const blockBytes = 256;
 const isListed = 256;
-/** Longer runs are listed, so that an image does not make an instance write much more memory than its own size. */
+/**
+ * Upper bound of the bytes that are filled. Further blocks are listed, so that an image does not make an
+ * instance write much more memory than its own size.
+ */
 const filledBytesMax = 2 ** 24;
 
-/** Returns start, size and fill byte of each area from `start` on that has other bytes than zeros. */
+/** Returns the start, size and fill byte of each area from `start` on that is not all zeros. */
 function areasOf(
   { buffer }: WebAssembly.Memory,
   start: number,
@@ -84,13 +90,13 @@ function areasOf(
 }
 
 /**
- * Whether a variable is set by every instance itself: regions and the cache, which are not in the image, and
- * those of a text.
+ * Whether every instance sets this variable itself: variables of the regions and the cache, which are not in
+ * the image, and of the current text.
  */
 export const isOwnVariable = (name: string): boolean =>
   /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|annotate\/readsOn)\b/.test(name);
 
-/** FNV-1a. */
+/** Returns the FNV-1a hash of the name. */
 export function variableKey(name: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -99,7 +105,7 @@ export function variableKey(name: string): number {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Returns the variables of an instance whose values differ from a new one's. */
+/** Returns the variables of an instance whose values are not those of a new instance. */
 function changedVariables(kernel: Kernel): Uint8Array {
   const first: Variables = createEncodingKernel().exports;
   const now: Variables = kernel.exports;

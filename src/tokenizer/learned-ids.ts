@@ -63,7 +63,7 @@ function startTokens({ model, pattern, addedTokens }: EncodingParts, text: Uint8
   return { ids, more, before, isStart };
 }
 
-/** Applies all merges, each to all occurrences of its pair at that time, from the left. */
+/** Applies all merges in order. Each replaces all occurrences that its pair has at that time, from the left. */
 function applyMerges(tokens: GrowingTokens, text: Uint8Array, model: EncodingModel): void {
   const { ids, more, before, isStart } = tokens;
   const { left, right, merged } = model.merges;
@@ -85,7 +85,7 @@ function applyMerges(tokens: GrowingTokens, text: Uint8Array, model: EncodingMod
     const id = merged[rank]!;
     for (const position of positions) {
       const middle = position + more[position]! + 1;
-      // Its tokens may have been merged with others.
+      // One of the two tokens may have been merged with another one since.
       if (ids[position] !== leftId || ids[middle] !== rightId) continue;
       const end = middle + more[middle]! + 1;
       ids[position] = id;
@@ -98,13 +98,16 @@ function applyMerges(tokens: GrowingTokens, text: Uint8Array, model: EncodingMod
   }
 }
 
-/** Ids are below this. */
+/** Greater than any id: combines two ids into one number. */
 const idFactor = 2 ** 27;
 
-/** For each pair of bytes, left << 8 | right, whether it is merged. Most pairs of a text are not. */
+/**
+ * Returns, for each pair of bytes, left << 8 | right, whether a merge has it. Most pairs of bytes in a text
+ * have none.
+ */
 function mergedBytePairs({ byteIds, idLimit, merges: { left, right } }: EncodingModel): Uint8Array {
   const isMerged = new Uint8Array(1 << 16);
-  // 1 + the byte of an id; 0 for other tokens.
+  // 1 + the byte that an id represents; 0 for an id of any other token.
   const byteAfter = new Uint16Array(idLimit);
   for (let byte = 0; byte < byteIds.length; byte++) byteAfter[byteIds[byte]!] = byte + 1;
   for (let rank = 0; rank < left.length; rank++) {

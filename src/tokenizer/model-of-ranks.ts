@@ -11,17 +11,17 @@ import {
 import { refuse } from "./tokenizer-parts.ts";
 
 /**
- * Builds the model of a rank file. The kernel finds the merge of each token
- * (src/kernel/encode/ranked-tokens.ts). A token whose bytes do not merge to two parts is only found as a
+ * Builds the model of a rank file. The kernel finds the merge that produces each token
+ * (src/kernel/encode/ranked-tokens.ts). A token whose bytes do not merge into two parts is only found as a
  * whole pretoken, as in tiktoken.
  */
 export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel =>
   runToEnd(makeModelOfRanks(tokens, path));
 
-/** Tokens merged between two yields, some 20 ms. */
+/** Number of tokens that are merged between two yields, which takes some 20 ms. */
 const sliceTokens = scaled(8192, 3);
 
-/** Likewise, in slices. The ids of the tokens are their ranks. */
+/** Builds the model of a rank file, and yields between slices. The ids of the tokens are their ranks. */
 export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
   const { bytes, starts, ids: ranks } = tokens;
   const byteIds = byteIdsOf(tokens, path);
@@ -55,7 +55,7 @@ export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator
   return buildModel({ byteIds, merges, idMax: rankLimit - 1, wholeTokens });
 }
 
-/** Loads the tokens into the kernel; returns the address of the model's head. */
+/** Writes the tokens into the kernel's memory. Returns the address of the model's head. */
 function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, rankLimit: number): number {
   const none = new Int32Array(rankLimit);
   const merges = { left: none, right: none, merged: none.map((_, rank) => rank) };
@@ -65,19 +65,20 @@ function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, ra
   return head;
 }
 
-/** Returns the merges whose token is marked, ascending. */
+/** Returns the merges of the marked tokens, ascending by rank. */
 function madeMerges(left: Int32Array, right: Int32Array, isMade: Uint8Array): RankedMerges {
   const made = new Int32Array(isMade.reduce((sum, mark) => sum + mark, 0));
   for (let rank = 0, k = 0; rank < isMade.length; rank++) if (isMade[rank] === 1) made[k++] = rank;
   return { left: made.map((rank) => left[rank]!), right: made.map((rank) => right[rank]!), merged: made };
 }
 
-/** Sorts the indices of tokens by length; the sort is stable. */
+/** Returns the indices of tokens in the order of their lengths; equal lengths stay in order. */
 function byLength(starts: Int32Array, count: number): Uint32Array {
   const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
   let lengthMax = 0;
   for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
-  // First the number of tokens of each length, then the start of each length.
+  // `ends` has first the number of tokens of each length, then the position of the first token of each
+  // length.
   const ends = new Uint32Array(lengthMax + 2);
   for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
   for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;
@@ -87,8 +88,8 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
 }
 
 /**
- * Returns the id of each byte. Like tiktoken, refuses a list that lacks one, and two tokens of one rank.
- * Longer duplicate tokens are found when they are merged.
+ * Returns the id of each byte. Like tiktoken, refuses a list that lacks a byte, or that has two tokens of one
+ * rank. Duplicates of longer tokens are found later, when tokens are merged.
  */
 function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): Int32Array {
   const byteIds = new Int32Array(256).fill(-1);
@@ -105,7 +106,7 @@ function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): I
     if (seen[rank] === 1) refuse(path, `two tokens have the rank ${rank}`);
     seen[rank] = 1;
     const byte = bytes[starts[token]!]!;
-    // The later of two has set the id.
+    // If there are two tokens for this byte, the later one has set the id.
     if (isByte(token) && byteIds[byte] !== rank) refuseDouble(Uint8Array.of(byte), path);
   }
   return byteIds;

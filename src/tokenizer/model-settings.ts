@@ -9,28 +9,28 @@ export const roleNames = ["bos", "eos", "pad", "unk"] as const;
 export type Role = (typeof roleNames)[number];
 export type Roles = { readonly [R in Role]?: string };
 
-/** How a model uses the tokenizer: the settings of `transformers` besides vocabulary and merges. */
+/** How a model uses the tokenizer: the settings of `transformers` other than vocabulary and merges. */
 export type ModelSettings = {
   readonly roles: Roles;
   /** Roles that were assigned by default. */
   readonly proposed: readonly Role[];
-  /** Special tokens that nobody named: a named chat template adds them. */
+  /** Special tokens that a named chat template adds. */
   readonly fromTemplate: readonly string[];
   /** Whether encoding puts bos before a text by default. */
   readonly addsBos: boolean;
-  /** A Jinja template. */
+  /** The chat template, in Jinja. */
   readonly chatTemplate: string | null;
-  /** In tokens. */
+  /** The longest text that the model takes, in tokens. */
   readonly modelMaxLength: number | null;
   readonly tokenizerClass: string;
 };
 
-/** The requested settings; others get defaults or stay open. */
+/** The requested settings. Those that are left out get defaults, or have no value. */
 export type AskedModelSettings = {
-  /** An empty text: no token has this role. */
+  /** The token of each role. An empty text means that no token has this role. */
   readonly roles?: Roles;
   readonly addsBos?: boolean;
-  /** A name of chat-templates.ts, or a template. */
+  /** The name of a template in chat-templates.ts, or a template. */
   readonly chatTemplate?: string | undefined;
   readonly modelMaxLength?: number | undefined;
   readonly tokenizerClass?: string | undefined;
@@ -38,34 +38,32 @@ export type AskedModelSettings = {
 
 /**
  * The settings that a training takes from an existing tokenizer: all but its vocabulary and its merges. Plain
- * data, compared as a whole by `--if-changed`. The tokens have their old ids.
+ * data, which `--if-changed` compares as a whole. The tokens have the ids of that tokenizer.
  */
 export type Like = {
   /** A path or a name, as typed. */
   readonly path: string;
-  /** In the order of their ids, which determines their new ones. */
+  /** The special tokens in the order of their ids. They get new ids in this order. */
   readonly specialTokens: readonly AddedToken[];
   /** Added tokens that are not special: their ids follow the requested size, as in `transformers`. */
   readonly laterTokens: readonly AddedToken[];
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
-  /** The trainer that made it, according to its record; HF's if there is none. */
+  /** The trainer that made the tokenizer, according to its record; HF's if it has no record. */
   readonly compat: Compat;
-  /** Present only if its record says so. */
+  /** Whether special tokens have the first ids. Present only if the record says so. */
   readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
-  /**
-   * Its tokenizer.json without vocabulary, merges and added tokens, and its tokenizer_config.json; null if
-   * missing.
-   */
+  /** The tokenizer.json without vocabulary, merges and added tokens; null if it is missing. */
   readonly root: JsonObject | null;
+  /** The tokenizer_config.json; null if it is missing. */
   readonly config: JsonObject | null;
 };
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** Returns the setting that only tokenizer.json can express, or null. */
+/** Returns the setting that only tokenizer.json can express, or null if there is none. */
 export function settingOnlyInTokenizerJson({
   normalization,
   like,
@@ -84,11 +82,11 @@ export function settingOnlyInTokenizerJson({
     : `the added token ${JSON.stringify(other.content)} is not a plain special token`;
 }
 
-/** Returns the text of a token in a configuration, where it is a string or an object. */
+/** Returns the text of a token in a configuration, where a token is a string or an object. */
 export const contentOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value : (value as { content?: string } | null | undefined)?.content;
 
-/** Returns the steps that add tokens to a text. */
+/** Returns the steps of a post-processor that add tokens to a text. */
 export function postProcessorSteps(value: unknown): JsonObject[] {
   const post = value as { type?: string; processors?: JsonObject[] } | null | undefined;
   const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
@@ -96,8 +94,9 @@ export function postProcessorSteps(value: unknown): JsonObject[] {
 }
 
 /**
- * Names of special tokens known for a role, best first: a chat model ends its turn with `<|im_end|>` even if
- * `<|endoftext|>` ends documents. There is no default `unk`: a byte-level tokenizer can encode everything.
+ * Well-known names of special tokens for each role, best first. A chat model ends its turn with `<|im_end|>`
+ * even if `<|endoftext|>` ends documents. There is no default `unk`: a byte-level tokenizer can encode
+ * everything.
  */
 const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
@@ -114,7 +113,7 @@ const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],
 };
 
-/** Returns the special token that ends documents, by its name: an end-of-text token that does not end a turn. */
+/** Returns the special token that ends documents, by its name: a well-known end token that does not end a turn. */
 export const findDocumentEnd = (specialTokens: readonly string[]): string | undefined =>
   wellKnown.eos
     .filter((name) => !/end_of_turn|eot_id|im_end/.test(name))
@@ -135,7 +134,7 @@ export function settleModelSettings(
     if (wanted === "") continue;
     if (wanted !== undefined) checkSpecial(specialTokens, wanted, asOption(role, `"${wanted}"`));
     const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
-    // A model that learns to ignore the padding token would not learn to end.
+    // Models are trained to ignore the padding token. If it were also eos, they would not learn to end.
     if (found === undefined || (role === "pad" && wanted === undefined && found === roles.eos)) continue;
     roles[role] = found;
     if (wanted === undefined) proposed.push(role);
@@ -165,7 +164,7 @@ export function settleModelSettings(
   };
 }
 
-/** Combines the settings; requested ones take precedence over those of the tokenizer for --like. */
+/** Combines the requested settings with those of the tokenizer for --like. Requested settings take precedence. */
 export function settleModelLike(
   like: Like | null,
   specialTokens: readonly string[],
@@ -189,7 +188,10 @@ export function settleModelLike(
   );
 }
 
-/** Returns the default names of a special token for this role; a chat stops where a turn of its template ends. */
+/**
+ * Returns the default names of the special token for a role, best first. With a named chat template, eos is
+ * the token that ends its turns.
+ */
 function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
   const named = namedTemplate(chatTemplate);
   if (role === "unk") return [];
@@ -198,10 +200,7 @@ function namesOf(role: Role, chatTemplate: string | undefined): readonly string[
   return [...(own == null ? [] : [own]), ...wellKnown[role]];
 }
 
-/**
- * Returns the special tokens that a named chat template or its models need and that are not among the given
- * ones.
- */
+/** Returns the special tokens that a named chat template or its models need and that are not among the given ones. */
 export function templateTokens(
   { chatTemplate, roles = {} }: AskedModelSettings,
   specialTokens: readonly string[],
@@ -209,7 +208,7 @@ export function templateTokens(
   const named = namedTemplate(chatTemplate);
   if (named === undefined) return [];
   const hasOne = (names: readonly string[]) => names.some((name) => specialTokens.includes(name));
-  // <|endoftext|> may have any role.
+  // <|endoftext|> may have any role, so it does not count as a token for bos.
   const needsBos =
     roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
   const wanted = [
@@ -229,8 +228,8 @@ function chatTemplateOf(
   if (asked === undefined) return null;
   const named = namedTemplate(asked);
   if (named === undefined) {
-    // Without an expression, a template renders every chat alike: it must be a mistyped name, or another
-    // file.
+    // Without an expression, a template would render every chat alike, so this text is a mistyped name or
+    // another file.
     if (asked.includes("{")) return asked;
     const names = Object.keys(chatTemplates).join(", ");
     throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
@@ -255,8 +254,8 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
 }
 
 /**
- * Describes a special token whose text is the key of an ordinary token with other bytes: only HF's rule lets
- * them share an id.
+ * Describes a special token that shares its id with an ordinary token of other bytes: the text of the special
+ * token is the key of the ordinary one. Only HF's rule allows that.
  */
 export const describeSharedId = (content: string, id: number, bytes: Uint8Array): string =>
   `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;

@@ -1,9 +1,10 @@
 import { haveAllBytes } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-// The kernel finds offsets (src/kernel/text/offsets.ts). Whether a tokenizer has any is in its image.
+// The kernel finds offsets (src/kernel/text/offsets.ts). Whether a tokenizer has offsets is stored in its
+// image.
 
-/** Why a tokenizer has no offsets. */
+/** Returns the reason why a tokenizer has no offsets; undefined if it has. */
 export function offsetObstacle({ normalization, model, tokens }: TokenizerParts): string | undefined {
   const because = (why: string) => `this tokenizer has no offsets: ${why}`;
   if (normalization !== null)
@@ -13,7 +14,10 @@ export function offsetObstacle({ normalization, model, tokens }: TokenizerParts)
     : because("its vocabulary lacks some bytes, so not all of a text is in its tokens");
 }
 
-/** Why it has none in characters: HF's answer then depends on the tokens that a step in between adds. */
+/**
+ * Returns the reason why a tokenizer has no offsets in characters: HF's depend on the tokens that a step
+ * between two trimming steps adds.
+ */
 export const trimObstacle = ({ postProcessing }: TokenizerParts): string | undefined =>
   new Set(postProcessing?.trims).size > 1
     ? "two steps of its post-processor trim offsets in different ways; offsets in bytes work"

@@ -6,7 +6,7 @@ import type { EncodingModel } from "./encoding-model.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Numbering, removed, type TokenizerParts } from "./tokenizer-parts.ts";
 
-/** The tokens to remove from a vocabulary. */
+/** The tokens to keep in a vocabulary. */
 export type Pruning = {
   /** 1 for each id whose token is kept. */
   readonly isKept: Uint8Array;
@@ -14,19 +14,20 @@ export type Pruning = {
   readonly size: number;
   /** The number of removed tokens that were unreachable. */
   readonly unreachableCount: number;
-  /** The number of first merges to keep; if undefined, all merges whose tokens are kept. */
+  /** How many of the first merges to keep; if undefined, all merges whose tokens are kept. */
   readonly mergeCount?: number;
 };
 
-/** The smallest possible size, if no more tokens can be removed. */
+/** The smallest size that the vocabulary can be pruned to, if it is larger than the wanted one. */
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First, all unreachable tokens are removed.
- * Then, one at a time, the rarest token that is not a part of another one; among equally rare ones, that with
- * the highest id. Its occurrences go to its parts, which may be next. Bytes and added tokens are kept.
+ * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes all unreachable tokens. Then
+ * removes one token at a time: the rarest token that is not a part of another one; among equally rare ones,
+ * the one with the highest id. Its occurrences are added to its parts, which may be removed next. Bytes and
+ * added tokens are kept.
  *
- * No kept token loses a part of its derivation, so all of them remain reachable.
+ * No kept token loses a part of its derivation, so all kept tokens remain reachable.
  *
  * @param counts occurrences of each id in a text
  */
@@ -41,20 +42,20 @@ export function chooseTokens(
   );
   let size = stays.reduce((sum, each) => sum + each, 0);
   const unreachableCount = reaches.reduce((sum, reach) => sum + (reach === Reach.unreachable ? 1 : 0), 0);
-  /** The number of tokens that contain each token as a part. */
+  /** How many tokens have each token as a part. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== Reach.merging) continue;
     useCounts[left[id]!]!++;
     useCounts[right[id]!]!++;
   }
-  /** The rarest first; among equally rare ones, that with the highest id. */
+  /** The tokens that may be removed, the rarest first; among equally rare ones, the one with the highest id. */
   const leaves = new Heap();
   const pushIfLeaf = (id: number) => {
     if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, -id);
   };
   const partsOf = (id: number) => wholeParts.get(id) ?? [left[id]!, right[id]!];
-  /** Adds occurrences to tokens, or to the parts of removed ones. */
+  /** Adds occurrences to kept tokens. A removed token passes them on to its parts. */
   const give = (ids: readonly number[], count: number): void => {
     const stack = [...ids];
     while (stack.length > 0) {
@@ -69,7 +70,7 @@ export function chooseTokens(
     if (leaves.count === 0) return { smallestSize: size };
     const [id, count] = [-leaves.topId, leaves.topKey];
     leaves.pop();
-    // It received occurrences of a whole pretoken meanwhile.
+    // The token has received occurrences of a removed token since it was pushed.
     if (count !== countNow[id]) {
       leaves.push(countNow[id]!, -id);
       continue;
@@ -117,11 +118,11 @@ export const Reach = {
   given: 1,
   merging: 2,
   wholePretoken: 3,
-  /** No text gives this token. */
+  /** No text produces this token. */
   unreachable: 4,
 } as const;
 
-/** Finds the derivations. May take a second for a large tokenizer. */
+/** Finds the derivations of all tokens. May take a second for a large tokenizer. */
 export function deriveTokens(parts: TokenizerParts): Derivations {
   const { tokens, model } = parts;
   const { idLimit } = tokens;
@@ -156,7 +157,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   for (const id of [...model.byteIds, ...allAddedTokens(parts).map((token) => token.id)]) {
     if (id < 0) continue;
     isFixed[id] = 1;
-    // Other tokens may be made from an added token that merging also reaches.
+    // An added token that merging also reaches stays so, because other tokens may be made from it.
     if (reaches[id] !== Reach.merging) reaches[id] = Reach.given;
   }
   return { reaches, isFixed, left, right, last, wholeParts };
@@ -165,7 +166,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
 const noMaker = -1;
 const manyMakers = -2;
 
-/** Returns the rank of the only merge that produces each token; otherwise `noMaker` or `manyMakers`. */
+/** Returns, for each token, the rank of the only merge that produces it; otherwise `noMaker` or `manyMakers`. */
 function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
   const makers = new Int32Array(idLimit).fill(noMaker);
   merges.merged.forEach((id, rank) => {
@@ -174,7 +175,7 @@ function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
   return makers;
 }
 
-/** Numbers the kept tokens. With `mergeCount`, merges after the first ones are also removed. */
+/** Assigns new ids to the kept tokens. `mergeCount` limits the merges that are kept. */
 export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INFINITY): Numbering {
   const newIds = new Int32Array(stays.length).fill(removed);
   let size = 0;
@@ -183,8 +184,8 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
 }
 
 /**
- * Describes how text is cut and changed. Companion files may name a pattern in two ways, such as llama3 and
- * gpt4.
+ * Describes how text is cut and changed. Patterns with two names, such as llama3 and gpt4, give the same
+ * description, because files of one directory may use either.
  */
 export function cuttingOf({ description, normalization, addsPrefixSpace }: TokenizerParts): string {
   const { patternName: name, patternSources: sources } = description;
@@ -192,8 +193,8 @@ export function cuttingOf({ description, normalization, addsPrefixSpace }: Token
 }
 
 /**
- * Checks written files after loading them again: they must have exactly the kept tokens, with their new ids,
- * each reachable, and cut text as before. A UserError states what the format cannot hold.
+ * Checks the written files after loading them: they must have exactly the kept tokens, each with its new id
+ * and reachable, and cut text as before. Throws a UserError that says what the format cannot hold.
  */
 export function checkPruned(
   before: TokenizerParts,

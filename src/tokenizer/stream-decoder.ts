@@ -2,19 +2,19 @@ import type { TokenDecoder } from "./token-decoder.ts";
 import { copyGivenIds, positionOf, unknownId } from "./token-table.ts";
 
 /**
- * Decodes ids as they arrive, to text that can be shown at once. The joined results of `push` and `end` equal
- * `tokenizer.decode(ids)` for all ids, including replacement characters for bytes that are not UTF-8.
- * `Tokenizer.stream` makes one.
+ * Decodes ids as they arrive, into text that can be shown at once. The joined results of `push` and `end`
+ * equal `tokenizer.decode(ids)` of all ids, including replacement characters for bytes that are not UTF-8.
+ * `Tokenizer.stream` makes a `StreamDecoder`.
  */
 export class StreamDecoder {
-  // Private names of the language, which consoles do not show.
+  // Private names of the language, because consoles do not show them.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #tokens: TokenDecoder;
   readonly #idLimit: number;
   readonly #isKept: ((id: number) => boolean) | undefined;
   #idCount = 0;
 
-  /** @internal @param isKept whether an id is decoded; if left out, all are */
+  /** @internal @param isKept whether an id is decoded; if left out, all ids are */
   constructor(tokens: TokenDecoder, idLimit: number, isKept?: (id: number) => boolean) {
     this.#tokens = tokens;
     this.#idLimit = idLimit;
@@ -22,9 +22,9 @@ export class StreamDecoder {
   }
 
   /**
-   * Takes the next id, or several, and returns the text that is certain now: never a part of a character,
-   * possibly empty. An id without a token is an error with its position in the stream; then none of these ids
-   * is taken.
+   * Takes the next id, or several, and returns the text that is certain now: never a part of a character, and
+   * possibly empty. Throws an error for an id without a token, with its position in the stream; then none of
+   * these ids is taken.
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
     const array = typeof ids === "number" ? Float64Array.of(ids) : copyGivenIds("push", ids);

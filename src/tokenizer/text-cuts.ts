@@ -7,7 +7,10 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 /** Bytes [start, end) of a text. */
 export type TextPart = { readonly start: number; readonly end: number };
 
-/** Cuts a text with its tokens into parts of limited numbers of ids: the JavaScript side of src/kernel/text/cuts.ts. */
+/**
+ * Cuts a text with its tokens into parts with limited numbers of ids: the JavaScript side of
+ * src/kernel/text/cuts.ts.
+ */
 export class TextCuts {
   /** Throws a UserError if the tokens do not spell the text. */
   constructor(
@@ -41,8 +44,9 @@ export class TextCuts {
   }
 
   /**
-   * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins where the last `overlap` tokens
-   * of the previous part do, or later if it would otherwise not begin or not end after that part.
+   * Returns the parts of the text in order. Each has at most `idsMax` ids, and starts with the last `overlap`
+   * tokens of the previous part: with fewer if it would otherwise not start after the previous start, or not
+   * end after the previous end.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
@@ -58,7 +62,7 @@ export class TextCuts {
     return parts;
   }
 
-  /** Returns these parts of the original text; their starts ascend, and so do their ends. */
+  /** Returns these parts of the original text. Starts must ascend, and so must ends. */
   slices(given: string | Uint8Array, parts: readonly TextPart[]): (string | Uint8Array)[] {
     if (typeof given !== "string") return parts.map(({ start, end }) => given.slice(start, end));
     const [starts, ends] = [new CharacterCounter(this.text), new CharacterCounter(this.text)];
@@ -74,17 +78,17 @@ export class TextCuts {
   }
 }
 
-/** The reason why a text was not cut. */
+/** Thrown if a text cannot be cut, with the reason. */
 export class NoCut extends UserError {}
 
-/** Counts the characters of a string before ascending positions in its bytes. */
+/** Counts the characters of a string that precede positions in its UTF-8 bytes. The positions must ascend. */
 class CharacterCounter {
   private position = 0;
   private count = 0;
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** JavaScript counts a character of four bytes twice. */
+  /** A character of four bytes counts as two, as in JavaScript's strings. */
   countBefore(end: number): number {
     const { bytes } = this;
     for (; this.position < end; this.position++) {

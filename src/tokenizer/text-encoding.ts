@@ -4,7 +4,7 @@ import { pushedBytes, type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
-/** Kinds of notes: the events of src/kernel/text/sections.ts. */
+/** The kinds of notes: events of src/kernel/text/sections.ts. */
 const tokenNote = 2;
 const strippedNote = 3;
 const spaceNote = 4;
@@ -30,13 +30,13 @@ export class TextNotes {
     this.count = 0;
   }
 
-  /** Four numbers for each note, valid until the next one. */
+  /** Returns the notes, four numbers for each, valid until the next note is added. */
   get list(): Uint32Array {
     return this.numbers.subarray(0, noteNumbers * this.count);
   }
 
   /**
-   * The size of the first token with the whitespace that it strips, if it is an added token; otherwise
+   * If the first token is an added token, its size in bytes with the whitespace that it strips; otherwise
    * undefined.
    */
   get firstTokenBytes(): number | undefined {
@@ -53,11 +53,11 @@ export class TextNotes {
   }
 }
 
-/** Encodes pretokens; the ids go to `out`. */
+/** Encodes pretokens, and appends the ids to `out`. */
 export class EncodingTaker implements Taker {
   readonly kernel: Kernel;
   readonly out: IdBuffer;
-  /** Where a text is noted, or undefined. */
+  /** Receives notes on the text; undefined if none are wanted. */
   notes: TextNotes | undefined;
   private readonly encoding: EncodingKernel;
 
@@ -100,7 +100,7 @@ export class EncodingTaker implements Taker {
   }
 }
 
-/** Encodes texts into ids, which go to `out`. */
+/** Encodes texts, and appends the ids to `out`. */
 export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
   private readonly takes: EncodingTaker;
@@ -114,16 +114,16 @@ export class TextEncoding extends TextChain {
     this.noteIn(notes, parts.specialTokensAsText ?? false);
   }
 
-  /** From the next text on, notes go there; undefined for none. */
+  /** Sets where notes on texts go, from the next text on; undefined for none. */
   noteIn(notes: TextNotes | undefined, specialTokensAsText: boolean): void {
     this.takes.notes = notes;
     this.open(specialTokensAsText, notes !== undefined);
   }
 
   /**
-   * Takes a text until it certainly has more than `idsMax` ids, or completely. Returns the end of the taken
-   * part, in bytes, or in characters of a string. `out` has the ids, or only their count; ids after the
-   * certain ones must be ignored.
+   * Takes the text until it certainly has more than `idsMax` ids, or all of it. Returns the end of the part
+   * taken: in characters for a string, otherwise in bytes. `out` receives the ids, or only counts them. If
+   * the text was not taken completely, ids after the first `idsMax` + 1 must be ignored.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
     const { out } = this;
@@ -155,27 +155,27 @@ export class TextEncoding extends TextChain {
     return Math.min(this.out.totalCount - before, idsMax + 1);
   }
 
-  /** Encodes each of the words [first, end) of a table as one pretoken. Call it only between two texts. */
+  /** Encodes words [first, end) of a table, each as one pretoken. Must not be called within a text. */
   pushPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     this.window.cutPretokens(bytes, starts, first, end);
   }
 }
 
 /**
- * Step sizes for reading a text until it has enough ids: first the usual maximum length, then quarters of it,
- * with a minimum.
+ * The length of a step when reading a text until it has enough ids: four bytes for each id still missing, at
+ * least a quarter of the text read so far, and at least `stepBytesLeast`.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);
 
-/** Returns the end of a step, without splitting a surrogate pair of a string. */
+/** Returns the end of a step. It does not split a surrogate pair of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
   return typeof text === "string" ? skipSplitPair(text, wanted) : Math.min(text.length, wanted);
 }
 
 const encoder = new TextEncoder();
 
-/** Returns the bytes of a part of a text. Half a surrogate pair becomes a replacement character. */
+/** Returns the UTF-8 of a part of a text. Half a surrogate pair becomes a replacement character. */
 export function bytesOf(text: string | Uint8Array, start: number, end: number): Uint8Array {
   if (typeof text === "string") return encoder.encode(text.slice(start, end));
   return start === 0 && end === text.length ? text : text.subarray(start, end);

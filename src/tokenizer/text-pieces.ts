@@ -1,10 +1,10 @@
 import { cutText } from "#pattern";
 import { type Cutting, sectionSettings, TextSections } from "#text";
 
-/** The text between added tokens, after normalization; or an added token, with its id. */
+/** Text between two added tokens, after normalization; or an added token, with its id. */
 export type TextSection = { readonly bytes: Uint8Array; readonly id?: number };
 
-/** Splits a text into sections and the added tokens between them, including their stripped whitespace. */
+/** Splits a text into sections and added tokens. An added token includes the whitespace that it strips. */
 export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
   const found: TextSection[] = [];
   let pushed: Uint8Array[] = [];
@@ -26,9 +26,9 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
 }
 
 /**
- * Splits a text into its pieces before merging: pretokens, and added tokens including their stripped
- * whitespace. Joined, the pieces equal the text, normalized and with prefix spaces if the tokenizer adds
- * them.
+ * Splits a text into the pieces that merging starts from: pretokens, and added tokens with the whitespace
+ * that they strip. Joined, the pieces are the text after normalization, with prefix spaces if the tokenizer
+ * adds them.
  */
 export function textPieces(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   return sectionsOf(cutting, text).flatMap(({ bytes, id }) =>

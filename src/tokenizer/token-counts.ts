@@ -6,8 +6,7 @@ import type { Vocabulary } from "./vocabulary.ts";
  * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
- *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; of bytes: before
- * any merge
+ *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; of bytes, at the start
  *   endCounts      Float64Array  tokenCount      occurrences after all merges
  *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
@@ -45,7 +44,7 @@ export function makeTokenCounts(merges: Merges): TokenCounts {
   return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
 }
 
-/** Returns the counts of a training that would have stopped after the first merges. */
+/** Returns the counts of a training that stopped after the first merges, those of `pairs`. */
 export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
   const { startCount, createdCounts, pairCounts } = tokenCounts;
   const { mergeCount, left, right } = pairs;
@@ -57,9 +56,9 @@ export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs
 }
 
 /**
- * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that now
- * occur less often than the last merged pair. Without an earlier merge, that many occurrences would not have
- * made them tokens.
+ * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that occur
+ * less often at the end than the last merged pair did. By themselves, so few occurrences would not have made
+ * them tokens.
  */
 export function markIntermediates({
   startCount,
@@ -71,37 +70,38 @@ export function markIntermediates({
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
     const endCount = endCounts[token]!;
-    // For a pair such as "a a" in "aaa", fewer are replaced than counted, so a new token may be this rare.
+    // For a pair such as "a a" in "aaa", fewer occurrences are replaced than counted. So even the newest
+    // token may be this rare.
     if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
   }
   return areIntermediate;
 }
 
-/** What a training records about its token counts. */
+/** The facts about token counts that a training records. */
 export type TokenCountFacts = {
   /** Tokens of the corpus after all merges. */
   readonly tokenCount: number;
-  /** Null if the corpus has no bytes. */
+  /** Bytes per token of the corpus; null if it has no bytes. */
   readonly bytesPerToken: number | null;
-  /** At half the size of the vocabulary; null if bytes and special tokens alone take more. */
+  /** The curve at half the size of the vocabulary; null if bytes and special tokens alone take more. */
   readonly half: CurvePoint | null;
-  /**
-   * The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole
-   * vocabulary.
-   */
+  /** The curve after each tenth of the merges, ascending by size. The last point is the whole vocabulary. */
   readonly curve: readonly CurvePoint[];
-  /** The number of intermediate tokens: a key of `training.json` that is older than the term. */
+  /** The number of intermediate tokens. This key of `training.json` is older than the term. */
   readonly residueCount: number;
-  /** Intermediate tokens that no longer occur in the corpus. */
+  /** The number of intermediate tokens that do not occur in the corpus at the end. */
   readonly neverReachedCount: number;
 };
 
-/** The compression of the corpus by the first tokens of the vocabulary, up to this size. */
+/** A point of the curve: how the first tokens of the vocabulary, up to this size, compress the corpus. */
 export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: number };
 
 const pointsOfCurve = 10;
 
-/** Summarizes the counts. A vocabulary with fewer merges than were learned gets its own facts. */
+/**
+ * Returns the facts about a vocabulary. If it has fewer merges than were learned, the facts are those after
+ * its merges.
+ */
 export function tokenCountFacts(tokenCounts: TokenCounts, vocabulary: Vocabulary): TokenCountFacts {
   const own = tokenCountsOfFirst(tokenCounts, vocabulary);
   const { tokensAfter, endCounts } = own;
@@ -134,8 +134,8 @@ export function tokenCountFacts(tokenCounts: TokenCounts, vocabulary: Vocabulary
 }
 
 /**
- * Returns the vocabulary size with the first merges, without reserved tokens. A merge that spells a special
- * token adds no id.
+ * Returns the size of the vocabulary with only the first `merges` merges and without reserved tokens. A merge
+ * that spells a special token adds no id.
  */
 function sizeAfter(vocabulary: Vocabulary, merges: number): number {
   const { size, reservedCount, mergeCount, tokenIds, specialTokens, entries } = vocabulary;
@@ -147,7 +147,10 @@ function sizeAfter(vocabulary: Vocabulary, merges: number): number {
   return idCount;
 }
 
-/** Returns the most merges that fit a vocabulary of this size; null if it is smaller than without any. */
+/**
+ * Returns how many merges a vocabulary of this size has at most; null if it is smaller than a vocabulary
+ * without merges.
+ */
 function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
   const { mergeCount, tokenIds, entries } = vocabulary;
   const startCount = tokenIds.length - mergeCount;

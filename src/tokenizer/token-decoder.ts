@@ -3,31 +3,31 @@ import { noMemory, noMemoryForTokenizer } from "./encoding-kernel.ts";
 import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
 
-/** The bytes of the ids up to the first one without a token, and the index of that one, or -1. */
+/** The bytes of the ids before the first id without a token, and the index of that id, or -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
-/** Token i is at [starts[i], ends[i]). */
+/** The spans of tokens in a text: token i is at [starts[i], ends[i]). */
 export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
 
 /**
- * The steps that trim spaces off offsets (`PostProcessing`), and the ids of added tokens, whose spaces belong
- * to their text.
+ * What trims spaces off offsets (`PostProcessing`): the steps, and the ids of added tokens, whose spaces are
+ * a part of their text and are not trimmed.
  */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
 
 /**
- * Kernel memory with the tokens, which decodes ids (src/kernel/text/decode.ts) and locates the tokens of a
- * text (src/kernel/text/offsets.ts).
+ * An instance of the kernel's text module with the tokens in its memory. It decodes ids
+ * (src/kernel/text/decode.ts) and finds the tokens of a text (src/kernel/text/offsets.ts).
  */
 export class TokenDecoder {
   readonly exports;
   private readonly memory: WebAssembly.Memory;
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
-  /** Counts the ids of parts of a text that is being cut (src/kernel/env.ts). */
+  /** Counts the ids of a part of a text that is being cut (src/kernel/env.ts). */
   countIds: CountIds = () => 0;
 
-  /** @param trimming a post-processor's trimming of spans in characters */
+  /** @param trimming how a post-processor trims spans in characters */
   constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming) {
     const { exports, memory } = createTextKernel((...part) => this.countIds(...part));
     let longest = 0;
@@ -49,7 +49,7 @@ export class TokenDecoder {
     for (const id of addedIds) isAdded[id >> 3]! |= 1 << (id & 7);
   }
 
-  /** Memory that has grown has another buffer. */
+  /** Makes views of the memory. They must be made again when it has grown, because it then has another buffer. */
   private lookAtMemory(): void {
     const { exports, memory } = this;
     const { buffer } = memory;
@@ -58,8 +58,8 @@ export class TokenDecoder {
   }
 
   /**
-   * Returns the span of each token in a text, in bytes or by HF's rule; null if the tokens lack some of its
-   * bytes.
+   * Returns the span of each token in a text: in bytes, or in characters by HF's rule. Returns null if the
+   * tokens do not spell the text.
    */
   spans(
     text: Uint8Array,
@@ -71,7 +71,10 @@ export class TokenDecoder {
     return this.place(text, ids, notes, { spans, inCharacters }) ? spans : null;
   }
 
-  /** Locates the tokens of a text. Returns false if they lack some of its bytes. */
+  /**
+   * Finds the tokens in a text, and writes their spans if they are wanted. Returns false if the tokens do not
+   * spell the text.
+   */
   place(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -98,12 +101,12 @@ export class TokenDecoder {
     return exports.endOffsets() >>> 0 === text.length;
   }
 
-  /** Whether it has grown so much for a long text that it should be replaced. */
+  /** Whether the memory has grown so much for a long text that the decoder should be replaced. */
   get isLarge(): boolean {
     return this.memory.buffer.byteLength > largeBytes;
   }
 
-  /** Returns the bytes of ids, end to end. Numbers that are not integers have no token. */
+  /** Decodes ids to their bytes, end to end. Numbers that are not integers have no token. */
   decode(given: Uint16Array | Uint32Array | Float64Array): Decoded {
     const { exports, ids: window, output } = this;
     const ids = given instanceof Float64Array ? leadingIds(given) : given;
@@ -116,7 +119,7 @@ export class TokenDecoder {
     const bytes = new Uint8Array(byteCount);
     let end = 0;
     for (let at = 0; at < known; at += window.length) {
-      // A single window of ids is still in the kernel's memory.
+      // If all ids fit into one window, they are still in the kernel's memory.
       const count = ids.length <= window.length ? known : this.give(ids, at, known);
       for (let first = 0; first < count; first += exports.takenIds()) {
         const size = exports.decodeIds(first, count);
@@ -128,7 +131,7 @@ export class TokenDecoder {
     return { bytes, unknownIndex: known === given.length ? -1 : known };
   }
 
-  /** Copies ids [at, end) to the kernel, as many as fit; returns their number. */
+  /** Copies ids [at, end) to the kernel, as many as fit. Returns how many. */
   private give(ids: Uint16Array | Uint32Array, at: number, end: number): number {
     const count = Math.min(end - at, this.ids.length);
     if (count > copiedIdsMax) this.ids.set(ids.subarray(at, at + count));
@@ -139,11 +142,11 @@ export class TokenDecoder {
 
 const largeBytes = scaled(2 ** 26, 2 ** 18);
 
-/** Below these sizes, creating a view costs more than a loop. */
+/** Up to these sizes, a loop is faster than creating a view and copying. */
 const copiedBytesMax = 32;
 const copiedIdsMax = 8;
 
-/** Returns the numbers before the first one that is not an id. */
+/** Returns the numbers before the first number that is not an id. */
 function leadingIds(numbers: Float64Array): Uint32Array {
   let count = 0;
   while (count < numbers.length && numbers[count]! >>> 0 === numbers[count]) count++;

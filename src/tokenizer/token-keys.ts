@@ -2,10 +2,10 @@ import { encodeBytes, escapeBytes } from "#bytes";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// The key of a token in HF's files: an added token is its text, others are spelled in byte-to-character form
-// ("Ġthe").
+// The key of a token in HF's files: that of an added token is its text, that of any other token its bytes in
+// byte-to-character form ("Ġthe").
 
-/** Returns the key of each id; empty for an id without a token. */
+/** Returns the key of each id; an empty string for an id without a token. */
 export function keysById(parts: TokenizerParts): string[] {
   const { tokens } = parts;
   const { idLimit, rawIds } = tokens;
@@ -13,13 +13,13 @@ export function keysById(parts: TokenizerParts): string[] {
     const bytes = tokenBytesOf(tokens, id);
     return rawIds?.has(id) ? Buffer.from(bytes).toString() : encodeBytes(bytes);
   });
-  // An added token that shares its id with a learned token is decoded as the learned one.
+  // Only if the id is not also a learned token's: then decoding gives the learned one.
   for (const { id, content } of allAddedTokens(parts))
     if (Buffer.from(tokenBytesOf(tokens, id)).toString() === content) keys[id] = content;
   return keys;
 }
 
-/** Maps keys to ids; includes added tokens that share an id. */
+/** Returns a map from keys to ids. It includes added tokens that share an id. */
 export function idsByKey(parts: TokenizerParts): Map<string, number> {
   const ids = new Map(keysById(parts).map((key, id) => [key, id]));
   ids.delete("");
@@ -28,16 +28,16 @@ export function idsByKey(parts: TokenizerParts): Map<string, number> {
 }
 
 /**
- * Returns the texts, by id, of added tokens that share an id with a learned token of other bytes: in HF's
- * files the special token "é" is the byte e9, and "Ġthe" is " the". The token table has the learned token's
- * bytes, which decoding gives.
+ * Returns the texts of added tokens that share an id with a learned token of other bytes, by id. In HF's
+ * files the special token "é" is the byte e9, and "Ġthe" is " the". The token table has the bytes of the
+ * learned token, which decoding gives.
  */
 export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
   const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);
   return new Map(texts.filter(([id, text]) => Buffer.compare(text, tokenBytesOf(parts.tokens, id)) !== 0));
 }
 
-/** Returns a function that names an id: an added token by its text, as in HF, any other by its bytes. */
+/** Returns a function that names an id: an added token by its text, as HF does, any other token by its bytes. */
 export function tokenNamer(parts: TokenizerParts): (id: number, lengthMax?: number) => string {
   const shared = textsOfShared(parts);
   return (id, lengthMax) =>

@@ -17,18 +17,21 @@ export type TokenTable = {
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
   /**
-   * Tokens whose key in the file has characters that represent no byte, like "🙂" for "ðŁĻĤ": no merge can
-   * produce them.
+   * Ids of tokens whose key in the file has characters that represent no byte, such as "🙂" instead of "ðŁĻĤ".
+   * No merge can produce these tokens.
    */
   readonly rawIds?: ReadonlySet<number>;
-  /** The number of named tokens in the files: more than `tokenCount` if two share an id, or one is empty. */
+  /**
+   * The number of named tokens in the files. It is larger than `tokenCount` if two names share an id, or a
+   * token is empty.
+   */
   readonly nameCount?: number;
 };
 
-/** Larger ids are refused, because the table has an entry for each id. */
+/** The largest allowed size. Larger ids are refused, because the table has an entry for every id. */
 export const idLimitMax = 2 ** 24;
 
-/** Builds a table of tokens; of two tokens with one id the later one wins. */
+/** Builds a table of tokens. If two tokens have the same id, the later one wins. */
 export const buildTokenTable = (tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable =>
   tableOfPacked(packTokenList([...tokens]));
 
@@ -58,13 +61,13 @@ export function joinTokens(
   return joined;
 }
 
-/** Likewise, from packed tokens. */
+/** Builds a table of packed tokens. If two tokens have the same id, the later one wins. */
 export function tableOfPacked(tokens: PackedTokens): TokenTable {
   const { ids, starts: from, bytes: all } = tokens;
   const count = ids.length;
   let idLimit = 0;
   for (let t = 0; t < count; t++) if (ids[t]! >= idLimit) idLimit = ids[t]! + 1;
-  // First the lengths, each at the index of the token's end.
+  // Each element is first the length of the token that ends there.
   const starts = new Uint32Array(idLimit + 1);
   for (let t = 0; t < count; t++) starts[ids[t]! + 1] = from[t + 1]! - from[t]!;
   let tokenCount = 0;
@@ -76,7 +79,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   for (let t = 0; t < count; t++) {
     const end = from[t + 1]!;
     let to = starts[ids[t]!]!;
-    // The last token of an id set its length, and is written last.
+    // If tokens share an id, the last one has set the length, and is written last.
     if (end - from[t]! !== starts[ids[t]! + 1]! - to) continue;
     for (let pos = from[t]!; pos < end; pos++) bytes[to++] = all[pos]!;
   }
@@ -85,13 +88,13 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
 
 disableFtl(tableOfPacked);
 
-/** Returns the reason why the tokens of files have no unique names. */
+/** Returns the reason why the tokens have no unique names; undefined if they have. */
 export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable): string | undefined =>
   nameCount === tokenCount
     ? undefined
     : "there is no table of tokens: two tokens of the files have one id, or one is empty";
 
-/** Returns a table that is built on first use: encoding never uses it. */
+/** Returns a table that is built on first use, because encoding never uses it. */
 export function lazyTokenTable(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {
@@ -120,17 +123,20 @@ export function lazyTokenTable(make: () => TokenTable): TokenTable {
   };
 }
 
-/** Whether each byte has a token of its own. A byte that the vocabulary lacks has none, or the unknown token's. */
+/** Whether each byte has a token of its own. A byte that the vocabulary lacks has none, or has the unknown token. */
 export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable): boolean =>
   byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
 
 /** Returns the bytes of a token, as a view of the table; empty if the id has no token. */
 export function tokenBytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
-  // Subtle: `starts` has no element for -1, 0.5 and NaN, nor one after the last id's.
+  // `starts` has no element for -1, 0.5 and NaN, and none after the last id's end.
   return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }
 
-/** Returns the end of the ids from `start` on that decode to at most `bytesMax` bytes, but at least one id. */
+/**
+ * Returns the end of the ids from `start` on that decode to at most `bytesMax` bytes together; at least one
+ * id is included.
+ */
 export function decodableEnd(
   { idLimit, starts }: TokenTable,
   ids: Uint16Array | Uint32Array | Float64Array,
@@ -141,7 +147,7 @@ export function decodableEnd(
   let end = start;
   for (; end < ids.length; end++) {
     const id = ids[end]!;
-    // Ids without a token are reported when they are decoded.
+    // An id without a token counts as no bytes here. It is reported when it is decoded.
     if (id < idLimit) byteCount += starts[id + 1]! - starts[id]! || 0;
     if (byteCount > bytesMax && end > start) break;
   }
@@ -149,7 +155,7 @@ export function decodableEnd(
 }
 
 /**
- * Converts a caller's ids to an array that holds each number exactly: other typed arrays would wrap numbers
+ * Copies a caller's ids into an array that holds each number exactly. Other typed arrays would wrap numbers
  * that do not fit.
  */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
@@ -166,11 +172,11 @@ export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Ar
   );
 }
 
-/** Returns the first position of an id, or of a number that is not an id, such as NaN. */
+/** Returns the first position of an id. The id may also be a number that is none, such as NaN. */
 export const positionOf = (ids: ArrayLike<number>, id: number): number =>
   Array.from(ids).findIndex((each) => Object.is(each, id));
 
-/** Returns the error for an id without a token. */
+/** Makes the error for an id without a token. */
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} is not in the vocabulary`, {
     hint: `the tokenizer's ids end at ${idLimit - 1}; these may be ids of another tokenizer`,

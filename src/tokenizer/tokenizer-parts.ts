@@ -7,60 +7,60 @@ import { findDocumentEnd } from "./model-settings.ts";
 import { buildTokenTable, lazyTokenTable, type TokenTable } from "./token-table.ts";
 import { copyTokenBytes, type Vocabulary } from "./vocabulary.ts";
 
-/** The parts of a tokenizer needed for encoding. Plain data: they are posted to workers. */
+/** The parts of a tokenizer that encoding needs. Plain data, which is posted to workers. */
 export type EncodingParts = Cutting & {
   readonly model: EncodingModel;
-  /** Whether every id fits 16 bits. */
+  /** Whether every id fits into 16 bits. */
   readonly isNarrow: boolean;
 };
 
 /** A loaded tokenizer. */
 export type TokenizerParts = EncodingParts & {
-  /** Special tokens that are never found in a text. Their ids can be appended and decoded. */
+  /** Special tokens that are never found in a text. Their ids can still be appended, and decoded. */
   readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
-  /** The final step on the ids of a text, if its files have one. Encoding leaves it to the caller. */
+  /** What HF does with the ids of a text at the end, if the files say so. Encoding leaves this to the caller. */
   readonly postProcessing?: PostProcessing;
-  /** For people: what was loaded, and how text is cut. */
+  /** What was loaded, and how text is cut, for people to read. */
   readonly description: {
     readonly path: string;
     readonly kind: string;
     readonly patternName: string | null;
     readonly patternSources: readonly string[];
-    /** HF's names of the other parts of a `tokenizer.json`, in order. */
+    /** HF's names of the decoder and the post-processor of a `tokenizer.json`; several are joined in order. */
     readonly decoder?: string;
     readonly postProcessor?: string;
   };
-  /** Settings of the files that encoding does not apply, as sentences. */
+  /** Sentences about settings in the files that encoding does not apply. */
   readonly notes: readonly string[];
 };
 
-/** HF's post-processor, for one text. */
+/** What HF's post-processor does to one text. */
 export type PostProcessing = {
   /** The ids that it puts before and after a text. */
   readonly before: readonly number[];
   readonly after: readonly number[];
   /**
-   * The steps that trim spaces off offsets, in order; whether each leaves a single one before a text's first
-   * token.
+   * The steps that trim spaces off offsets, in order: for each, whether it leaves one space before the first
+   * token of a text.
    */
   readonly trims: readonly boolean[];
-  /** The reason why the above is unknown. */
+  /** If the fields above are unknown, the reason. */
   readonly obstacle?: string;
 };
 
 /**
- * A vocabulary that grows: an unchanged base, and what was learned on top of it.
+ * Extension: what was learned on top of an unchanged base.
  *
  *   FIELD            MEANING
- *   idLimit          size of the extended vocabulary: every id is below it
- *   tokens           the new tokens, ascending by id; the first id follows the base's last, including added tokens
- *   merges           the new merges, in the order learned, in ids; they follow the base's
- *   specialTokens    new special tokens, ascending by id, after the new tokens
+ *   idLimit          size of the extended vocabulary: every id is less than this
+ *   tokens           the new tokens, ascending by id; their ids follow those of the base and its added tokens
+ *   merges           the new merges as ids, in the order learned; they follow the base's merges
+ *   specialTokens    new special tokens, ascending by id; their ids follow those of the new tokens
  *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, after all others
  *
- * A merge may produce a token that the base has, though no merge of the base produces it. Then `merged` is that token's
- * id, and no token is new.
+ * A merge may produce a token that the base has although no merge of the base produces it. Then `merged` has
+ * the id of that token, and the merge adds no token.
  */
 export type Extension = {
   readonly idLimit: number;
@@ -70,24 +70,24 @@ export type Extension = {
   readonly reservedTokens: readonly AddedToken[];
 };
 
-/** Returns all new tokens that are never merged. */
+/** Returns the new tokens that are never merged. */
 export const newSpecials = ({ specialTokens, reservedTokens }: Extension): readonly AddedToken[] => [
   ...specialTokens,
   ...reservedTokens,
 ];
 
 /**
- * Numbering: the new ids of the kept tokens. They are numbered from 0 in the order of their old ids, without gaps. The
- * first `mergeCount` merges whose tokens are kept are kept, too.
+ * Numbering: the new ids of kept tokens. They are numbered from 0 in the order of their old ids, without
+ * gaps. Of the merges whose tokens are kept, the first `mergeCount` are kept.
  *
  *   ARRAY   TYPE        LENGTH    MEANING
- *   newIds  Int32Array  idLimit   new id of each old one; -1 if it was removed, or never existed
+ *   newIds  Int32Array  idLimit   new id of each old id; -1 if its token was removed, or never existed
  */
 export type Numbering = { readonly size: number; readonly newIds: Int32Array; readonly mergeCount: number };
 
 export const removed = -1;
 
-/** Returns the new id of an id in a file. Throws a UserError if its token was removed, or if it is not an id. */
+/** Returns the new id of an id in a file. Throws a UserError if the id's token was removed, or if it is not an id. */
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;
@@ -96,33 +96,39 @@ export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place:
   });
 }
 
-/** A special token that is not in the files; without an id it gets the next free one. */
+/** A special token to add to those of the files. Without an id it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
-/** The user's additions to files without a pattern or special tokens. */
+/** What the user states for files without a pattern or special tokens. */
 export type LoadOptions = {
   readonly pattern?: ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
-  /** Whether its training was asked to put bos before every text. Then no note says that encoding does not. */
+  /**
+   * Whether the tokenizer's training was asked to put bos before every text. Then no note says that encoding
+   * does not.
+   */
   readonly asksForBos?: () => boolean;
 };
 
-/** Returns all tokens besides the model's, whether they are found in a text or not. */
+/** Returns all added tokens, whether they are found in a text or not. */
 export const allAddedTokens = ({
   addedTokens,
   controlTokens = [],
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
 /**
- * Returns the id of the special token that ends documents: of the one named, else of a well-known one; undefined if there is
- * none. Throws a UserError if the one named does not exist.
+ * Returns the id of the special token that ends documents: the token with this name, or else a well-known
+ * one. Returns undefined if there is none. Throws a UserError if no special token has this name.
  */
 export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
   const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
   return end === undefined ? undefined : specialTokenId(parts, end, "to end documents");
 }
 
-/** Returns the id of the special token to append to each input. If there is none, the error names others. */
+/**
+ * Returns the id of the special token to append to each input. If there is none, throws an error that names
+ * others.
+ */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);
@@ -139,7 +145,7 @@ export function specialTokenId(parts: TokenizerParts, text: string, use = "to ap
 
 const shownTokens = 5;
 
-/** Returns the merges of a vocabulary, in ids. */
+/** Returns the merges of a vocabulary as ids. */
 export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): RankedMerges {
   const ids = { left: new Int32Array(mergeCount), right: new Int32Array(mergeCount) };
   for (let k = 0; k < mergeCount; k++) {
@@ -150,9 +156,10 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 }
 
 /**
- * Returns the tokenizer of a newly trained vocabulary, with its encoding pattern: the same as loading its files.
+ * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. Loading its files gives the
+ * same.
  *
- * @param merges its merges; for some texts, those whose token is in them suffice
+ * @param merges the merges; for certain texts, those whose tokens occur in the texts suffice
  */
 export function trainedParts(
   vocabulary: Vocabulary,
@@ -163,7 +170,8 @@ export function trainedParts(
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   const tokens = lazyTokenTable(() =>
-    // A special token may share the id of a token: it is decoded as that one.
+    // A special token may share the id of a learned token. Decoding then gives the learned token, so it comes
+    // later.
     buildTokenTable([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
       ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
@@ -187,7 +195,7 @@ export function trainedParts(
   };
 }
 
-/** Whether every id fits 16 bits; `idMax` is the largest one of the model. */
+/** Whether every id fits into 16 bits. `idMax` is the largest id of the model. */
 export const fitNarrowIds = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
   idMax <= narrowIdMax && addedTokens.every(({ id }) => id <= narrowIdMax);
 
@@ -195,8 +203,8 @@ export const fitNarrowIds = (idMax: number, addedTokens: readonly AddedToken[]):
 export const narrowIdMax = 0xffff;
 
 /**
- * Throws a UserError if two files of a directory differ in ids of bytes or in merges: a change applies to all
- * of them.
+ * Throws a UserError if two files of a directory have different ids of bytes, or different merges: a change
+ * applies to all files of the directory.
  */
 export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts): void {
   if (haveSameMerges(base, other)) return;
@@ -221,7 +229,7 @@ export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
 }
 
-/** Returns the parts for another thread, with the table built: a lazy one cannot be sent. */
+/** Returns the parts for another thread. Their token table is built, because a lazy one cannot be sent. */
 export const toSendable = (parts: TokenizerParts): TokenizerParts => ({
   ...parts,
   tokens: { ...parts.tokens },

@@ -13,17 +13,17 @@ import {
 import { haveAllBytes, type TokenTable, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, haveSameMerges, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// The tokenizer of another one's first merges, and the conversion of ids to it. Why this is exact:
-// docs/internals/encode.md, "The first merges".
+// Truncates a tokenizer to its first merges, and converts ids to those of the truncated tokenizer. Why this
+// is exact: docs/internals/encode.md, "The first merges".
 
 /**
- * Births: the number of first merges after which a token is reached: up to the highest rank in its
- * derivation. 0 for tokens that merging does not reach.
+ * Returns the birth of each token: how many of the first merges are needed to reach it, which is one more
+ * than the highest rank in its derivation. 0 for tokens that merging does not reach.
  */
 function birthsOf({ reaches, left, right, last }: Derivations, { starts }: TokenTable): Int32Array {
   const births = new Int32Array(reaches.length);
   const lengthOf = (id: number) => starts[id + 1]! - starts[id]!;
-  // Parts are shorter than their token.
+  // Shorter tokens come first, because parts are shorter than their token.
   const ids = idsWhere(reaches, (reach) => reach === Reach.merging).sort((a, b) => lengthOf(a) - lengthOf(b));
   for (const id of ids) {
     births[id] = Math.max(last[id]! + 1, births[left[id]!]!, births[right[id]!]!);
@@ -35,7 +35,7 @@ const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolea
   Uint32Array.from(reaches.keys()).filter((id) => is(reaches[id]!, id));
 
 /**
- * Returns the vocabulary of the first merges, as many as `sizeWanted` has room for. Bytes and added tokens
+ * Chooses the vocabulary of the first merges, as many as `sizeWanted` has room for. Bytes and added tokens
  * are kept, unreachable tokens are removed.
  */
 export function firstTokens(
@@ -53,7 +53,7 @@ export function firstTokens(
   const fixedCount = isFixed.reduce((sum, each) => sum + each, 0);
   if (sizeWanted < fixedCount) return { smallestSize: fixedCount };
   let count = Math.min(ids.length, sizeWanted - fixedCount);
-  // A merge may complete several tokens.
+  // If a merge completes several tokens, keep all of them or none.
   const areOne = (a = -1, b = -1) => isMerged(a) && isMerged(b) && births[a] === births[b];
   while (count > 0 && areOne(ids[count - 1], ids[count])) count--;
   const stays = isFixed.slice();
@@ -67,8 +67,8 @@ export function firstTokens(
 }
 
 /**
- * Orders tokens without a merge, which only a whole pretoken becomes: they come before the merges that
- * produce tokens of higher ids. Throws a UserError if the ids are not in the order of the merges.
+ * Sets the births of tokens that only whole pretokens become: they come before the merges that produce tokens
+ * of higher ids. Throws a UserError if there are such tokens, and ids are not in the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -93,9 +93,9 @@ function placeWholes(
 }
 
 /**
- * Throws a UserError unless `small` has exactly the first merges of `big`, and the same pretokens and added
- * tokens. Only merges that end the derivation of a token are compared: no other one is ever applied. Returns
- * the derivations of `big`.
+ * Throws a UserError unless `small` has exactly the first merges of `big`, and cuts text and finds added
+ * tokens alike. Only merges that end the derivation of a token are compared, because no other merge is ever
+ * applied. Returns the derivations of `big`.
  */
 export function checkFirstMerges(
   big: TokenizerParts,
@@ -116,8 +116,8 @@ export function checkFirstMerges(
 type Refuse = (what: string) => never;
 
 /**
- * Compares two tokenizers whose ids represent the same bytes: `refuse` gets the difference. `derivedBefore`
- * are the derivations of the first.
+ * Compares two tokenizers whose ids represent the same bytes. Calls `refuse` with the difference, if there is
+ * one. `derivedBefore` are the derivations of the first tokenizer.
  */
 export function checkSameMerges(
   before: TokenizerParts,
@@ -175,7 +175,7 @@ const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(toke
 
 const shownToken = (text: string) => `"${escapeBytes(Buffer.from(text, "latin1"))}"`;
 
-/** Returns the added tokens without their ids. */
+/** Describes the added tokens without their ids. */
 const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>
   JSON.stringify(
     [addedTokens, controlTokens].map((some) =>
@@ -183,14 +183,14 @@ const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>
     ),
   );
 
-/** Returns the token of each byte: the byte itself, the unknown token, or nothing. */
+/** Describes the token of each byte: the byte itself, the unknown token, or nothing. */
 const bytesOf = ({ model, tokens }: TokenizerParts) =>
   JSON.stringify(Array.from(model.byteIds, (id) => latin1(tokens, id)));
 
-/** Not a character of Latin-1. */
+/** A separator, which is not a character of Latin-1. */
 const between = "\u2192";
 
-/** Returns the last merges of derivations, by rank, both halves as Latin-1 text. */
+/** Returns the merges that end derivations, by rank, with both halves as Latin-1 text. */
 function mergesOf(
   { tokens }: TokenizerParts,
   { reaches, left, right, last }: Derivations,
@@ -210,17 +210,19 @@ function wholesOf({ model }: TokenizerParts): string[] {
 }
 
 /**
- * Pieces: ids of one tokenizer as sequences of ids of another. An id that no text gives has none.
+ * Pieces: the ids of one tokenizer as sequences of ids of another one. An id that no text produces has no
+ * pieces.
  *
  *   ARRAY    TYPE          LENGTH        MEANING
  *   ids      Uint32Array   pieceCount    the pieces of all ids, end to end
- *   starts   Uint32Array   idLimit + 1   those of an id are ids[starts[id] .. starts[id + 1])
+ *   starts   Uint32Array   idLimit + 1   the pieces of an id are ids[starts[id] .. starts[id + 1])
  */
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
 /**
- * Maps the ids of a tokenizer to pieces in that of its first merges: the same in any text. Throws a UserError
- * if `small` is not that one, or if an id is ambiguous.
+ * Maps each id of a tokenizer to its pieces in the tokenizer of its first merges. They are the same in any
+ * text. Throws a UserError if `small` does not have the first merges of `big`, or if the pieces of an id
+ * depend on the text.
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
@@ -239,7 +241,7 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
     const isMade = reaches[id] === Reach.merging || bytes.has(id);
     if (smallId !== undefined) {
       ids.push(smallId);
-      // Text that is not searched for added tokens may contain it, too.
+      // In text that is not searched for added tokens, merges may also produce this token.
       if (isMade && merged(id)[0] !== smallId)
         refuse(path, `merges make its added token "${escapeBytes(tokenBytesOf(big.tokens, id))}", too`);
     } else if (isMade || reaches[id] === Reach.wholePretoken) ids.push(...merged(id));

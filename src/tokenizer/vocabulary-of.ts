@@ -6,8 +6,8 @@ import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "./vocab
 
 /**
  * Converts a loaded tokenizer to the form in which a training is written. Its merges are those that end the
- * derivation of a token: no other one is ever applied (docs/internals/encode.md, "The first merges"). Tokens
- * without a merge are `others`.
+ * derivation of a token, because no other merge is ever applied (docs/internals/encode.md, "The first
+ * merges"). `others` holds the tokens without a merge.
  */
 export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(parts)): Vocabulary {
   const { tokens, model, description } = parts;
@@ -48,7 +48,7 @@ export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(p
   };
 }
 
-/** The entry of an id without a token. */
+/** The value in `entries` for an id without a token. */
 const noToken = -(2 ** 31);
 
 function keptBytes({ tokens }: TokenizerParts, ids: Int32Array): Omit<TokenBytes, "left" | "right"> {

@@ -12,9 +12,9 @@ export type VocabularyStatistics = {
   /** The numbers of whitespace tokens and separator tokens (`TokenShape`). */
   readonly whitespaceCount: number;
   readonly separatorCount: number;
-  /** Tokens by script or kind, most frequent first. */
+  /** The number of tokens of each script or kind, the most frequent first. */
   readonly scripts: readonly Share[];
-  /** Tokens by length in bytes, ascending. */
+  /** The number of tokens of each length in bytes, ascending by length. */
   readonly lengths: readonly Share[];
   readonly invalidCount: number;
 };
@@ -33,7 +33,7 @@ export function* vocabularyStatistics(
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
   const { idLimit, bytes, starts } = tokens;
-  /** By id; 0 for ids that are not the model's. */
+  /** The length of each token by id; 0 for ids that are not the model's. */
   const byteCounts = new Uint32Array(idLimit);
   const shapeOfId = (id: number) => shapeOf(bytes, starts[id]!, starts[id + 1]!);
   let [whitespaceCount, separatorCount] = [0, 0];
@@ -62,18 +62,18 @@ export function* vocabularyStatistics(
   };
 }
 
-/** The halves of each merge of a model and its token, as ids; empty for a table without merges. */
+/** The halves and the result of each merge of a model, as ids; empty for a tokenizer without merges. */
 type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
 
 /**
- * Returns the script or kind of each token, by id, as a number of `classNames`. Yields between slices of work
- * of some 10 ms.
+ * Returns the script or kind of each token, by id, as an index into `classNames`, plus `firstClass`. Yields
+ * between slices of work of some 10 ms.
  */
 export function* scriptClasses(
   { idLimit, bytes, starts }: TokenTable,
   { left, right, merged }: Halves = noHalves,
 ): Generator<undefined, Uint8Array> {
-  /** 0 if not known yet. */
+  /** The class of each token; 0 if it is not known yet. */
   const classes = new Uint8Array(idLimit);
   const classAt = (id: number) => {
     const known = classes[id]!;
@@ -83,7 +83,7 @@ export function* scriptClasses(
     classes[id] = firstClass + classNames.indexOf(name);
     return classes[id]!;
   };
-  // If both halves consist of whole characters, they determine a token's class.
+  // If both halves of a merge are whole characters, their classes determine the class of the token.
   for (let rank = 0; rank < merged.length; rank++) {
     if (rank % idsPerSlice === 0) yield;
     const first = classAt(left[rank]!);
@@ -175,19 +175,19 @@ const kinds = [
   { name: "white space", pattern: lazy(() => /\p{White_Space}/u) },
 ];
 
-/** Letters first, by their script; then the first kind of a token without letters. */
+/** The names of the classes: first scripts, for tokens with letters, then the kinds of tokens without letters. */
 const classNames = [...[...scripts, ...kinds].map(({ name }) => name), "control and other", invalidName];
 const firstClass = 1;
-/** Tokens of classes up to this one have a letter. */
+/** The last class of tokens that have a letter. */
 export const lastLetters = firstClass + classNames.indexOf("other letters");
 const invalidClass = firstClass + classNames.indexOf(invalidName);
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Returns the same as `scriptOf`, without decoding and without regular expressions, whose compilation takes
- * milliseconds; undefined for characters other than ASCII, Latin up to U+024F, or punctuation from U+2010 to
- * U+205E.
+ * Returns the same as `scriptOf`, but without decoding, and without regular expressions, which take
+ * milliseconds to compile. Returns undefined if a character is not ASCII, Latin up to U+024F, or punctuation
+ * from U+2010 to U+205E.
  */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
@@ -210,12 +210,12 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
 }
 
 const isLatinLetter = (code: number) => code >= 0xc0 && code <= 0x24f && code !== 0xd7 && code !== 0xf7;
-/** Line and paragraph separator, narrow no-break space. */
+/** Line separator, paragraph separator and narrow no-break space. */
 const isWideWhitespace = (code: number) => code === 0x2028 || code === 0x2029 || code === 0x202f;
 /** Directional formatting characters. */
 const isFormat = (code: number) => code >= 0x202a && code <= 0x202e;
 
-/** Returns the script of a token's first letter; without a letter, the kind of its characters. */
+/** Returns the script of the first letter of a token; for a token without letters, the kind of its characters. */
 function scriptOf(bytes: Uint8Array): string {
   let text: string;
   try {

@@ -29,8 +29,8 @@ export type TokenBytes = {
 };
 
 /**
- * Tokens of natural language are shorter. Walking over parts of this size costs little compared with copying
- * them. The kernel has the same bound.
+ * The longest token whose bytes are kept. Tokens of natural language are shorter. Following parts of this
+ * size takes little time compared with copying them. The kernel has the same bound.
  */
 export const keptBytesMax = 64;
 export const notKept = -1;
@@ -56,8 +56,8 @@ export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
 }
 
 /**
- * Calls `take` with the kept parts of the token, from the left: each is `kept[start .. end)`. A token may be
- * as deep as there are merges ("aaaa…" grown by one), so the stack is an array and not the call stack.
+ * Calls `take` with each kept part of the token, `kept[start .. end)`, from the left. The stack is an array
+ * because a token may be as deep as there are merges: "aaaa…" grown by one "a" in each merge.
  */
 export function forEachPart(
   tokens: TokenBytes,
@@ -74,10 +74,7 @@ export function forEachPart(
   }
 }
 
-/**
- * Copies the token's bytes, or its first `lengthMax`: for tokens that are shown, compared, or written in a
- * form that needs them whole.
- */
+/** Copies the bytes of a token, or its first `lengthMax` bytes. */
 export function copyTokenBytes(
   tokens: TokenBytes,
   token: number,
@@ -87,7 +84,7 @@ export function copyTokenBytes(
   const { kept } = tokens;
   let pos = 0;
   forEachPart(tokens, token, (start, end) => {
-    // A part is a few bytes: a loop is faster than a call that copies.
+    // A part is a few bytes, for which a loop is faster than a call.
     for (let from = start; from < end && pos < bytes.length; from++) bytes[pos++] = kept[from]!;
   });
   return bytes;
@@ -104,8 +101,7 @@ export function copyTokenBytes(
  *   right        Int32Array   mergeCount      token number of its right half
  *   tokenIds     Int32Array   tokenCount      id of each token; tokenCount = 256 + mergeCount
  *   specialIds   Int32Array   specialCount    id of each special token, in the order given
- *   entries      Int32Array   size            what an id represents: token t as t, special token s as -1 -
- * s
+ *   entries      Int32Array   size            what an id represents: t is token t, -1 - s is special token s
  *
  * The merge "t h" and the special token "<|end|>" give, under `cs336`, tokenIds = [0 .. 255, 256], specialIds = [257],
  * entries = [0 .. 255, 256, -1]; under `huggingface`, specialIds = [0], the bytes have 1 .. 256, "th" has 257.
@@ -123,23 +119,23 @@ export type Vocabulary = {
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
   /**
-   * The number of special tokens, at the end, whose ids follow the requested size: they fill it to a
-   * multiple, or are `Like.laterTokens`.
+   * The number of special tokens, at the end of the list, whose ids follow the requested size: they fill it
+   * to a multiple, or are `Like.laterTokens`.
    */
   readonly reservedCount: number;
   readonly entries: Int32Array;
   /**
-   * Tokens that no merge produces, by their key in HF's files: their entries follow the special tokens'. An
-   * entry beyond all of these is an id without a token. Absent after a training, which has neither.
+   * Tokens that no merge produces. In `entries`, they follow the special tokens; an entry beyond them is an
+   * id without a token. Absent after a training, whose vocabularies have neither.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
-    /** Whether a pretoken that equals one of them becomes it. */
+    /** Whether a pretoken that equals such a token becomes it. */
     readonly areWhole: boolean;
   };
 };
 
-/** The input of all formats: the vocabulary, HF's form of the pattern, and the settings for a model. */
+/** The input of all formats: the vocabulary, the pattern in HF's form, and the settings for a model. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;
@@ -153,11 +149,11 @@ type VocabularyOptions = {
   readonly merges: LearnedPairs;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
-  /** For rules that otherwise give them the last ids. */
+  /** Whether special tokens get the first ids, for rules that give them the last ones. */
   readonly specialTokensFirst?: boolean | undefined;
-  /** Reserved tokens fill the size up to a multiple of this; default 1. */
+  /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
-  /** Added tokens with ids after all others', unless a learned token has their text. */
+  /** Added tokens whose ids follow all others, unless a learned token has the same text. */
   readonly laterTokens?: readonly string[];
 };
 
@@ -176,13 +172,13 @@ export function specialOfEntry(entry: number): number {
   return -1 - entry;
 }
 
-/** Returns the token without a merge that an entry represents; undefined for any other entry. */
+/** Returns the token without a merge that an entry represents; undefined if the entry represents something else. */
 export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
   others?.tokens[specialOfEntry(entry) - specialTokens.length];
 
 /**
- * Assigns ids to all tokens. Throws a UserError if a special token equals a learned one and the rule does not
- * let them share an id.
+ * Assigns ids to all tokens. Throws a UserError if a special token equals a learned token and the rule does
+ * not let them share an id.
  */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
@@ -200,7 +196,7 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
     tokenIds,
     specialIds: givenIds,
   } = ids(merges.mergeCount, givenTokens.length, equalTokens);
-  // A later token that equals a learned one is the same token: it has that one's id, and adds none.
+  // A later token that equals a learned token is that token: it has the same id, and adds none.
   const marked = equalLater.filter((token) => token >= 0).map((token) => tokenIds[token]!);
   const newLater = laterTokens.filter((_, i) => equalLater[i] === notLearned);
   const reserved = reservedTokens(filledSize + newLater.length, padTo, [...givenTokens, ...laterTokens]);
@@ -224,7 +220,7 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   };
 }
 
-/** Returns the special tokens that only fill the size to a multiple. */
+/** Returns the special tokens at the end whose ids follow the requested size. */
 export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
   specialTokens.slice(specialTokens.length - reservedCount);
 
@@ -250,7 +246,7 @@ function giveIdsBytesFirst(mergeCount: number, specialCount: number): GivenIds {
   };
 }
 
-/** Likewise with special tokens first, as in `tekken.json`. */
+/** `cs336` and `rustbpe` with special tokens first, as in `tekken.json`: special tokens, bytes, merges. */
 function giveIdsSpecialFirst(mergeCount: number, specialCount: number): GivenIds {
   const tokenCount = byteCount + mergeCount;
   return {
@@ -290,9 +286,9 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, mark
 }
 
 /**
- * Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`: matrices of
- * such sizes are multiplied faster, and a model has spare tokens. They are named like Llama 3's. A name that
- * the user gave a token is skipped.
+ * Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`. Matrices of
+ * such sizes are multiplied faster, and a model gets spare tokens. They are named like Llama 3's, but names
+ * that the user gave to other tokens are skipped.
  */
 export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
   const count = (padTo - (size % padTo)) % padTo;
@@ -305,12 +301,12 @@ export function reservedTokens(size: number, padTo: number, specialTokens: reado
 }
 
 /**
- * Returns the merges of a training to a smaller vocabulary of `size` tokens: a prefix of the same merges, or
- * all of them if there are no more.
+ * Returns the merges of a training with a smaller vocabulary of `size` tokens: the first ones of the same
+ * merges; all of them if there are no more.
  */
 export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
   const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
-  // With `huggingface`, a merge that spells a special token takes its id and adds no entry.
+  // With `huggingface`, a merge that spells a special token has that token's id, and adds no entry.
   const addsEntry = (k: number) => (isSpecialEntry(entries[tokenIds[256 + k]!]!) ? 0 : 1);
   let filledSize = vocabulary.size - reservedCount;
   for (let k = 0; k < mergeCount; k++) filledSize -= addsEntry(k);
@@ -319,7 +315,7 @@ export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size:
   return firstMerges(merges, count);
 }
 
-/** Returns the first `count` merges, or all of them. */
+/** Returns the first `count` merges, or all merges if there are fewer. */
 export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: number): LearnedPairs => ({
   mergeCount: Math.min(count, mergeCount),
   left: left.subarray(0, count),
@@ -337,10 +333,10 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
-/** For all special tokens together: each counting thread has a table of some 20 bytes for each byte of them. */
+/** Upper bound of the bytes of all special tokens: each counting thread has a table of some 20 bytes per byte. */
 const specialBytesMax = 4e6;
 
-/** Checks what the command line alone reveals; a usage error names the special token. */
+/** Checks what is known before training. Throws a usage error that names the special token. */
 export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
@@ -370,7 +366,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
 
 /**
  * Describes special tokens that share an id with an ordinary token of other bytes: `é` is the key of the byte
- * 0xE9. Such ids represent the ordinary token, as in HF.
+ * 0xE9. As in HF, decoding such an id gives the ordinary token.
  */
 export const describeSharedIds = ({
   specialTokens,
@@ -386,8 +382,8 @@ export const describeSharedIds = ({
 const notLearned = -1;
 
 /**
- * Returns, for each special token, the number of the token whose key it equals, or -1. If the rule does not
- * let them share a key, a UserError names the special token.
+ * Returns, for each special token, the number of the learned token whose key it equals, or `notLearned`. If
+ * the rule does not let them share a key, throws a UserError that names the special token.
  */
 function checkLearnedTokens(
   tokens: TokenBytes,
@@ -408,8 +404,8 @@ function checkLearnedTokens(
 }
 
 /**
- * Finds the tokens with the bytes in `wanted`, by key. No two have the same: docs/internals/merge.md, "the
- * property".
+ * Finds the learned tokens with the bytes in `wanted`. No two tokens have the same bytes:
+ * docs/internals/merge.md, "the property".
  */
 function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
@@ -417,7 +413,7 @@ function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<strin
   const { lengths, starts, kept } = tokens;
   const firstBytes = new Set([...wanted].map((key) => key.charCodeAt(0)));
   for (const length of new Set([...wanted].map((key) => key.length))) {
-    // The engine's own search is several times faster than a loop.
+    // `indexOf` of the JavaScript engine is several times faster than a loop.
     for (let token = lengths.indexOf(length); token >= 0; token = lengths.indexOf(length, token + 1)) {
       const start = starts[token]!;
       if (start !== notKept && !firstBytes.has(kept[start]!)) continue;
@@ -428,10 +424,10 @@ function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<strin
   return learned;
 }
 
-/** Converts bytes to a map key: one character a byte. */
+/** Converts bytes to a map key: a string with one character per byte. */
 const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
-/** `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
+/** Whether a text is a single byte: `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
 function isSingleByte(special: string): boolean {
   return special.length === 1 && (special.charCodeAt(0) < 0x80 || decodeCharacters(special) !== null);
 }
@@ -446,7 +442,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Arrays in the memory of a kernel, each at a multiple of 8, and their end. */
+/** Arrays in the memory of a kernel, each at a multiple of 8, and the end of the last one. */
 export type PutArrays = {
   readonly kernel: Kernel;
   readonly addresses: readonly number[];
@@ -456,15 +452,15 @@ export type PutArrays = {
 let kernel: Kernel | undefined;
 let last: PutArrays | undefined;
 
-/** Below this address is the caller's own data. */
+/** The address of the first array. The memory before it belongs to the caller. */
 const arraysStart = 2048;
 
 /**
- * Copies a vocabulary's arrays into the kernel that makes tokens and writes rows of files, followed by
- * `bytesBehind` of free space. The process has one such kernel, so arrays copied before are lost: see
- * `isStillLoaded`.
+ * Copies arrays of a vocabulary into the memory of the kernel that makes tokens and writes rows of files.
+ * `bytesAfter` bytes of free space follow. The process has one such kernel, so arrays that were copied
+ * before are lost: see `isStillLoaded`.
  */
-export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: number): PutArrays {
+export function putArrays(arrays: readonly ArrayBufferView[], bytesAfter: number): PutArrays {
   kernel ??= createKernel();
   let end = arraysStart;
   const addresses = arrays.map(({ byteLength }) => {
@@ -472,12 +468,12 @@ export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: numbe
     end = Math.ceil((end + byteLength) / 8) * 8;
     return address;
   });
-  growMemory(kernel.memory, end + bytesBehind);
+  growMemory(kernel.memory, end + bytesAfter);
   const memory = new Uint8Array(kernel.memory.buffer);
   for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
   last = { kernel, addresses, end };
   return last;
 }
 
-/** Whether no other arrays were copied since. */
+/** Whether no other arrays have been copied since these. */
 export const isStillLoaded = (arrays: PutArrays) => arrays === last;
