@@ -276,6 +276,13 @@ class Tokenizer:
     def special_tokens_set(self) -> set[str]:
         return set(self.special_tokens)
 
+    def is_special_token(self, token: int) -> bool:
+        return token in self.special_tokens.values()
+
+    def token_byte_values(self) -> list[bytes]:
+        """The keys of `ranks`, sorted."""
+        return sorted(self.ranks())
+
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """As ``tokenizers`` has it: `vocab_size`, or the size of `get_vocab`."""
         return self.vocab_size if with_added_tokens else len(self.get_vocab(False))
@@ -452,7 +459,7 @@ class Tokenizer:
         first = _any_of(wrong).search(text) if wrong else None
         if first is not None:
             raise ValueError(
-                f"text has the special token {first[0]!r}, which is not allowed: allowed_special={{{first[0]!r}}} gives it its id, "
+                f"text has the disallowed special token {first[0]!r}: allowed_special={{{first[0]!r}}} gives it its id, "
                 "disallowed_special=() takes all that are not allowed for text"
             )
         inner = [each for each in special if each in text]

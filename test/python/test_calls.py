@@ -143,7 +143,7 @@ class TiktokensNames(Trained):
             except ValueError:
                 raised += 1
                 for call in (lambda: ours.encode(text, **given), lambda: ours.encode_batch([text], **given)):
-                    with self.assertRaisesRegex(ValueError, r"special token '<\|"):
+                    with self.assertRaisesRegex(ValueError, r"disallowed special token '<\|"):
                         call()
             else:
                 self.assertEqual(ours.encode(text, **given), expected)
@@ -186,6 +186,9 @@ class TiktokensNames(Trained):
         self.assertEqual(ids, [theirs.encode_ordinary(text) for text in self.texts])
         for each in ids:
             self.assertEqual(ours.decode_tokens_bytes(each), theirs.decode_tokens_bytes(each))
+        self.assertEqual(ours.token_byte_values(), theirs.token_byte_values())
+        for id in range(ours.n_vocab + 1):
+            self.assertEqual(ours.is_special_token(id), theirs.is_special_token(id))
         for id in range(ours.n_vocab):
             token = ours.decode_single_token_bytes(id)
             self.assertEqual(token, theirs.decode_single_token_bytes(id))

@@ -18,6 +18,8 @@ export type Suite = {
   readonly explained?: Readonly<Record<string, string>>;
   /** Files of the suite that adapters/ replaces, or null if they are left out. */
   readonly replaced?: Readonly<Record<string, string | null>>;
+  /** Large files that a mirror leaves out, each with the file that is repeated to its size instead. */
+  readonly repeated?: Readonly<Record<string, { readonly file: string; readonly bytes: number }>>;
 };
 
 export const suites: readonly Suite[] = [
@@ -43,7 +45,7 @@ export const suites: readonly Suite[] = [
     },
     packages: ["regex"],
     adapters: ["rustbpe"],
-    arguments: ["tests/python", "-m", "not slow"],
+    arguments: ["tests/python"],
   },
   {
     name: "gigatoken",
@@ -52,7 +54,12 @@ export const suites: readonly Suite[] = [
       sha256: "562fd4284eacdebd8a8043ce21ddcdacb61210a036e6e700cd13bdca2b2af7ac",
     },
     adapters: ["gigatoken"],
-    arguments: ["tests/test_bpe_train_compare.py"],
+    arguments: ["tests/test_bpe_train_compare.py", "tests/test_tiktoken_compat.py"],
+    explained: {
+      test_encode_special_as_ordinary_raises_loudly:
+        "gigatoken cannot encode a special token as text; ours does, as tiktoken",
+      test_substring_matcher_present: "an internal class of gigatoken",
+    },
   },
   {
     name: "tokenizers",
@@ -98,6 +105,13 @@ export const suites: readonly Suite[] = [
     packages: ["psutil"],
     adapters: [],
     replaced: { "tests/adapters.py": "cs336_adapters.py", "tests/conftest.py": null },
+    // Two tests of memory read it, whatever it says.
+    repeated: {
+      "tests/fixtures/tinystories_sample_5M.txt": {
+        file: "tests/fixtures/tinystories_sample.txt",
+        bytes: 5_000_000,
+      },
+    },
     arguments: ["tests/test_train_bpe.py", "tests/test_tokenizer.py"],
   },
 ];

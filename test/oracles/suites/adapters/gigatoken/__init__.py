@@ -13,3 +13,31 @@ def train_bpe(in_data, vocab_size, special_tokens, tie_breaking="huggingface", s
     merges = learned.merges
     tokens = [bytes([byte]) for byte in range(256)] + [left + right for left, right in merges]
     return dict(enumerate(tokens)), merges
+
+
+class TiktokenCompat:
+    """A tokenizer of ours with tiktoken's names, which refuses special tokens in the text unless they are allowed."""
+
+    def __init__(self, tokenizer):
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError("as_tiktoken makes it")
+        self.name, self._tokenizer = tokenizer.name, tokenizer.ours
+
+    def __getattr__(self, name):
+        return getattr(self._tokenizer, name)
+
+    def encode(self, text, *, allowed_special=(), disallowed_special="all"):
+        return self._tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+    def encode_batch(self, texts, *, allowed_special=(), disallowed_special="all"):
+        return self._tokenizer.encode_batch(texts, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+
+class Tokenizer:
+    def __init__(self, source):
+        self.name, self.ours = Path(source).stem, bpe.Tokenizer.load(source)
+
+    from_tiktoken = classmethod(lambda cls, path: cls(path))
+
+    def as_tiktoken(self):
+        return TiktokenCompat(self)
