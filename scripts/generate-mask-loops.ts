@@ -111,10 +111,10 @@ class CodeOps implements Ops<Value> {
       `if (${where.now}) {`,
       `  ${result} = ${run.now} & (${target.now} >> 1 | ${target.next} << 63);`,
       `  if (${run.now} >> 63 & ${run.next}) {`,
-      `    const behind = ~${run.next};`,
-      "    // The run goes on behind the next block.",
-      "    if (behind == 0) break;",
-      `    ${result} |= ${target.next} >> ctz(behind) << 63;`,
+      `    const following = ~${run.next};`,
+      "    // The run continues after the next block.",
+      "    if (following == 0) break;",
+      `    ${result} |= ${target.next} >> ctz(following) << 63;`,
       "  }",
       `  ${result} = o.spreadDown(${result}, ${run.now}) & ${where.now};`,
       "}",
@@ -145,18 +145,18 @@ class CodeOps implements Ops<Value> {
   };
 
   contractions = (apostrophes: Value, fold: Value, apart: Value): Contractions<Value> => {
-    const [first, inside, behind] = [this.fresh(), this.fresh(), this.fresh()];
-    const [insideCarry, behindCarry] = [this.carry("inside"), this.carry("behind")];
-    const skipIfBehind =
-      apart.now === "0" ? [] : [`    if (${behind} & ${apart.now} & left & -left) continue;`];
+    const [first, inside, following] = [this.fresh(), this.fresh(), this.fresh()];
+    const [insideCarry, followingCarry] = [this.carry("inside"), this.carry("following")];
+    const skipIfFollowing =
+      apart.now === "0" ? [] : [`    if (${following} & ${apart.now} & left & -left) continue;`];
     this.lines.push(
-      `let ${first}: u64 = 0, ${inside} = ${insideCarry}, ${behind} = ${behindCarry};`,
-      `${insideCarry} = ${behindCarry} = 0;`,
+      `let ${first}: u64 = 0, ${inside} = ${insideCarry}, ${following} = ${followingCarry};`,
+      `${insideCarry} = ${followingCarry} = 0;`,
       `if (${apostrophes.now}) {`,
       "  // What equals a letter of a contraction, but is no byte.",
       "  if (contractionLetter | nextContractionLetter) break;",
       `  for (let left = ${apostrophes.now}; left; left &= left - 1) {`,
-      ...skipIfBehind,
+      ...skipIfFollowing,
       "    const i = ctz(left);",
       `    const size = o.contractionLetters(text + base + <usize>i, <u32>(${fold.now} & 0x20));`,
       "    if (size == 0) continue;",
@@ -164,15 +164,15 @@ class CodeOps implements Ops<Value> {
       `    const letters = (<u64>1 << size) - 1, end = <u64>1 << size;`,
       `    ${inside} |= letters << i << 1;`,
       `    ${insideCarry} |= letters >> (63 - i);`,
-      `    ${behind} |= end << i << 1;`,
-      `    ${behindCarry} |= end >> (63 - i);`,
+      `    ${following} |= end << i << 1;`,
+      `    ${followingCarry} |= end >> (63 - i);`,
       "  }",
       "}",
     );
     return {
       first: { ...leads(first), isWhole: true, isAscii: true },
       inside: { ...leads(inside), isWhole: true, isAscii: true },
-      after: leads(behind),
+      after: leads(following),
     };
   };
 

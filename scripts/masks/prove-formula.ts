@@ -325,16 +325,16 @@ export class BitOps implements Ops<boolean> {
    */
   readonly contractions = (apostrophes: boolean, fold: boolean, apart: boolean): Contractions<boolean> => {
     const ahead = this.recall();
-    const isBehind = ahead === 1;
-    const isCandidate = apostrophes && !(apart && isBehind);
+    const isAfter = ahead === 1;
+    const isCandidate = apostrophes && !(apart && isAfter);
     const letterCount = isCandidate ? this.choose(3) : 0;
     this.keep(letterCount > 0 ? letterCount + 1 : Math.max(ahead - 1, 0));
-    const left = claimBehind(this.recall(), fold ? this.letter.toLowerCase() : this.letter);
+    const left = nextClaim(this.recall(), fold ? this.letter.toLowerCase() : this.letter);
     const claim = isCandidate ? claimsAtApostrophe[letterCount]! : left;
     if (left === refuted) this.isRefuted = true;
     if (claim >= oneLetter) this.mayEnd = false;
     this.keep(claim);
-    return { first: letterCount > 0, inside: ahead > 1, after: isBehind };
+    return { first: letterCount > 0, inside: ahead > 1, after: isAfter };
   };
 }
 
@@ -353,7 +353,7 @@ const refuted = -1;
 const claimsAtApostrophe = [noContraction, oneLetter, twoLetters];
 
 /** The rest of a claim at a letter ("" for every other character). */
-function claimBehind(claim: number, letter: string): number {
+function nextClaim(claim: number, letter: string): number {
   switch (claim) {
     case noContraction:
       return letter === "s" ? refuted : letter === "l" ? noL : letter === "r" ? noE : noClaim;

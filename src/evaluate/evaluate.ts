@@ -70,15 +70,15 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
   // The counted table and the one of equal words are garbage.
   if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
   const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
-  const budgetBeside = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
+  const budgetWithTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
   const count: CountPretokens = async (tablesBytes, ...cuts) => {
-    const budget = budgetBeside(tablesBytes);
+    const budget = budgetWithTables(tablesBytes);
     // The words take memory that the first pass had for its threads.
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
     const neededFor = (size: TableSize) => 2 * tableBytes(size);
     return (await countPass({ ...pass, ...threads, neededFor }, cuts, progress)).words;
   };
-  const counting = { tokenizers, inputs, words, workerCount, budgetBeside, count };
+  const counting = { tokenizers, inputs, words, workerCount, budgetWithTables, count };
   return { words, invalidBytes, tokens: await TokenCounting.begin(counting, progress) };
 }
 
@@ -374,7 +374,7 @@ type TokenCountingOptions = {
   readonly inputs: readonly Input[];
   readonly workerCount: number;
   readonly words: TextWords;
-  readonly budgetBeside: (tablesBytes: number) => MemoryBudget;
+  readonly budgetWithTables: (tablesBytes: number) => MemoryBudget;
   readonly count: CountPretokens;
 };
 
@@ -476,9 +476,9 @@ export class TokenCounting {
 
   /** Encodes the whole text. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<CountsById> {
-    const { inputs, workerCount, budgetBeside } = this.options;
+    const { inputs, workerCount, budgetWithTables } = this.options;
     const tell = byBytes(this.progress.passReport, "encoding", null);
-    const budget = budgetBeside(this.tablesBytes);
+    const budget = budgetWithTables(this.tablesBytes);
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
     const { counts } = await countIds({ inputs, parts, ...threads }, ({ bytesDone }) => tell(bytesDone));
     this.progress.endPass(sizeOf(inputs));

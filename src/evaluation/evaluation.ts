@@ -295,10 +295,10 @@ function classesOf(parts: TokenizerParts) {
 
 /** Whether incomplete bytes are one byte, the first bytes of a character, or continuation bytes. */
 function isPartOfOne(bytes: Uint8Array): boolean {
-  const isBehind = (byte: number) => byte >> 6 === 2;
+  const isContinuation = (byte: number) => byte >> 6 === 2;
   const [lead] = bytes;
-  const length = isBehind(lead!) ? 4 : lead! < 0xc2 ? 1 : lead! < 0xe0 ? 2 : lead! < 0xf0 ? 3 : 4;
-  return bytes.length === 1 || (bytes.length < length && bytes.subarray(1).every(isBehind));
+  const length = isContinuation(lead!) ? 4 : lead! < 0xc2 ? 1 : lead! < 0xe0 ? 2 : lead! < 0xf0 ? 3 : 4;
+  return bytes.length === 1 || (bytes.length < length && bytes.subarray(1).every(isContinuation));
 }
 
 function countClasses(tokenCounts: CountsById, { classes }: ReturnType<typeof classesOf>) {

@@ -43,7 +43,7 @@ export {
   formatWarning,
   foundSpecialTokens,
   invalidBytes,
-  streamBesideCache,
+  streamWithCache,
   unevenLanguages,
   type Warning,
 } from "./warnings.ts";

@@ -152,7 +152,7 @@ export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
 }
 
 /** Warns about the first stream. */
-export const streamBesideCache = (inputs: readonly Input[]): Warning[] =>
+export const streamWithCache = (inputs: readonly Input[]): Warning[] =>
   inputs
     .filter(({ isStream }) => isStream)
     .slice(0, 1)

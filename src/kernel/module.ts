@@ -116,7 +116,7 @@ export {
   wantedSketchBits,
   writePairsSome,
 } from "./merge/rebuild-index";
-export { stateBeforeBytes, stateBehindByte } from "./merge/whole-characters";
+export { stateAfterByte, stateBeforeBytes } from "./merge/whole-characters";
 export {
   endsAddress,
   endsCapacity,

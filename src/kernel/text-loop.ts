@@ -42,7 +42,7 @@ import { countPretokens } from "./words/word-tables";
  * automata, and passes these to the taker. A token ends a document.
  */
 
-/** The takers of pretokens, of which one is chosen when an instance is set up. */
+/** The takers of pretokens; one is chosen when an instance is set up. */
 const countsWords: u32 = 0;
 const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
@@ -69,7 +69,7 @@ let searchPos: i32 = 0;
 let pausePos: i32 = 0;
 
 /** Tokens are searched this far ahead of a block: masks read text there, and must not read a token as text. */
-const searchedBehindBlock: i32 = 2 * masksLookAhead;
+const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
 /** The bytes ahead in which tokens are searched at a time for long looks. */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
@@ -83,7 +83,7 @@ export function takeToEncode(): void {
   taker = encodesWords;
 }
 
-/** The tokens of a description (text/description.ts), which stays, are looked for while a text is cut. False without room. */
+/** Sets up the search for the tokens of a description (text/description.ts), which must remain. False if there is no room. */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
   const search = newSearch(records, tokenCountOf(description), contentsOf(description));
@@ -94,19 +94,19 @@ export function useTokens(description: usize): bool {
   return true;
 }
 
-/** From the next text on, tokens that were set up are looked for, or none; and special ones stay text, or are found. */
+/** Sets whether the tokens are searched from the next text on, and whether special ones stay text. */
 export function lookForTokens(areFound: bool, areSpecialKept: bool): void {
   const isSearched = areFound && !(areSpecialKept && areAllSpecial);
   findsTokens = isSearched && changetype<usize>(addedTokens) !== 0;
   keepsSpecial = areSpecialKept;
 }
 
-/** The text has changed. Bytes before `limit` may be looked at. */
+/** Starts the search in a new text, whose bytes before `limit` may be read. */
 export function searchText(limit: i32): void {
   if (findsTokens) openSearch(addedTokens, textStart, limit);
 }
 
-/** This instance lists pretokens as sequences of ids (encode/encode-words.ts). False without room. */
+/** Sets the instance up to list pretokens as sequences of ids (encode/encode-words.ts). False if there is no room. */
 export function useLiftedPieces(modelHead: usize): bool {
   taker = liftsPieces;
   return beginPieces(modelHead);
@@ -173,7 +173,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
     const blockEnd = min(pos + blockBytes, sureEnd);
     const searched = readsAnnotations()
       ? searchAhead(blockEnd, sureEnd)
-      : min(blockEnd + searchedBehindBlock, sureEnd);
+      : min(blockEnd + searchedAfterBlock, sureEnd);
     const token = nextToken(searched, end);
     const isFound = token < blockEnd;
     const stop = isFound ? token : min(blockEnd, lastStop);
@@ -182,7 +182,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
         isInsideDocument = true;
         documentCount++;
       }
-      // Beyond what is searched a token may stand, and where more text comes another character.
+      // After the searched text there may be a token, and after the text so far another character.
       const isEnd = token < searched || (searched === sureEnd && (endsText || lastLimit < lastStop + 4));
       scanTo(stop, token < searched ? token : searched < sureEnd ? searched : lastLimit, isEnd);
       if (pos < stop) {
@@ -207,15 +207,15 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   return 0;
 }
 
-/** How far tokens are to be known before a block is scanned: long looks of its characters may look so far. */
+/** How far tokens have to be known before a block is scanned: long looks of its characters may reach that far. */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
   return aheadPos;
 }
 
 /**
- * Position of the next token that begins before `stop` and ends at `end` or before, or `stop`. A token that is to stay text
- * takes its place all the same: the search goes on behind it.
+ * Position of the next token that begins before `stop` and ends at `end` or before, or `stop`. A token that stays text
+ * still consumes its text: the search continues after it.
  */
 function nextToken(stop: i32, end: i32): i32 {
   if (!findsTokens) return stop;
@@ -252,7 +252,7 @@ function beginSlice(): void {
   else if (taker === liftsPieces) startPieces();
 }
 
-/** Hands what is settled to the next automaton of the pattern, or else to the taker; false without room. */
+/** Passes the settled ends to the pattern's next automaton, or else to the taker; false if there is no room. */
 function takeEnds(): bool {
   if (endCount === 1) return true;
   let isTaken: bool;

@@ -10,11 +10,11 @@ import { reserveTable } from "./regions";
  * place from left to right would read a text of near misses again and again. If the tokens begin with too many different
  * bytes there are no prefixes, and all of the text is read backwards.
  *
- * A caller describes the tokens by *records*; of tokens that are equal the last one counts:
+ * A caller describes the tokens by *records*; of equal tokens the last one counts:
  *
  *   OFFSET   TYPE   MEANING
  *   0        u32    where its bytes begin in `contents`
- *   4        u32    how many they are, 1 at least
+ *   4        u32    their number, at least 1
  *   8        u32    its id
  *   12       u32    flags of `AddedToken` (src/text/cutting.ts): `lstripFlag` and the others
  *
@@ -42,7 +42,7 @@ import { reserveTable } from "./regions";
  *   0        u32     length in bytes, 1 to 16
  *   4        i32     the prefix does not occur before this place; -1 = not searched yet
  *   8        u32     1 if it occurs at that place
- *   12       u32     the number of a token that begins so
+ *   12       u32     the number of a token that begins with it
  *   16       bytes   the prefix
  */
 @unmanaged
@@ -110,7 +110,7 @@ export function areTokensSpecial(search: TokenSearch): bool {
   return true;
 }
 
-/** A search for `count` tokens, whose records and contents stay; null without room. */
+/** Makes a search for `count` tokens, whose records and contents must remain; null if there is no room. */
 export function newSearch(records: usize, count: u32, contents: usize): TokenSearch | null {
   const address = reserveTable(offsetof<TokenSearch>());
   if (address === 0) return null;
@@ -133,7 +133,7 @@ export function newSearch(records: usize, count: u32, contents: usize): TokenSea
   return reserveTrie(search, stateMax) && buildTrie(search) ? search : null;
 }
 
-/** Makes the prefixes: for each first byte the longest that its tokens share. */
+/** Makes the prefixes: for each first byte, the longest prefix that its tokens share. */
 function makePrefixes(search: TokenSearch): void {
   /** 1 + the index of the prefix with this first byte. */
   const indices = search.rootChildren;
@@ -186,7 +186,7 @@ function reserveTrie(search: TokenSearch, stateMax: u64): bool {
  *   order     u32    count    the numbers of the tokens, in that order
  *   spare     u32    count    while many are sorted
  *
- * Until its state is visited, `fallbacks` has the first of a state's tokens in that order, and `ends` where they end.
+ * Until a state is visited, `fallbacks` has the first of its tokens in that order, and `ends` the end of its tokens.
  */
 function buildTrie(search: TokenSearch): bool {
   const count = search.count;
@@ -239,7 +239,7 @@ function byteOf(search: TokenSearch, token: u32, depth: i32): i32 {
 
 const insertedMax: u32 = 32;
 
-/** Sorts order[first .. end) by the byte at `depth`, equal ones as they are: few by insertion, many by counting. */
+/** Sorts order[first .. end) by the byte at `depth`, stably: few by insertion, many by counting. */
 function sortByByte(search: TokenSearch, order: usize, spare: usize, first: u32, end: u32, depth: i32): void {
   if (end - first <= insertedMax) {
     for (let i = first + 1; i < end; i++) {
@@ -311,7 +311,7 @@ function childOf(labels: usize, firstChildren: usize, state: u32, label: u8): u3
   return low < end && load<u8>(labels + low) === label ? low : 0;
 }
 
-/** Begins with a text at an address, of which bytes before `limit` may be read; forgets what was found before. */
+/** Begins a text at an address, whose bytes before `limit` may be read; forgets earlier findings. */
 export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
   search.text = text;
   search.limit = limit;
@@ -329,7 +329,7 @@ export function findToken(search: TokenSearch, from: i32, stop: i32, limit: i32)
   if (search.longestBytes === 0) return stop;
   if (search.arePrefixesWhole) {
     let candidate = nextCandidate(search, from, stop);
-    // A candidate that ends after the limit is no token, and does not hide one that begins inside it.
+    // A candidate that ends after the limit is not a token, and does not hide one that begins inside it.
     while (candidate < stop && candidate + sizeOfToken(search, search.found) > limit)
       candidate = nextCandidate(search, candidate + 1, stop);
     return candidate;

@@ -1,7 +1,7 @@
 /**
- * Rows of the files that hold a vocabulary: a merge or an id each, and what stands around it. Rows are written to a buffer
- * until it is full, or until one comes that has no place here: a special token, or a token whose bytes are not kept whole
- * (src/tokenizer/vocabulary.ts); JavaScript writes those.
+ * Rows of the files that hold a vocabulary: each has a merge or an id, between separators. Rows are written to a buffer until
+ * it is full, or until one comes that JavaScript has to write: a special token, or a token whose bytes are not all kept
+ * (src/tokenizer/vocabulary.ts).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
@@ -9,13 +9,13 @@
  *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
  *   merges       lefts      4 mergeCount     i32: token number of the left half
  *                rights     4 mergeCount     i32: of the right half
- *   ids          entries    4 size           i32: token number that an id stands for; below 0 for a special token
+ *   ids          entries    4 size           i32: the token number of an id; below 0 for a special token
  *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, how many in bits 16-31
  *   separator    length     4                u32: bytes of text, at most 24
  *                (unused)   4
  *                text       24
- *   separators              32 * 3           what stands before, between and behind the two halves of a row
- *   digits                  64               of base64
+ *   separators              32 * 3           the text before, between and after the two halves of a row
+ *   digits                  64               the digits of base64
  *
  * With the separators ",", " " and "\n" and a plain spelling, the merge of " " and "t" is ",Ġ t\n".
  */
@@ -37,8 +37,8 @@ const space: u8 = 32;
 const newline: u8 = 10;
 
 /**
- * Makes the bytes of all tokens, in the structure above: the 256 single bytes, then what each merge puts together. Returns the
- * bytes of `kept`; what stands in the 8 behind them is overwritten. A half may be longer than a kept token; then so is the whole.
+ * Makes the bytes of all tokens, in the structure above: the 256 single bytes, then the halves of each merge, joined. Returns the
+ * bytes of `kept`; the 8 bytes after them are overwritten. A half may be longer than a kept token; then so is the whole.
  */
 export function makeTokens(
   mergeCount: u32,
@@ -71,12 +71,12 @@ export function makeTokens(
   return keptCount;
 }
 
-/** Copies in words of eight bytes: what is too much is written over. */
+/** Copies in words of eight bytes: the excess is overwritten later. */
 function copyKept(from: usize, to: usize, length: usize): void {
   for (let pos: usize = 0; pos < length; pos += 8) store<u64>(to + pos, load<u64>(from + pos));
 }
 
-/** Where the vocabulary lies that rows are made of. */
+/** The vocabulary whose rows are written. */
 export function useVocabulary(
   keptAddress: usize,
   startsAddress: usize,
@@ -99,8 +99,8 @@ export function rowsEnd(): usize {
 }
 
 /**
- * Writes the merges [first, stop): left half and right half. The first that would begin behind `limit`, or that has no place
- * here, is returned; there is room for one row behind `limit`.
+ * Writes the merges [first, stop): left half and right half. Returns the first that would begin after `limit`, or that JavaScript
+ * has to write; there is room for one row after `limit`.
  */
 export function writeMerges(
   first: u32,
@@ -125,7 +125,7 @@ export function writeMerges(
   return merge;
 }
 
-/** The same for the ids [first, stop): the token, and the id in decimal. */
+/** Likewise for the ids [first, stop): the token, and the id in decimal. */
 export function writeIds(
   first: u32,
   stop: u32,
@@ -148,7 +148,7 @@ export function writeIds(
   return id;
 }
 
-/** The same for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. */
+/** Likewise for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. */
 export function writeRanks(first: u32, stop: u32, digits: usize, to: usize, limit: usize): u32 {
   let id = first;
   for (; id < stop && to <= limit; id++) {
@@ -167,7 +167,7 @@ function isKept(token: i32): bool {
   return load<i32>(starts + ((<usize>token) << 2)) >= 0;
 }
 
-/** Writes a separator, in words of eight bytes: what is too much is written over. */
+/** Writes a separator, in words of eight bytes: the excess is overwritten later. */
 function separate(separator: usize, to: usize): usize {
   const text = separator + separatorText;
   store<u64>(to, load<u64>(text));
@@ -182,7 +182,7 @@ function spell(token: i32, spelling: usize, to: usize): usize {
   assert(length <= keptBytesMax);
   for (const stop = from + length; from < stop; from++) {
     const written = load<u32>(spelling + ((<usize>load<u8>(from)) << 2));
-    // The second byte is written over where there is one only.
+    // A second byte that does not exist is overwritten.
     store<u16>(to, <u16>written);
     to += written >>> 16;
   }
@@ -200,7 +200,7 @@ function writeDecimal(number: u32, to: usize): usize {
   return to + digitCount;
 }
 
-/** number / 10, which the first compilers of an engine leave a division: exact for every u32. */
+/** number / 10, which an engine's first compiler tier would do by a division: exact for every u32. */
 function tenth(number: u32): u32 {
   return <u32>((<u64>number * 0xcccccccd) >> 35);
 }

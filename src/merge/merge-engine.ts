@@ -105,7 +105,7 @@ const countTooLarge = () =>
 
 /** The number of pairs that a rebuilt index keeps: this many for each remaining merge, plus a constant. */
 const pairsPerMerge = 4;
-const pairsBeside = 64;
+const sparePairs = 64;
 
 /**
  * Rebuilds the index from the current text, with a lower threshold (src/kernel/merge/rebuild-index.ts). Returns false if a
@@ -120,7 +120,7 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
   }
   joinSketches(memories);
   const mergesLeft = limits.mergeCountMax - first!.mergedEntryCount();
-  first!.lowerToSketch(pairsPerMerge * mergesLeft + pairsBeside);
+  first!.lowerToSketch(pairsPerMerge * mergesLeft + sparePairs);
   for (const other of others) other.adoptThreshold(first!.thresholdNow());
   for (const { exports } of memories) {
     exports.endSketch();

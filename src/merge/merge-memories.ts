@@ -327,7 +327,7 @@ function wordFactsOf(bytes: Uint8Array): number {
 
 /** The state of a reader of UTF-8 after these bytes (src/kernel/merge/whole-characters.ts). */
 const characterStateOf = ({ exports }: Kernel, bytes: Uint8Array) =>
-  bytes.reduce((state, byte) => exports.stateBehindByte(state, byte), exports.stateBeforeBytes());
+  bytes.reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 
 /** Writes a fact of each start token into a region of an engine. */
 function fillFacts(

@@ -120,11 +120,11 @@ class StagedFile implements ByteSink {
   write(chunk: Uint8Array): void {
     tryWrite(this.typed, () => writeAll(this.fd!, chunk));
     this.unflushedBytes += chunk.length;
-    if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.flushBehind();
+    if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.startFlush();
   }
 
   /** Flushes in the background, so that `publish` waits only for the last bytes. */
-  private flushBehind(): void {
+  private startFlush(): void {
     this.unflushedBytes = 0;
     this.flushing = new Promise((resolve) => {
       fdatasync(this.fd!, (error) => {

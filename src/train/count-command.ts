@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
-import { countedInvalidBytes, type StageProgress, streamBesideCache } from "#jobs";
+import { countedInvalidBytes, type StageProgress, streamWithCache } from "#jobs";
 import { readTyped } from "#options";
 import { MemoryBudget, runSliced, workersFor } from "#runtime";
 import {
@@ -71,7 +71,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { memory, cached } = openMemory(asked, cutting, budget, (message) => output.warn(message));
   onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
-  if (cache !== undefined) output.tell(streamBesideCache(inputs));
+  if (cache !== undefined) output.tell(streamWithCache(inputs));
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
     cutting: cuttingOf(cutting),

@@ -16,7 +16,7 @@ import {
   Pace,
   type Report,
   readLikeInWorker,
-  streamBesideCache,
+  streamWithCache,
   unevenLanguages,
   type Warning,
 } from "#jobs";
@@ -193,7 +193,7 @@ async function trainOpened(
 ): Promise<Finished | undefined> {
   const { asked, training, corpus, counts } = opened;
   const warn = (warnings: readonly Warning[]) => warnings.forEach(host.warn);
-  if (cached !== undefined) warn(streamBesideCache(corpus.inputs));
+  if (cached !== undefined) warn(streamWithCache(corpus.inputs));
   const former =
     cached === undefined || asked.output === undefined
       ? undefined

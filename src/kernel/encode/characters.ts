@@ -137,10 +137,10 @@ function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
     : (1 << 16) | ((lead & 31) << 6) | (second & 63);
   const character = table + number * characterBytes;
   if (load<u32>(character, 16) === 0) learn(character, around, isThree, table === spaced);
-  const behind = isThree ? around >> 32 : around >> 24;
+  const after = isThree ? around >> 32 : around >> 24;
   const isTakenBefore = (load<u64>(character) >> (around & 63)) & u64(isInside);
-  const isTakenBehind = (load<u64>(character, 8) >> (behind & 63)) & u64(left > (isThree ? 3 : 2));
-  return (isTakenBefore | isTakenBehind) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
+  const isTakenAfter = (load<u64>(character, 8) >> (after & 63)) & u64(left > (isThree ? 3 : 2));
+  return (isTakenBefore | isTakenAfter) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
 }
 
 /** Merges the bytes of a character, and finds the neighbouring bytes that may merge with some of them first. */
@@ -156,7 +156,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
   const third = <u32>(around >> 24) & 0xff;
   store<u32>(character, manyIds, 16);
   let before: u64 = 0;
-  let behind: u64 = 0;
+  let after: u64 = 0;
   for (; count > 1; count--) {
     let best = noRank;
     let at: usize = 0;
@@ -177,7 +177,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       // The space merges with the whole character: no row has the merges that consume it before.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
-      behind |= takers(
+      after |= takers(
         endingOf(load<u32>(at, 12) === 1 ? (1 << 24) | last : (2 << 24) | (second << 8) | last),
         best,
       );
@@ -187,7 +187,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
     memory.copy(at + 8, at + 16, symbols + (count << 3) - (at + 16));
   }
   store<u64>(character, before);
-  store<u64>(character, behind, 8);
+  store<u64>(character, after, 8);
   store<u32>(character, load<u32>(symbols) + 1, 16);
 }
 

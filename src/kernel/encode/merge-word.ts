@@ -75,9 +75,9 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
     guessPairs(ids, symbolCount, scannedRanks);
     return mergeScanned(ids, symbolCount, scannedRanks);
   }
-  const behind = (ids + 4 * <usize>symbolCount + 7) & ~7;
-  if (!reserveTo(<u64>behind + heapedRoomBytes(symbolCount))) return noRoom;
-  return mergeHeaped(ids, symbolCount, behind, 0);
+  const scratch = (ids + 4 * <usize>symbolCount + 7) & ~7;
+  if (!reserveTo(<u64>scratch + heapedRoomBytes(symbolCount))) return noRoom;
+  return mergeHeaped(ids, symbolCount, scratch, 0);
 }
 
 const space: u64 = 0x20;

@@ -2,7 +2,7 @@ import { middleKeysStart, reserveTable } from "../regions";
 import { EncodingModel } from "./model-layout";
 
 /**
- * The rank of each pair of ids. The table is seldom used, and at random places, so the number of its cache lines matters most.
+ * The rank of each pair of ids. Lookups are rare and scattered, so the number of cache lines of the table matters most.
  *
  *   ARRAY    TYPE      LENGTH            MEANING
  *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
@@ -13,9 +13,9 @@ import { EncodingModel } from "./model-layout";
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  *
- * Of most pairs only a *guess* is needed: the rank of the first slot with the right tag. Ranks are added in ascending order, and
- * what a pair meets before its own slot was added before it. So a guess is never above the rank, and only the lowest guess of
- * a word has to be checked by its halves, before it is merged. That saves half of the cache misses.
+ * Most pairs need only a *guess*: the rank of the first slot with the right tag. Ranks are added in ascending order, so the slots
+ * that a pair probes before its own were added before it. So a guess is never above the rank, and only the lowest guess of a word
+ * has to be checked against its halves, before it is merged. That saves half of the cache misses.
  */
 
 /** The rank of two ids that do not merge: higher than every rank. Its bytes are equal, so memory can be filled with it. */
@@ -34,28 +34,28 @@ let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
 let mergedIds: usize = 0;
-/** What rank 0 makes, where each rank makes the next id, as in most vocabularies: nothing has to be looked up. Else -1. */
+/** The id that rank 0 makes, if each rank makes the next id, as in most vocabularies: then ids are computed. Else -1. */
 let firstMerged: i32 = -1;
 
-/** A pair is listed twice, or ranks are added in any order: no rank is guessed. */
+/** Whether a pair is listed twice, or ranks are added in any order: then no rank is guessed. */
 let isExact: bool = false;
 
-/** From now on ranks may be added in any order. */
+/** Allows ranks to be added in any order from now on. */
 export function allowAnyOrder(): void {
   isExact = true;
 }
 
-/** Ranks from here on are not found: late merges, while the others are made (late-merges.ts). */
+/** Ranks from here on are not found: they are late merges, while the others are made (late-merges.ts). */
 let rankLimit: i32 = noRank;
 
-/** Sets the limit; returns the one before. */
+/** Sets the limit; returns the previous one. */
 export function limitRanks(limit: i32): i32 {
   const before = rankLimit;
   rankLimit = limit;
   return before;
 }
 
-/** Makes room for the pairs of all merges; false without room. */
+/** Makes room for the pairs of all merges; returns false if there is none. */
 export function reservePairs(model: EncodingModel): bool {
   slotBits = 4;
   while ((<u64>1) << slotBits < 2 * <u64>model.mergeCount) slotBits++;
@@ -92,7 +92,7 @@ export function addPair(model: EncodingModel, rank: u32): bool {
   return slot === 0;
 }
 
-/** The id of what a rank makes. */
+/** The id of the token that a rank makes. */
 export function mergedBy(rank: i32): i32 {
   return firstMerged >= 0 ? firstMerged + rank : load<i32>(mergedIds + (rank << 2));
 }
@@ -103,20 +103,20 @@ export function findPair(left: i32, right: i32): i32 {
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), true);
 }
 
-/** A guess: the rank of the pair or a lower one; of what is no pair anything. */
+/** A guess: the rank of the pair, or a lower one; for ids that do not merge, any rank. */
 export function guessPair(left: i32, right: i32): i32 {
   const hash = hashOf(left, right);
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), isExact);
 }
 
-/** Whether the rank is that of the pair. */
+/** Whether the rank belongs to the pair. */
 export function isRankOf(rank: i32, left: i32, right: i32): bool {
   return load<u64>(halves + (rank << 3)) === bothOf(left, right);
 }
 
 /**
- * Writes guesses for all neighbours of up to 1,024 ids. First what passes the filter is listed, without a branch: hashes and
- * indices, where the keys of middle words stood, which have been looked up.
+ * Writes guesses for all neighbours of up to 1,024 ids. First lists the pairs that pass the filter, without a branch: their hashes
+ * and indices, in the memory of the keys of middle words, which have been looked up already.
  */
 export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   const candidates = middleKeysStart;
@@ -138,7 +138,7 @@ export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   }
 }
 
-/** 1: it passes the filter; 0. */
+/** 1 if the pair passes the filter, else 0. */
 function mayBePair(hash: u32): u32 {
   return (load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2)) >> (hash & 31)) & 1;
 }

@@ -5,16 +5,16 @@ import { addPair, allowAnyOrder, reservePairs } from "./pair-ranks";
 
 /**
  * The merges that a list of ranked tokens represents. tiktoken merges neighbours that make a token together, the lowest rank first.
- * Bytes between two places that no merge has crossed are merged the same way wherever they are. So a token can arise only from
- * the two parts that merging its own bytes stops at, and these two are its merge. Shorter tokens come first, because they are
- * the parts.
+ * Bytes between two positions that no merge has crossed are merged the same way wherever they are. So a token can arise only from
+ * the two parts left before the last merge of its own bytes, and these two are its merge. Shorter tokens come first, because
+ * they are the parts.
  *
  * The tokens are `wholeTokens` of the model, and their ids are their ranks. Rank r makes the id r. `lefts` and `rights` receive the
  * two parts of each token that has two.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 
-/** Prepares for the tokens of a model; false without room. */
+/** Prepares for the tokens of a model; returns false if there is no room. */
 export function useRankedTokens(modelHead: usize): bool {
   model = changetype<EncodingModel>(modelHead);
   if (!reservePairs(model) || !useMerging(model)) return false;
@@ -22,7 +22,7 @@ export function useRankedTokens(modelHead: usize): bool {
   return reserveText(0);
 }
 
-/** Merges the bytes of a token, and keeps its merge if two parts are left. Returns the number of parts, or -1 without room. */
+/** Merges a token's bytes, and keeps its merge if two parts are left. Returns the number of parts, or -1 if there is no room. */
 export function mergeRanked(token: u32): i32 {
   const tokens = model.wholeTokens;
   const length = tokenLength(tokens, token);

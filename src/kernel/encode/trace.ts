@@ -3,8 +3,8 @@ import { fillBytes, heapedRoomBytes, mergeHeaped } from "./merge-word";
 import { limitRanks, noRank } from "./pair-ranks";
 
 /**
- * The merges of one pretoken in the order in which they are made: the lowest rank first, of equal ranks the leftmost. Late merges
- * take part like all others, and no character is taken as a whole, so a trace shows the definition, not the shortcuts.
+ * The merges of one pretoken in the order in which they are made: the lowest rank first, and the leftmost of equal ranks. Late
+ * merges and merges inside characters are included, so a trace shows the definition, not the shortcuts.
  *
  *   ARRAY   TYPE      LENGTH       MEANING
  *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the rank. Symbols are the bytes of the pretoken
@@ -12,7 +12,7 @@ import { limitRanks, noRank } from "./pair-ranks";
  */
 let merges: usize = 0;
 
-/** Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 without room. */
+/** Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if there is no room. */
 export function traceText(length: u32): i32 {
   merges = (workAddress() + 7) & ~7;
   const ids = merges + 8 * <usize>length;

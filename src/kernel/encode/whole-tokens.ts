@@ -15,12 +15,12 @@ import {
 
 /**
  * WholeTokens: tokens of two bytes or more that merging their bytes does not produce. A pretoken that equals one of them gets its
- * id; a part of a pretoken never does. Beside the table of the tokens:
+ * id; a part of a pretoken never does. In addition to the table of the tokens:
  *
  *   ARRAY        TYPE   LENGTH         MEANING
- *   beginnings   u32    2^slotBits     token + 1 by the hash of its first `edgeBytes` bytes; 0 in a free slot. Tokens that
- *                                      begin alike are neighbours
- *   endings      u32    2^slotBits     the same by its last `edgeBytes` bytes
+ *   beginnings   u32    2^slotBits     token + 1 by the hash of its first `edgeBytes` bytes; 0 in a free slot. Tokens with
+ *                                      the same first bytes are adjacent
+ *   endings      u32    2^slotBits     likewise by its last `edgeBytes` bytes
  *   edges        u8     2^edgeBits     bit 0 at the hash of a token's first bytes, bit 1 at that of its last ones
  *
  * `edgeBytes` is 3, or 2 if some token has only two. Some hundred tokens fill a few percent of `edges`, which stays in the first
@@ -37,7 +37,7 @@ const edgeBits: u32 = isSmallScale ? 2 : 13;
 const isBeginning: u32 = 1;
 const isEnding: u32 = 2;
 
-/** Indexes the tokens; false without room. */
+/** Indexes the tokens; returns false if there is no room. */
 export function useWholeTokens(model: EncodingModel): bool {
   whole = model.wholeTokens;
   if (whole.count === 0) return true;
@@ -77,13 +77,13 @@ export function findWholeToken(start: usize, length: u32): i32 {
 }
 
 /**
- * Whether a whole token may begin or end at a place, as far as the three bytes on each side tell, the first one highest.
+ * Whether a whole token may begin or end at a position, judged by the three bytes on each side, the first one highest.
  */
 export function mayTouchWhole(left: u32, right: u32): bool {
   if (whole.count === 0) return false;
   const before = edgeBytes === 2 ? left & 0xffff : left;
-  const behind = edgeBytes === 2 ? right >> 8 : right;
-  return hasMark(before, isEnding, endings) || hasMark(behind, isBeginning, beginnings);
+  const after = edgeBytes === 2 ? right >> 8 : right;
+  return hasMark(before, isEnding, endings) || hasMark(after, isBeginning, beginnings);
 }
 
 /** Whether a whole token inside the pretoken [start, end) begins or ends at `at`. */
@@ -131,7 +131,7 @@ function mark(edge: u32, bit: u32): void {
   store<u8>(at, load<u8>(at) | bit);
 }
 
-/** Whether some token in the table has the edge. Mostly `edges` decides. */
+/** Whether some token in the table has the edge. Usually `edges` decides. */
 function hasMark(edge: u32, bit: u32, table: usize): bool {
   if ((load<u8>(edges + (hashEdge(edge) >> (32 - edgeBits))) & bit) === 0) return false;
   const last: u32 = (1 << whole.slotBits) - 1;

@@ -31,19 +31,19 @@ import {
 } from "../words/word-slots";
 
 /**
- * WordCache: words already encoded, with their results (below), in three tables by length. The tables are those of
- * counting, with the result in the place of the count. The result of the sentinel of short words is `missing`.
+ * WordCache: words already encoded, with their results (below), in three tables by length. The tables are laid out as for
+ * counting, with the result instead of the count. The result of the sentinel of short words is `missing`.
  *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
  *   middle    12 MB   8 to 15 bytes: words/word-slots.ts
  *   long      2 MB    16 bytes and more: words/word-slots.ts
  *   records   16 MB   their records
- *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of as many bytes as those written
+ *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, as large as in the output
  *
- * So the cache takes 46 MB at most, and what was never written takes none. A table that is full at its largest size is cleared.
- * That is better than to keep no new words, because the words of a corpus change from its beginning to its end. Results of every
- * table lead to kept ids, so all tables are cleared when these are full.
+ * So the cache takes 46 MB at most; pages that were never written take none. A table that is full at its largest size is cleared.
+ * That is better than refusing new words, because the words of a corpus change from its beginning to its end. Results of all
+ * tables refer to kept ids, so all tables are cleared when these are full.
  */
 const shortBitsMax: u32 = isSmallScale ? 6 : 19;
 const middleBitsMax: u32 = isSmallScale ? 6 : 19;
@@ -54,10 +54,10 @@ const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 /** Longer words hardly ever occur twice. */
 export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
-/** Words looked up together: so few that their lists stay in the first cache, and that every table has room for them. */
+/** Words looked up together: few enough that their lists stay in the first cache, and that every table has room for them. */
 export let batchWordsMax: u32 = 0;
 
-/** Of a table: that of long words is the largest. */
+/** Size of the head of a table; the one of long words is the largest. */
 const headBytes: usize = 32;
 
 export let short: SlotTable = changetype<SlotTable>(0);
@@ -67,7 +67,7 @@ let keptStart: usize = 0;
 let keptEnd: usize = 0;
 let keptLimit: usize = 0;
 
-/** Lays out the cache, 2^shrinkBits times smaller than usual; false without room. */
+/** Lays out the cache, 2^shrinkBits times smaller than usual; returns false if there is no room. */
 export function useCache(shrinkBits: u32): bool {
   const heads = reserveTable(3 * headBytes);
   const shortSlots = reserveTable((<usize>shortSlotBytes) << (shortBitsMax - shrinkBits));
@@ -104,7 +104,7 @@ let areRecordsFull: bool = false;
 /** Kept ids did not fit. */
 let areKeptFull: bool = false;
 
-/** Makes room for so many words more, of whatever length. */
+/** Makes room for this many more words of any length. */
 export function reserveWords(wordCount: u32): void {
   if (clearsFor(short, wordCount, areKeptFull)) addSentinel(short);
   clearsFor(middle, wordCount, areKeptFull);
@@ -116,7 +116,7 @@ export function reserveWords(wordCount: u32): void {
   areKeptFull = false;
 }
 
-/** Makes room in a table; returns whether the table was cleared for that. */
+/** Makes room in a table; returns whether the table was cleared to do so. */
 function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   if (!mustClear && reserve(table, wordCount)) return false;
   memory.fill(table.slots, 0, endOfSlots(table) - table.slots);
@@ -125,12 +125,12 @@ function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   return true;
 }
 
-/** Keeps a long word in a free slot, where there is room for its record. */
+/** Keeps a long word in a free slot, if there is room for its record. */
 export function keepLong(slot: usize, hash: u32, start: usize, length: u32, result: u64): void {
   if (!insertLong(long, slot, start, length, hash, result)) areRecordsFull = true;
 }
 
-/** The result for `count` ids of 32 bits that do not fit into 64; missing where there is no room to keep them. */
+/** The result for `count` ids of 32 bits that do not fit into 64; `missing` if there is no room to keep them. */
 export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
   const bytes: usize = isNarrow ? 2 * count : 4 * count;
   if (bytes > keptLimit - keptEnd) {
@@ -146,16 +146,16 @@ export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
 }
 
 /**
- * A result: what a word was encoded to, in 64 bits, copied by one load and one store.
+ * A result: the ids of a word in 64 bits, copied by one load and one store.
  *
  *   RESULT    BITS                                  MEANING
  *   missing   0
  *   narrow    id0 | id1 << 16 | id2 << 32           up to three ids of 16 bits
  *             | count << 48                         count = 1 .. 3
  *   wide      id0 | id1 << 32 | count << 59         up to two ids of 27 bits; count = 1, 2
- *   kept      offset | count << 32 | 1 << 63        `count` ids, 2 * `offset` bytes behind the first one that is kept
+ *   kept      offset | count << 32 | 1 << 63        `count` ids, 2 * `offset` bytes after the first kept id
  *
- * Narrow or wide is a matter of the vocabulary: narrow if every id fits 16 bits. `kept`, as a signed number, is negative.
+ * A vocabulary is narrow if every id fits 16 bits, else wide. `kept`, as a signed number, is negative.
  *
  * The ids 262 and 7 are, narrow, 262 | 7 << 16 | 2 << 48 and, wide, 262 | 7 << 32 | 2 << 59.
  */
@@ -182,7 +182,7 @@ function keptCount(result: u64): u32 {
   return <u32>((result & ~keptFlag) >> 32);
 }
 
-/** The result that holds the `count` ids of 32 bits at `ids` itself, or `missing` where they are too many, or none. */
+/** The result that contains the `count` ids of 32 bits at `ids`, or `missing` if they are too many, or none. */
 export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   if (count === 0 || count > (isNarrow ? narrowIdsMax : wideIdsMax)) return missing;
   let result: u64 = 0;
@@ -191,7 +191,7 @@ export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   return result | ((<u64>count) << (isNarrow ? narrowCountShift : wideCountShift));
 }
 
-/** Address of the next id. There is room for one id for each byte of the text that is left, and 8 bytes more. */
+/** Address of the next id. There is room for one id for each remaining byte of the text, and 8 bytes more. */
 export let idsEnd: usize = 0;
 
 export function beginIds(start: usize): void {
@@ -200,7 +200,7 @@ export function beginIds(start: usize): void {
 
 /**
  * Writes the ids of the words from `word` on, until a word is missing or all are written; returns the index of that word, or
- * `wordCount`. All 64 bits of a result are stored; the next one overwrites those that are no ids.
+ * `wordCount`. All 64 bits of a result are stored; the next result overwrites those that are not ids.
  */
 export function emitNarrow(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
@@ -220,7 +220,7 @@ export function emitNarrow(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** The same for ids of 32 bits. */
+/** Likewise for ids of 32 bits. */
 export function emitWide(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
   let at = results + (word << 3);
@@ -239,7 +239,7 @@ export function emitWide(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** Writes kept ids; returns the address behind them. Up to 7 bytes more are written, as for other results. */
+/** Writes kept ids; returns the address after them. Up to 7 more bytes are written, as for other results. */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
   let kept = keptStart + ((<usize>keptOffset(result)) << 1);
   const end = ids + ((<usize>keptCount(result)) << idShift);
@@ -266,10 +266,10 @@ export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
 
 /**
  * Looks up the words of a batch in three passes, by length: each pass is a small loop whose cache misses overlap. The result of
- * each word is copied; that of a word that is not found is `missing`.
+ * each word is copied; if a word is not found, it is `missing`.
  *
  *   ARRAY     TYPE   LENGTH             MEANING
- *   results   u64    batchWordsMax      of each word of the batch
+ *   results   u64    batchWordsMax      the result of each word of the batch
  */
 export let results: usize = 0;
 
@@ -298,7 +298,7 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
     let found = load<u64>(slot);
-    // Most words are in their home slot, and need this one comparison only.
+    // Most words are in their home slot, and need only this one comparison.
     if (found !== key) {
       while (found !== 0) {
         slot = slot === lastSlot ? slots : slot + shortSlotBytes;

@@ -12,12 +12,12 @@ export function equal(v: v128, byte: i8): v128 {
   return i8x16.eq(v, i8x16.splat(byte));
 }
 
-/** Bytes from `first` on, `count` of them: compared as signed numbers, which processors can. */
+/** Bytes that are one of the `count` values from `first` on: compared as signed numbers, which processors can do. */
 export function within(v: v128, first: i8, count: i8): v128 {
   return i8x16.lt_s(i8x16.add(v, i8x16.splat(-128 - first)), i8x16.splat(-128 + count));
 }
 
-/** Letters of ASCII. */
+/** ASCII letters. */
 export function letters(v: v128): v128 {
   return within(v128.or(v, i8x16.splat(0x20)), 97, 26);
 }
@@ -44,16 +44,16 @@ export function backToLeads(bits: u64, continuation: u64): u64 {
 }
 
 /**
- * Bits at first bytes of characters, copied to all of their bytes. `carry` is the bit of a character that began in the block
- * before.
+ * Bits at first bytes of characters, copied to all of their bytes. `carry` is the bit of a character that began in the
+ * previous block.
  */
 export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
   return leads | spread(((leads << 1) | carry) & continuation, continuation);
 }
 
 /**
- * The first character of each run, and each `count`-th one behind it. `firsts` are the first characters that are known;
- * `firstsBefore` and `runBefore` are those of the block before.
+ * The first character of each run, and each `count`-th one after it. `firsts` are the first characters that are known;
+ * `firstsBefore` and `runBefore` are those of the previous block.
  */
 export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64, count: u32): u64 {
   let inGroup = run;
@@ -66,7 +66,7 @@ export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64,
   return firsts;
 }
 
-/** The number of letters of the contraction behind an apostrophe, or 0; `fold` is 0x20 where capitals count. */
+/** The number of letters of the contraction after an apostrophe, or 0; `fold` is 0x20 where capitals count. */
 export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   const first = <u32>load<u8>(apostrophe, 1) | fold;
   if (first === 0x73 || first === 0x74 || first === 0x6d || first === 0x64) return 1;
@@ -78,7 +78,7 @@ export function contractionLetters(apostrophe: usize, fold: u32): u64 {
 
 /** Writes the positions of bits, four at a time, so up to three too many; returns where the next one goes. */
 export function writeEnds(ends: usize, base: u32, begins: u64): usize {
-  const behind = ends + ((<usize>popcnt(begins)) << 2);
+  const next = ends + ((<usize>popcnt(begins)) << 2);
   while (begins) {
     store<u32>(ends, base + <u32>ctz(begins));
     begins &= begins - 1;
@@ -90,12 +90,12 @@ export function writeEnds(ends: usize, base: u32, begins: u64): usize {
     begins &= begins - 1;
     ends += 16;
   }
-  return behind;
+  return next;
 }
 
-/** The address behind the ends that the last loop has written. */
-export let endsBehind: usize = 0;
+/** The address after the ends that the last loop has written. */
+export let endsAfter: usize = 0;
 
 export function leaveEnds(ends: usize): void {
-  endsBehind = ends;
+  endsAfter = ends;
 }

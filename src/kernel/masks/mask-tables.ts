@@ -1,6 +1,6 @@
 import * as o from "./mask-operators";
 
-// What the loops know of a pattern.
+// The tables of a pattern that the loops use.
 //
 //   BYTES        MEANING
 //   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 4 for texts that end at line feeds
@@ -13,7 +13,7 @@ import * as o from "./mask-operators";
 //                mainKinds[0], one of the upper four for mainKinds[1]
 //   48           firstSeconds, 16 bytes
 //   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: the automaton has to read it
-//   320          kindMasks, 8 u64: for each kind the bytes of its characters in the block at hand; scratch
+//   320          kindMasks, 8 u64: for each kind the bytes of its characters in the current block; scratch
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
 //   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
 
@@ -33,7 +33,7 @@ const kindOfCellAt: usize = 2432;
 let tables: usize = 0;
 let columnBlocks: usize = 0;
 
-/** Bytes of the tables of a pattern with so many elements of `columns`. */
+/** Size in bytes of the tables of a pattern with this many elements of `columns`. */
 export function maskTablesBytes(columnsLength: u32): u32 {
   return <u32>kindOfCellAt + columnsLength;
 }
@@ -102,14 +102,14 @@ function kindMaskAt(kind: u32): usize {
   return tables + kindMasksAt + ((<usize>kind) << 3);
 }
 
-// The kinds of the characters beyond ASCII in a block of 64 bytes. Some lead bytes tell the kind alone, some with a second
-// byte from a certain one on: Han, Hangul, and for most patterns Cyrillic. Their characters are taken all at once, the
-// others one by one. Broken UTF-8 is left to the automaton.
+// The kinds of the characters beyond ASCII in a block of 64 bytes. Some lead bytes determine the kind alone, some together with
+// a second byte of at least a certain value: Han, Hangul, and for most patterns Cyrillic. Their characters are classified all at
+// once, the others one by one. Invalid UTF-8 is left to the automaton.
 
 /** The bytes 10…… of the block that was classified last. */
 export let continuationBytes: u64 = 0;
 
-// A character that began in the block before: its bytes in this block, and its kind.
+// A character that began in the previous block: its bytes in this block, and its kind.
 let spill: u64 = 0;
 let spillKind: u32 = 0;
 
@@ -128,8 +128,8 @@ function addToKind(kind: u32, bytes: u64): void {
 }
 
 /**
- * Writes the kind masks of a block. `wide` has the bytes from 0x80 up, at least one. Three bytes behind the block are read.
- * Returns false where the automaton has to read the block.
+ * Writes the kind masks of a block. `wide` has the bytes from 0x80 up, at least one. Three bytes after the block are read.
+ * Returns false if the automaton has to read the block.
  */
 export function classifyWide(block: usize, wide: u64): bool {
   const masks = kindMaskAt(0);
@@ -161,12 +161,12 @@ export function classifyWide(block: usize, wide: u64): bool {
   const uniform = o.topBits(notZero(s0), notZero(s1), notZero(s2), notZero(s3)) & leads;
   if (uniform) {
     const three = uniform & ~o.topBits(isTwo(v0), isTwo(v1), isTwo(v2), isTwo(v3));
-    const behind = (uniform << 1) | (three << 2);
-    if (behind & ~continuation) return false;
+    const following = (uniform << 1) | (three << 2);
+    if (following & ~continuation) return false;
     const second = o.topBits(isSecond(s0), isSecond(s1), isSecond(s2), isSecond(s3)) & uniform;
     addUniform(mainKind(0), uniform & ~second, three);
     if (second) addUniform(mainKind(1), second, three);
-    leads &= ~(uniform | behind);
+    leads &= ~(uniform | following);
     const over = <u32>(three >> 63 ? 2 : (uniform >> 63) | (three >> 62) ? 1 : 0);
     if (over) {
       if ((<u32>load<u8>(block, 64) & 0xc0) !== 0x80) return false;
@@ -175,7 +175,7 @@ export function classifyWide(block: usize, wide: u64): bool {
       spillKind = (second >> 63) | ((second & three) >> 62) ? mainKind(1) : mainKind(0);
     }
   }
-  // Which character is next does not wait for the size of the one before.
+  // Finding the next character does not wait for the size of this one.
   let covered: u64 = 0;
   for (let starts = leads & ~continuation; starts; starts &= starts - 1) {
     const i = ctz(starts);
@@ -211,7 +211,7 @@ function kindOfCharacter(bytes: u32): u32 {
   return noKind;
 }
 
-/** For each byte: not zero if all characters that begin with it and the byte behind it (in `seconds`) are of one kind. */
+/** For each byte: not zero if all characters that begin with it and the byte after it (in `seconds`) are of one kind. */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));
   const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));
@@ -226,7 +226,7 @@ function isSecond(bits: v128): v128 {
   return v128.or(i8x16.gt_s(bits, i8x16.splat(15)), i8x16.lt_s(bits, i8x16.splat(0)));
 }
 
-/** Among lead bytes: those of characters of two bytes. */
+/** The lead bytes of characters of two bytes. */
 function isTwo(v: v128): v128 {
   return i8x16.lt_s(v, i8x16.splat(-32));
 }

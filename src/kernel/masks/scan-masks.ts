@@ -6,21 +6,21 @@ import { modern } from "./loops/modern";
 import { modernCased } from "./loops/modern-cased";
 import { modernCasedLines } from "./loops/modern-cased-lines";
 import { modernLines } from "./loops/modern-lines";
-import { endsBehind } from "./mask-operators";
+import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
-/** Masks judge a block only if the document has so many bytes from its start on: the block, the next one, and four. */
+/** Masks need this many bytes of the document from the start of a block on: the block, the next one, and four. */
 export const masksLookAhead: i32 = 132;
 
 /**
  * Finds ends of pretokens by masks (docs/internals/masks.md), for a pattern that has a formula. Without SIMD it finds none.
  *
  * @param start an end; positions count from `text`
- * @param stop ends are wanted up to there; it is behind `start`
- * @param limit nothing at or behind it is read; at most the document's end
- * @param ends where the ends behind `start` are written, in order: room for one a byte up to `stop`, and for 68 more
+ * @param stop ends are wanted up to there; it is after `start`
+ * @param limit no byte from here on is read; at most the document's end
+ * @param ends where the ends after `start` are written, in order: room for one a byte up to `stop`, and for 68 more
  * @returns the position up to which all ends are written: `stop`, or up to 63 bytes more, or less where masks are not
- * certain; `masksEnd` is the address behind the last end
+ * certain; `masksEnd` is the address after the last end
  */
 export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: usize): u32 {
   if (ASC_FEATURE_SIMD) {
@@ -46,7 +46,7 @@ export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: 
   return start;
 }
 
-/** Address behind the last end that `scanMasks` has written. */
+/** Address after the last end that `scanMasks` has written. */
 export function masksEnd(): usize {
-  return endsBehind;
+  return endsAfter;
 }

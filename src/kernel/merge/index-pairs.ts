@@ -32,7 +32,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   queue        see below                     the position of the next occurrence that a part writes, for each kept pair
  *   pairBatches  u32       4 x batchCells      positions, the slot of each, and its key of 64 bits; for every part
  *
- * Both tables are hash tables with linear probing. The home slots ascend with the hashes, `slotsBehind` more follow the last of
+ * Both tables are hash tables with linear probing. The home slots ascend with the hashes, `overflowSlots` more follow the last of
  * them, and the very last one is always free, so that every lookup ends. Slots, in cells of two or of four bytes:
  *
  *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 the same, weighted
@@ -175,7 +175,7 @@ function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotB
   return touched;
 }
 
-const slotsBehind: u32 = isSmallScale ? 2 : 64;
+const overflowSlots: u32 = isSmallScale ? 2 : 64;
 
 // Counts.
 
@@ -213,7 +213,7 @@ function countsOf(index: u32): usize {
 }
 
 function tableBytes<T>(slotCount: u32): usize {
-  return <usize>(slotCount + slotsBehind) * countBytes<T>();
+  return <usize>(slotCount + overflowSlots) * countBytes<T>();
 }
 
 /** The address after the counts of a part. */
@@ -328,7 +328,7 @@ function growCounts<T>(part: Part, index: u32): bool {
 
 /** The number of slots of a table, including those after the last home slot. */
 export function countSlotsOf(part: Part): u32 {
-  return part.countSlots + slotsBehind;
+  return part.countSlots + overflowSlots;
 }
 
 /** The address of a slot of a part. */

@@ -27,7 +27,7 @@ import {
   setStepCount,
   startCountsOf,
   stepCount,
-  wordBehind,
+  wordAfter,
 } from "./word-layout";
 
 /**
@@ -64,7 +64,7 @@ export function tallyWordsSome(work: u32): bool {
       if (count < rareCountEnd) addCells(rareCellsOf(talliedParts, <u32>count), length + 1);
       else addFrequentWord(nextWord, count);
     }
-    nextWord = wordBehind(nextWord);
+    nextWord = wordAfter(nextWord);
     if (nextWord - partStart >= partSize) endPart();
   }
   if (nextWord < wordEnd) return true;
@@ -150,7 +150,7 @@ export function layOutSome(work: u32): bool {
   return false;
 }
 
-/** Of tokens that no merge makes, `mergeCounts` has the occurrences. */
+/** `mergeCounts` has the occurrences of tokens that no merge makes. */
 function addStartCounts(counts: usize): void {
   for (let offset: usize = 0; offset < (<usize>startCount) << 3; offset += 8)
     store<f64>(mergeCounts + offset, load<f64>(mergeCounts + offset) + load<f64>(counts + offset));

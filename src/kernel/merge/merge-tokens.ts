@@ -18,7 +18,7 @@ import {
 import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
 
 /**
- * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, of which words consist before
+ * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, which words consist of before
  * the first merge: the 256 bytes, or any others. Merge k makes `startCount` + k.
  *
  *   REGION        ELEMENT  ELEMENTS                MEANING

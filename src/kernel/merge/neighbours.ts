@@ -93,9 +93,9 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
         weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
         weight = load<u64>(weights + ((<usize>step) << 3));
       }
-      const behind = middle + rightBytes;
+      const after = middle + rightBytes;
       const left = <u32>load<T>(cell - sizeof<T>());
-      const right = <u32>load<T>(behind);
+      const right = <u32>load<T>(after);
       // Subtle: in "xyxy" the previous merge noted x as its right neighbour, which this merge replaces.
       if (left === id) voidWeight += weight;
       leftSeenCount = addNeighbour(leftSums, leftSeen, leftSeenCount, left, weight);
@@ -106,7 +106,7 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
       stagedCount++;
       store<T>(middle, <T>id);
       store<T>(cell, <T>id);
-      store<T>(behind - sizeof<T>(), <T>id);
+      store<T>(after - sizeof<T>(), <T>id);
     }
   }
   part.leftSeenCount = leftSeenCount;

@@ -173,7 +173,7 @@ export function pushPair(count: u64, pair: u32): void {
     store<u32>(headOf(bucket), pair + 1);
     return;
   }
-  assert(heapSize < pairCapacity, "a pair stands in the queue once");
+  assert(heapSize < pairCapacity, "a pair is in the queue once");
   let index = heapSize++;
   while (index > 0) {
     const parentIndex = (index - 1) >> 1;

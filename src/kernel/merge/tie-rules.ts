@@ -96,7 +96,7 @@ function indexSpecials(): void {
   for (let k: u32 = 0; k < specialCount; k++) {
     const special = specialAt(k);
     let slot = slotOf(specialBytes + special.start, special.length);
-    while (specialInSlot(slot) > 0) slot = slotBehind(slot);
+    while (specialInSlot(slot) > 0) slot = slotAfter(slot);
     store<u32>(specialSlots + ((<usize>slot) << 2), k + 1);
     longestSpecial = max(longestSpecial, special.length);
   }
@@ -108,7 +108,7 @@ function keyAsSpecial(id: u32): u64 {
   if (specialCount === 0 || length > longestSpecial) return 0;
   const bytes = specialBytes + specialByteCount;
   copyBytes(id, bytes);
-  for (let slot = slotOf(bytes, length); specialInSlot(slot) > 0; slot = slotBehind(slot)) {
+  for (let slot = slotOf(bytes, length); specialInSlot(slot) > 0; slot = slotAfter(slot)) {
     const special = specialAt(specialInSlot(slot) - 1);
     const isSame =
       special.length === length && memory.compare(specialBytes + special.start, bytes, length) === 0;
@@ -125,7 +125,7 @@ function specialInSlot(slot: u32): u32 {
   return load<u32>(specialSlots + ((<usize>slot) << 2));
 }
 
-function slotBehind(slot: u32): u32 {
+function slotAfter(slot: u32): u32 {
   return (slot + 1) & (specialSlotCount - 1);
 }
 
@@ -205,7 +205,7 @@ let sharedAbove: u32 = 0;
 
 /** Inserts a new long token into `sorted`. */
 function insertLongToken(id: u32): void {
-  if (!isStart(id) && isLong(leftOf(id))) findPlaceBehind(id, leftOf(id));
+  if (!isStart(id) && isLong(leftOf(id))) findPlaceAfter(id, leftOf(id));
   else findPlace(id);
   const rest = (<usize>(longCount - place)) << 2;
   const sortedHere = sorted + ((<usize>place) << 2);
@@ -251,7 +251,7 @@ function findPlace(id: u32): void {
  * starts there. It reads bytes only if the next token shares exactly as many bytes with the previous one as the new token does;
  * otherwise these numbers decide. So a token that grows step by step to megabytes is cheap.
  */
-function findPlaceBehind(id: u32, left: u32): void {
+function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
   sharedBelow = sizeOf(left);
   sharedAbove = 0;

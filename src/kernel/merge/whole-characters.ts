@@ -31,11 +31,11 @@ export function stateBeforeBytes(): u32 {
 }
 
 /** The state after one more byte. */
-export function stateBehindByte(state: u32, byte: u32): u32 {
+export function stateAfterByte(state: u32, byte: u32): u32 {
   const alone = stateOfByte(byte);
   if (state === none) return alone;
   if (state === whole) return isTail(alone) ? stray : alone;
-  return isBegun(state) && isTail(alone) ? stateBehindTail(state, alone) : stray;
+  return isBegun(state) && isTail(alone) ? stateAfterTail(state, alone) : stray;
 }
 
 function stateOfByte(byte: u32): u32 {
@@ -55,7 +55,7 @@ function isTail(state: u32): bool {
   return state >= lowTail && state <= highTail;
 }
 
-function stateBehindTail(begun: u32, tail: u32): u32 {
+function stateAfterTail(begun: u32, tail: u32): u32 {
   if (begun < afterE0) return begun - 1;
   if (begun === afterE0) return tail === highTail ? 1 : stray;
   if (begun === afterED) return tail < highTail ? 1 : stray;
@@ -73,12 +73,12 @@ export function mayJoinCharacters(left: u32, right: u32): bool {
   const a = stateOf(left);
   const b = stateOf(right);
   if (a === whole) return b === whole;
-  return isBegun(a) && isTail(b) && stateBehindTail(a, b) !== stray;
+  return isBegun(a) && isTail(b) && stateAfterTail(a, b) !== stray;
 }
 
 /** Stores the state of the token `left right`, which the rule allows. */
 export function giveCharacterState(id: u32, left: u32, right: u32): void {
   if (!hasCharacterStates) return;
   const a = stateOf(left);
-  store<u8>(characterStates + id, <u8>(a === whole ? whole : stateBehindTail(a, stateOf(right))));
+  store<u8>(characterStates + id, <u8>(a === whole ? whole : stateAfterTail(a, stateOf(right))));
 }

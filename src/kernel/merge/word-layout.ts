@@ -86,7 +86,7 @@ export function stepOf(steps: u32, step: u32, pos: u32): u32 {
  * The next word. A word is an index into the table, or the position of a record in units of 8 bytes, if the words are in the
  * memory that counted them (words/word-records.ts).
  */
-export function wordBehind(word: u32): u32 {
+export function wordAfter(word: u32): u32 {
   return areRecords ? <u32>(nextRecord(recordAt(word)) >> 3) : word + 1;
 }
 
@@ -171,7 +171,7 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
       if (!isWhole) break;
       offset = 0;
     } else if (length === 1) countToken(startCounts, <u32>load<U>(tokens), <f64>count);
-    next = areFrequent ? next + 1 : wordBehind(word);
+    next = areFrequent ? next + 1 : wordAfter(word);
   }
   part.next = next;
   part.writtenCount = offset;

@@ -111,8 +111,8 @@ export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i3
         length = <i32>(found >> 8);
         if (<u32>load<u16>(quiet + (column << 1)) !== notQuiet) continue;
       }
-      const behind = pos + length;
-      if (behind !== last) state = stateAt(annotation, behind, limit, isEnd);
+      const next = pos + length;
+      if (next !== last) state = stateAt(annotation, next, limit, isEnd);
       last = pos;
       if (state === unknown) {
         known = pos;

@@ -18,27 +18,27 @@ import { characterAfter, characterBefore, isUnfinished, isWhiteSpace, noCharacte
 
 /**
  * Finds added tokens in a text that arrives in pieces: from the left, the longest at each place, not overlapping. A match that
- * does not count (a special token that stays text, a `single_word` token that touches a word) takes its place all the same:
+ * does not count (a special token that stays text, a `single_word` token that touches a word) still consumes its text:
  * the search continues after it, as in HF. `lstrip` and `rstrip` tokens also take the white space before and after them.
  *
- * A *group* is the tokens that are looked for together, with a buffer of text:
+ * A *group* is a set of tokens that are searched together, with a buffer of text:
  *
  *   0 ... first ....... done ....... searchPos ... length
  *         context       waits, searched            waits
  *
- * What is before `done` has been given out. Of the section up to four bytes of it stay, because the character before a token
- * may decide whether it counts. Where some token has `lstrip`, [done, spaceEnd) is white space, which waits for a token after it.
+ * Text before `done` has been given out. Up to four bytes of the section before it stay, because the character before a token
+ * may decide whether the token counts. If some token has `lstrip`, [done, spaceEnd) is white space that waits for a token after it.
  *
- * Where the text has segments (edges.ts), they are searched one after the other, each with the tokens that end by its end. What
- * looks at its neighbours looks across edges.
+ * Segments of a text (edges.ts) are searched one after the other, each for the tokens that end by its end. Tokens that look at
+ * their neighbours look across edges.
  *
- * Why what is given out is certain: a token is longest, and the first from the left, if no longer one begins at or before its
- * place. So all tokens that begin before `sureEnd` are known, once as many bytes follow as the longest token has, and four more
- * where a token looks at its neighbours.
+ * Why the text given out is certain: a token is the longest, and the first from the left, if no longer one begins at or before its
+ * position. So all tokens that begin before `sureEnd` are known once it is followed by as many bytes as the longest token has,
+ * and four more if a token looks at its neighbours.
  *
- * Why the work is linear: text is searched when as many bytes are new as the longest token has, so each is searched twice at
- * most, and by the automaton twice as often. White space is read once by the search for its start: what was read is up to
- * `spaceEnd`. Bytes are moved when the buffer is half full, and half of them is no longer needed.
+ * Why the work is linear: text is searched when as many bytes are new as the longest token has, so each byte is searched at most
+ * twice, and by the automaton four times. The search for the start of white space reads it once, up to `spaceEnd`. Bytes are
+ * moved when the buffer is half full, and half of them is no longer needed.
  */
 @unmanaged
 export class Group {
@@ -47,7 +47,7 @@ export class Group {
   looksAround: u32;
   stripsLeft: u32;
   areAllSpecial: u32;
-  /** Whether its tokens are looked for in this text, and special ones stay text. */
+  /** Whether its tokens are searched in this text, and whether special ones stay text. */
   isSearched: u32;
   keepsSpecial: u32;
   description: usize;
@@ -66,21 +66,21 @@ export class Group {
   /** 1: the last token also takes the white space that follows. */
   isSkipping: u32;
 
-  /** An item (`nextItem`): so much white space belongs to the last token; then text [from, to). */
+  /** An item (`nextItem`): white space of this size belongs to the last token; then text [from, to). */
   skippedBytes: u32;
   from: i32;
   to: i32;
-  /** Then comes this token, with so much white space before it. */
+  /** Then comes this token, with white space of this size before it. */
   token: u32;
   spaceBytes: u32;
 }
 
 /** The most bytes of a character, which may decide whether a token next to it counts. */
 const contextBytes: i32 = 4;
-/** Loads may reach so far beyond the text. */
+/** Loads may reach this far beyond the text. */
 const paddingBytes: usize = 64;
 
-/** A group of `count` tokens; null without room. */
+/** Makes a group of `count` tokens; null if there is no room. */
 export function newGroup(description: usize, records: usize, count: u32, contents: usize): Group | null {
   const address = reserveTable(offsetof<Group>());
   const search = newSearch(records, count, contents);
@@ -100,7 +100,7 @@ export function newGroup(description: usize, records: usize, count: u32, content
   return group;
 }
 
-/** The next text, or its first segment, has its special tokens as text, or not. Nothing of a text before is in the buffer. */
+/** Sets whether special tokens of the next text, or of its first segment, stay text. The buffer must be empty. */
 export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): void {
   group.keepsSpecial = u32(keepsSpecial);
   const findsNone = keepsSpecial && group.areAllSpecial && !hasSegments;
@@ -110,14 +110,14 @@ export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): 
   endSection(group);
 }
 
-/** A section ends, and the next one begins. What was given out stays in the buffer until `makeRoom`. */
+/** Ends a section and begins the next one. Text given out stays in the buffer until `makeRoom`. */
 export function endSection(group: Group): void {
   group.first = group.done = group.searchPos = group.spaceEnd = group.length;
   group.isWhole = 1;
   group.isSkipping = 0;
 }
 
-/** How many bytes wait. */
+/** The number of waiting bytes. */
 export function waitingIn(group: Group): u32 {
   return group.length - group.done;
 }
@@ -127,7 +127,7 @@ export function isHalfFull(group: Group, byteCount: u32): bool {
   return (<u64>group.length + byteCount + paddingBytes) << 1 > group.capacity;
 }
 
-/** Forgets what is no longer needed, if it is half of the text there. Returns by how much positions are less now. */
+/** Forgets text that is no longer needed, if it is half of the buffer's. Returns by how much positions have decreased. */
 export function shrink(group: Group): u32 {
   const context = group.done - contextBytes;
   if (context > group.first) {
@@ -146,11 +146,11 @@ export function shrink(group: Group): u32 {
   return dropped;
 }
 
-/** Makes room for `byteCount` bytes after those that are there; false without room. */
+/** Makes room for `byteCount` more bytes; returns false if there is none. */
 export function makeRoom(group: Group, byteCount: u32): bool {
   const needed = <u64>group.length + byteCount + paddingBytes;
   if (needed <= group.capacity) return true;
-  // Twice as much as is needed: so moving takes linear time.
+  // Twice the size needed, so that moving takes linear time.
   const start: usize = needed > 1 << 29 ? 0 : reserveTable((<usize>needed) << 1);
   if (start === 0) return false;
   memory.copy(start, group.start, group.length);
@@ -159,7 +159,7 @@ export function makeRoom(group: Group, byteCount: u32): bool {
   return true;
 }
 
-/** Begins to give out what is certain of the text that is there; false if that is nothing yet. */
+/** Begins to give out the certain part of the text; returns false if nothing is certain yet. */
 export function beginItems(group: Group, atEnd: bool): bool {
   const hasEdge = group.edges.next < group.edges.count;
   if (!atEnd && !hasEdge && sureEndOf(group) < group.searchPos + group.search.longestBytes) return false;
@@ -171,7 +171,7 @@ function sureEndOf(group: Group): i32 {
   return group.length - (group.search.longestBytes - 1 + (group.looksAround ? contextBytes : 0));
 }
 
-/** Gives out the text up to the next token, and that token: true; or what is certain of the text without one: false. */
+/** Gives out the text up to the next token, and that token, and returns true; or the certain text without a token: false. */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
   const done = group.isSkipping ? skipSpace(group, atEnd) : group.done;
@@ -240,7 +240,7 @@ function counts(group: Group, flags: u32, pos: i32, end: i32): bool {
   return !isWordCharacter(group, characterAfter(start + end, start + group.length));
 }
 
-/** Whether it is in `\w` of Rust's `regex`. */
+/** Whether the character is in `\w` of Rust's `regex`. */
 function isWordCharacter(group: Group, character: i32): bool {
   if (character === noCharacter) return false;
   const ranges = wordsOf(group.description);
@@ -254,7 +254,7 @@ function isWordCharacter(group: Group, character: i32): bool {
   return low > 0 && <u32>character <= load<u32>(ranges + ((low - 1) << 3), 4);
 }
 
-/** Position after the white space from `done` on. Skipping is over where its end has come. */
+/** Position after the white space from `done` on. Skipping ends when the end of the white space is known. */
 function skipSpace(group: Group, atEnd: bool): i32 {
   const stop = group.start + group.length;
   let pos = group.start + group.done;

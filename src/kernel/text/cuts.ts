@@ -7,7 +7,7 @@ import { characterSize } from "./utf8";
  *
  * Definition. A part begins and ends where a token of the text does, moved to a whole character, and out of a stretch that
  * normalization changes as a whole. It has N tokens of the text if its own ids are at most N, else as many fewer as it takes.
- * If not even its first token fits, it has as many characters as fit; then a changed stretch may be parted, too.
+ * If not even its first token fits, it has as many characters as fit; then a changed stretch may be divided, too.
  *
  * Why a part is encoded to be counted: it may have more ids than it has tokens of the text. "it'll" is "it", "'l" and "l", and
  * "it'l" is "it", "'" and "l". Cut off from the letter after it, a `single_word` token may begin to count. The host encodes
@@ -16,7 +16,7 @@ import { characterSize } from "./utf8";
  * Why the work is bounded: an attempt costs as much as its part is long. So after some edges that do not fit, the distance doubles
  * from one to the next, and the part that fits then is made longer by halves of the last distance.
  *
- * Positions are bytes of the text. Tokens are numbered as they are in it.
+ * Positions are bytes of the text. Tokens are numbered in their order.
  */
 let idsMax: u32 = 0;
 let wayOfEdges: u32 = 0;

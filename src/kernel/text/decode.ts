@@ -1,13 +1,13 @@
 import { layOutTextModule, reserveTable } from "../regions";
 
 /**
- * Ids to bytes: the tokens of the ids end to end. The module has a memory of its own for it.
+ * Decodes ids to bytes: their tokens, end to end. The module has a memory of its own for this.
  *
  *   ARRAY    TYPE   LENGTH        MEANING
  *   starts   u32    idLimit + 1   token id is tokens[starts[id] .. starts[id + 1]); empty for an id without a token
  *   tokens   u8     starts[idLimit]
  *   ids      u32    idsMax        the ids of a call
- *   output   u8     outputBytes   their bytes, or as many of them as fit
+ *   output   u8     outputBytes   their bytes, as many as fit
  *
  * Tokens are copied eight bytes at a time: eight bytes more may be read after `tokens`, and written after `output`.
  */
@@ -17,14 +17,14 @@ let ids: usize = 0;
 let output: usize = 0;
 export let idLimit: u32 = 0;
 let outputBytes: u32 = 0;
-/** Ids of the last call that have a token, or that fitted. */
+/** The number of ids of the last call that have a token, or that fitted. */
 let takenCount: u32 = 0;
 
 const idsMax: u32 = isSmallScale ? 3 : 1 << 14;
 const usualOutputBytes: u32 = isSmallScale ? 8 : 1 << 17;
 const slackBytes: u32 = 8;
 
-/** Makes room for ids below `limit` with `byteCount` bytes of tokens, `longestBytes` at most each; false without room. */
+/** Makes room for ids below `limit` whose tokens have `byteCount` bytes, each at most `longestBytes`; false if there is none. */
 export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
   if (!layOutTextModule()) return false;
   idLimit = limit;
@@ -64,7 +64,7 @@ export function takenIds(): u32 {
   return takenCount;
 }
 
-/** Returns how many bytes the first `count` ids have, or those before the first one without a token. */
+/** Returns the number of bytes of the first `count` ids, or of those before the first one without a token. */
 export function measureIds(count: u32): f64 {
   let byteCount: u64 = 0;
   let i: u32 = 0;

@@ -2,7 +2,7 @@
  * How a text is cut into sections, as JavaScript describes it (`describeSections` of src/text/cutting.ts). An image keeps it, too.
  *
  *   OFFSET   TYPE            MEANING
- *   0        u32             added tokens that are found in the text as it is given (early)
+ *   0        u32             added tokens that are found in the given text (early)
  *   4        u32             added tokens that are found in the normalized text between them (late)
  *   8        u32             bytes of their contents
  *   12       u32             ranges of word characters; 0 if no token is a single word
@@ -18,7 +18,7 @@ const headBytes: usize = 24;
 export const prefixSpaceFlag: u32 = 1;
 export const linewiseFlag: u32 = 2;
 
-/** Whether the sizes that a description of `byteCount` bytes states are its own, and each token is in its contents. */
+/** Whether the sizes that a description of `byteCount` bytes states fit it, and each token is in its contents. */
 export function isDescription(description: usize, byteCount: usize): bool {
   if (byteCount < headBytes) return false;
   const tokens = <u64>load<u32>(description) + load<u32>(description, 4);

@@ -2,10 +2,10 @@ import { reserveTable } from "../regions";
 
 /**
  * The edges between the segments of a text. Added tokens are found within a segment only, and special tokens stay text in those
- * that are not trusted: other people's texts. All else of a text goes on across its edges.
+ * that are not trusted: other people's texts. Everything else in a text ignores edges.
  *
  * A list of u32[2], ascending: a position, and whether special tokens stay text from there to the next edge. The edges before
- * `first` were handed on, and those before `next` were passed by the search.
+ * `first` were passed on, and the search has passed those before `next`.
  */
 @unmanaged
 export class Edges {
@@ -19,7 +19,7 @@ export class Edges {
 const edgeBytes: u32 = 8;
 const leastCapacity: u32 = isSmallScale ? 2 : 32;
 
-/** An empty list; null without room. */
+/** Makes an empty list; null if there is no room. */
 export function newEdges(): Edges | null {
   const address = reserveTable(offsetof<Edges>());
   if (address === 0) return null;

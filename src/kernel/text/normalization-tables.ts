@@ -2,20 +2,20 @@ import { fixedEnd, keepUpTo, reserveTable, reserveTo } from "../regions";
 import { changeWords, normalizationData } from "./normalization-data";
 
 /**
- * What a normalization does to characters: Unicode's properties, unpacked for the steps that it has.
+ * The effect of a normalization on characters: Unicode's properties, unpacked for its steps.
  *
  *   ARRAY        TYPE       LENGTH         MEANING
- *   targets      u32        targetMax      the code points of the entry that is read
+ *   targets      u32        targetMax      the code points of the current entry
  *   tries        u16        trieLength     for each of four tries: the block of each 128 code points
- *   changes      u32        changeWords    what characters become: how many code points, and these; word 0 is not used
+ *   changes      u32        changeWords    replacements of characters: the number of code points, then these; word 0 is unused
  *   pairs        u32[3]     pairSlots      (first, second, composed), by a hash of the first two; composed 0: the slot is empty
  *   blocks       u16[128]                  values of the tries; block 0 has zeros. Each other block belongs to one trie
  *
  *   TRIE         VALUE OF A CODE POINT
  *   facts        the combining class as a number in the order of classes, from 1 on; 0: a starter. Bits 8 to 11 are below
  *   canonical    index in `changes` of its full canonical decomposition, or 0
- *   compatible   likewise of its full compatibility decomposition, where that is another one
- *   lower        likewise of its lower case, but for ASCII
+ *   compatible   likewise of its full compatibility decomposition, if it is different
+ *   lower        likewise of its lower case, except for ASCII
  *
  * Syllables of Hangul follow the formula of the Unicode Standard, section 3.12. They are only in `facts`.
  *
@@ -37,11 +37,11 @@ export const nfkd: u32 = 3;
 export const lowercase: u32 = 4;
 
 export const classMask: u32 = 0xff;
-/** Some step changes the character, even if it is alone. */
+/** Some step changes the character, even alone. */
 export const changesBit: u32 = 1 << 8;
 /** It may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
-/** Something may reach across its start: it is a mark, or joins, or becomes something that begins with such a character. */
+/** A step may reach across its start: it is a mark, or joins, or becomes text that begins with such a character. */
 export const noBoundaryBit: u32 = 1 << 10;
 /** It has a decomposition or a lower case of its own, which some step may use. */
 export const decomposesBit: u32 = 1 << 11;
@@ -76,7 +76,7 @@ let blockCount: u32 = 1;
 /** Whether a step makes lower case of the text. */
 export let lowers: bool = false;
 
-/** Unpacks what `count` steps need, a byte each, which stay. False without room. */
+/** Unpacks the tables for `count` steps, a byte each, which must remain. Returns false if there is no room. */
 export function makeTables(steps: usize, count: u32): bool {
   stepsStart = steps;
   targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
@@ -114,7 +114,7 @@ export function factsOf(codePoint: u32): u32 {
   return lookUp(facts, codePoint);
 }
 
-/** Where the full decomposition or the lower case of a character is: its length, and its code points; 0 if it has none. */
+/** The address of the full decomposition or lower case of a character: its length, then its code points; 0 if it has none. */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
   if (step === lowercase) index = lookUp(lower, codePoint);
@@ -134,7 +134,7 @@ export function isSyllable(syllable: u32): bool {
   return syllable < syllableCount;
 }
 
-/** Writes the two or three letters of a syllable. Returns how many. */
+/** Writes the two or three letters of a syllable. Returns their number. */
 export function writeLetters(syllable: u32, to: usize): u32 {
   const trailing = syllable % trailingCount;
   store<u32>(to, firstLeading + syllable / (vowelCount * trailingCount));
@@ -173,7 +173,7 @@ function lookUp(trie: usize, codePoint: u32): u32 {
   return load<u16>(blocks + block * blockBytes + ((codePoint & 127) << 1));
 }
 
-/** The address of a value in a block of its own; 0 without room. */
+/** The address of a value in a block of its own; 0 if there is no room. */
 function ownValue(trie: usize, codePoint: u32): usize {
   const entry = trie + ((codePoint >> 7) << 1);
   if (load<u16>(entry) === 0) {
@@ -184,7 +184,7 @@ function ownValue(trie: usize, codePoint: u32): usize {
   return blocks + <u32>load<u16>(entry) * blockBytes + ((codePoint & 127) << 1);
 }
 
-/** Adds bits to the facts about `count` characters; false without room. */
+/** Adds bits to the facts about `count` characters; returns false if there is no room. */
 function setBits(codePoint: u32, count: u32, bits: u32): bool {
   for (const end = codePoint + count; codePoint < end; codePoint++) {
     const at = ownValue(facts, codePoint);
@@ -218,11 +218,11 @@ function readClasses(): bool {
   return true;
 }
 
-/** The entry of a list of changes that was read last; its code points are `targets`. */
+/** The last entry read of a list of changes; its code points are `targets`. */
 let codePoint: u32 = 0;
 let targetCount: u32 = 0;
 let staysInNfc: bool = false;
-/** How many entries are left, how many of them equal this one, and where that begins. */
+/** The number of entries left, how many of them equal this one, and where it begins. */
 let entriesLeft: u32 = 0;
 let repeatsLeft: u32 = 0;
 let gap: u32 = 0;
@@ -262,7 +262,7 @@ function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
-  // A primary composite is composed of its last character and of what all before it are composed to, so short ones come first.
+  // A primary composite is composed of its last character and the composite of all before it, so short ones come first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {
@@ -318,7 +318,7 @@ function markBoundaries(): void {
   }
 }
 
-/** Without a step that composes, a character that may join is as good as any other. */
+/** Without a step that composes, a character that may join is like any other. */
 function clearJoins(): void {
   for (let row: u32 = 0; row < trieLength; row++) {
     if (load<u16>(facts + (row << 1)) === 0) continue;

@@ -27,15 +27,15 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *
  *   REGION   CONTENT
  *   input    [pendingStart, inputEnd): text that is not given out yet
- *   log      u32[4] for each stretch of the last call that has changed, if a log is kept: where it begins and ends in the
- *            input, and in the output, in bytes from the beginning of the text
- *   output   [outputStart, outputEnd), after all tables: what the last call gives, until something else takes the memory.
- *            Where nothing has changed it is in the input
+ *   log      u32[4] for each changed stretch of the last call, if a log is kept: where it begins and ends in the input
+ *            and in the output, in bytes from the beginning of the text
+ *   output   [outputStart, outputEnd), after all tables: the result of the last call, until something else takes the memory.
+ *            If nothing has changed, the result is in the input
  *   work     after the output, while a stretch is worked on: its characters as u32, with the combining class in bits 24 to 31;
- *            what a step makes of them; room for sorting
+ *            the result of a step; room for sorting
  *
  * Definitions. A *starter* has combining class 0. A character has a *boundary* before it if it is a starter, is not composed
- * with anything before it, and becomes nothing that begins with a character for which that is false. A *stretch* is the text
+ * with anything before it, and does not become text that begins with a character for which that is false. A *stretch* is the text
  * between two boundaries. Bytes that are not UTF-8 stay, and are stretches of their own.
  *
  * Why a stretch can be normalized alone (UAX #15, section 9.1, and UAX #44 on Canonical_Combining_Class): reordering moves
@@ -45,8 +45,8 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *
  * Why most stretches need no work (UAX #15, section 9, "Detecting Normalization Forms"): a text is in its normal form if no
  * character changes alone, no class is lower than that of the mark before it, and no character may join (quick check NO or
- * MAYBE). One that may join stays all the same if it has no composite with the last starter, or if a character between them
- * blocks it; this is asked only of starters that have no decomposition, so that the last starter is what NFC would have there.
+ * MAYBE). One that may join also stays if it has no composite with the last starter, or if a character between them
+ * blocks it; this is checked only for starters that have no decomposition, so that the last starter is what NFC would have there.
  *
  * Work is linear: the scan continues where it stopped when more text comes, and marks are sorted by counting their classes.
  */
@@ -60,7 +60,7 @@ let keepsLog: bool = false;
 let outputStart: usize = 0;
 let outputEnd: usize = 0;
 let stepCount: u32 = 0;
-/** Bytes of the text before `pendingStart`, and what was given out for them. */
+/** Bytes of the text before `pendingStart`, and of the output for them. */
 let bytesTaken: u32 = 0;
 let bytesGiven: u32 = 0;
 
@@ -73,21 +73,21 @@ let lastClass: u32 = 0;
 let starter: i32 = -1;
 let starterFacts: u32 = 0;
 
-/** Input that is there is given out up to here. */
+/** The input is given out up to here. */
 let copiedTo: usize = 0;
 
-/** What it needs of memory at first: room for pieces of this size. */
+/** The memory needed at first: room for pieces of this size. */
 const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { factsOf };
 
-/** Makes the tables for the steps, a byte each, which stay. False without room. */
+/** Makes the tables for the steps, a byte each, which must remain. Returns false if there is no room. */
 export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
   return makeTables(steps, count) && resize(leastCapacity);
 }
 
-/** A text begins; what came before is forgotten. `logs`: a log of changes is kept. */
+/** Begins a text and forgets the previous one. `logs`: a log of changes is kept. */
 export function openNormalization(logs: bool): void {
   keepsLog = logs;
   reset();
@@ -97,14 +97,14 @@ export function openNormalization(logs: bool): void {
 export function inputAddress(byteCount: u32): usize {
   if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
-    // Twice the room that is needed: so moving takes linear time.
+    // Twice the room needed, so that moving takes linear time.
     const wanted = (<u64>(inputEnd - inputStart) + byteCount) << 1;
     if (wanted > inputCapacity && !resize(wanted)) return 0;
   }
   return inputEnd;
 }
 
-/** Takes `byteCount` bytes, which are written, and the end of the text. The number of bytes that are given out, or -1 without room. */
+/** Takes `byteCount` written bytes, and the end of the text. Returns the number of bytes given out, or -1 if there is no room. */
 export function normalize(byteCount: u32, endsText: bool): i32 {
   inputEnd += byteCount;
   copiedTo = pendingStart;
@@ -133,12 +133,12 @@ export function normalize(byteCount: u32, endsText: bool): i32 {
 
 let resultAddress: usize = 0;
 
-/** Where the bytes are that the last call gave. */
+/** The address of the bytes of the last call. */
 export function normalizedAddress(): usize {
   return resultAddress;
 }
 
-/** From now on tables are reserved after what the last call gave. */
+/** Reserves further tables after the output of the last call. */
 export function keepNormalized(): void {
   keepUpTo(outputEnd);
 }
@@ -152,7 +152,7 @@ export function logAddress(): usize {
   return logStart;
 }
 
-/** How many stretches have changed in the last call. */
+/** The number of changed stretches in the last call. */
 export function loggedCount(): u32 {
   return <u32>((logEnd - logStart) >> 4);
 }
@@ -163,7 +163,7 @@ function reset(): void {
   beginStretch(inputStart);
 }
 
-/** The text up to `pos` has a boundary there. */
+/** Notes that the text has a boundary at `pos`. */
 function beginStretch(pos: usize): void {
   boundary = pos;
   mayChange = false;
@@ -171,7 +171,7 @@ function beginStretch(pos: usize): void {
   starter = -1;
 }
 
-/** Moves what is pending to the front of the input. */
+/** Moves the pending text to the front of the input. */
 function moveInput(): void {
   const distance = pendingStart - inputStart;
   memory.copy(inputStart, pendingStart, inputEnd - pendingStart);
@@ -181,10 +181,10 @@ function moveInput(): void {
   boundary -= distance;
 }
 
-/** Gives the input this capacity, or leaves it as it is and returns false without room. Log and output are empty. */
+/** Gives the input this capacity, or returns false if there is no room. Log and output are empty. */
 function resize(capacity: u64): bool {
   const rounded = (capacity + 63) & ~63;
-  // A stretch that is logged has two bytes or more. Memory that is never written costs nothing.
+  // A logged stretch has two bytes or more. Memory that is never written costs nothing.
   const start: usize = rounded > 1 << 28 ? 0 : reserveTable(<usize>(9 * rounded + 64));
   if (start === 0) return false;
   memory.copy(start, pendingStart, inputEnd - pendingStart);
@@ -239,7 +239,7 @@ function scan(endsText: bool): bool {
   return true;
 }
 
-/** Finds out whether a character without a boundary before it stays where it is, after text that stays. */
+/** Whether a character without a boundary before it stays unchanged, after unchanged text. */
 function lookBack(codePoint: u32, facts: u32): void {
   const combiningClass = facts & classMask;
   if ((facts & changesBit) !== 0 || (combiningClass !== 0 && lastClass > combiningClass)) {
@@ -278,7 +278,7 @@ function changeStretch(end: usize): bool {
   }
   const from = outputEnd;
   if (!reserveTo(<u64>from + 4 * <u64>count + 4)) return false;
-  // A character has four bytes at most, so that none is written over before it is read.
+  // A character has at most four bytes, so none is overwritten before it is read.
   for (let at = work, workEnd = work + (count << 2); at < workEnd; at += 4)
     outputEnd += putCharacter(outputEnd, load<u32>(at) & 0x1fffff);
   if (keepsLog) logChange(start, end, from);
@@ -299,7 +299,7 @@ function logChange(start: usize, end: usize, from: usize): void {
   logEnd += 16;
 }
 
-/** Appends input that does not change, but for the case of ASCII, from `copiedTo` up to `end`. */
+/** Appends input that does not change, except for the case of ASCII, from `copiedTo` up to `end`. */
 function copyTo(end: usize): bool {
   const size = end - copiedTo;
   if (!reserveTo(<u64>outputEnd + size + 8)) return false;
@@ -330,7 +330,7 @@ function lowerAscii(pos: usize, end: usize): void {
   }
 }
 
-/** Replaces the characters at `work` by what a step makes of them. Returns how many they are, or -1 without room. */
+/** Applies a step to the characters at `work`. Returns their new number, or -1 if there is no room. */
 function takeStep(step: u32, work: usize, count: u32): i32 {
   const to = work + (count << 2);
   const made = writeChanged(step, work, to, count);
@@ -344,7 +344,7 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
   return <i32>madeCount;
 }
 
-/** Writes the lower case, or the decomposition with the class of each character. Returns how many characters, or -1 without room. */
+/** Writes the lower case, or the decomposition and each character's class. Returns the number of characters, or -1 without room. */
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
   const start = to;
@@ -352,7 +352,7 @@ function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   for (; from < fromEnd; from += 4) {
     pollAtStep(<u32>((fromEnd - from) >> 2));
     const codePoint = load<u32>(from) & 0x1fffff;
-    // A character becomes 18 at most; asked for many at once.
+    // A character becomes at most 18; room is requested for many at once.
     if (<u64>to + 4 * 18 > roomEnd) {
       roomEnd = <u64>to + 4 * 18 + 2 * <u64>(fromEnd - from);
       if (!reserveTo(roomEnd)) return -1;
@@ -407,7 +407,7 @@ function insertMarks(start: usize, end: usize): void {
   }
 }
 
-/** Sorts by counting: how many marks each class has says where its first one goes. `room` is free memory. */
+/** Sorts by counting: the number of marks of each class determines where its first one goes. `room` is free memory. */
 function countMarks(start: usize, end: usize, room: usize): bool {
   const classes: usize = 256;
   const copy = room + 4 * classes;

@@ -9,7 +9,7 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  * Definitions. In *bytes*, tokens follow each other without gaps, and each is as long as its own bytes, with three exceptions.
  * An added token has the bytes of the text where it was found, with the white space that it takes. A space that was put before a
  * section is not in the text. A position inside a stretch that was normalized is inside that stretch, in proportion. In
- * *characters*, as HF has it, a token has each character of which it has a byte, less the spaces that the post-processor trims.
+ * *characters*, as HF has it, a token has each character that it has a byte of, except the spaces that the post-processor trims.
  *
  * Why that is right: the ids spell the sections of the text if each byte has a token, so the sizes of the tokens before a token add
  * up to its position in them. Sections and text differ in the noted places only, and by a constant between two of them. The host
@@ -18,9 +18,9 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
  *   ARRAY    TYPE     LENGTH        MEANING
- *   notes    u32[4]   noteCount     the events of the text (sections.ts) but for those that are text or an end. Except for changes,
- *                                   the last number is the index of the next id. In the end: u32[2] for each change, where it
- *                                   begins and ends
+ *   notes    u32[4]   noteCount     the events of the text (sections.ts) except texts and ends. Except for changes, the last
+ *                                   number is the index of the next id. At the end: u32[2] for each change, where it begins
+ *                                   and ends
  *   starts   u32      idCount + 1   where each token begins, in bytes, and where the last one ends
  *   spans    u32[2]   idsMax        where each token of the last call begins and ends
  *   text     u8       byteCount     the text, or its beginning
@@ -43,7 +43,7 @@ let changeStart: u32 = 0;
 let changeEnd: u32 = 0;
 let changeTo: u32 = 0;
 let changeToEnd: u32 = 0;
-/** How many ids have been placed; how many characters begin before byte `counted`. */
+/** The number of ids placed; the number of characters that begin before byte `counted`. */
 let placedCount: u32 = 0;
 let counted: u32 = 0;
 let characters: u32 = 0;
@@ -194,7 +194,7 @@ function countTo(end: u32): void {
   for (; counted < end; counted++) characters += u32((load<u8>(text + counted) & 0xc0) !== 0x80);
 }
 
-/** Spaces of a token as it is spelled, at its start and at its end; if there is nothing else, both are their number. */
+/** Spaces at the start and at the end of a token's spelling; if it is all spaces, both are their number. */
 let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 

@@ -10,12 +10,12 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  * settles an end there by reading the character at the place, and continues as from the start of a document; and if no added
  * token can have bytes on both sides of it, or begin at it.
  *
- * Why a place is certain though the text before it is unknown: the automaton runs in every state at once, so its states include the
- * right one. Which tokens are found depends on what comes before, but each is an occurrence of a token, and no place inside
- * occurrences is taken; after them, every state is possible again. That holds, too, after characters that the automaton sees
+ * Why a place is certain although the text before it is unknown: the automaton runs in every state at once, so its states include
+ * the right one. Which tokens are found depends on what comes before, but each is an occurrence of a token, and no place inside
+ * an occurrence is used; after them, every state is possible again. That holds, too, after characters that the automaton sees
  * differently according to what follows (src/kernel/scan/annotate.ts).
  *
- * What follows from it, for a text that is edited: text before a safe cut has the same ids whatever comes after the character at
+ * It follows for a text that is edited: text before a safe cut has the same ids whatever comes after the character at
  * the cut and the longest token from there on; text after it has the same ids whatever comes before.
  *
  *   ARRAY     TYPE   LENGTH       MEANING

@@ -39,12 +39,12 @@ import {
 } from "./normalize";
 
 /**
- * Cuts a text that arrives in pieces into sections, as HF does, in this order: early added tokens are found in the text as it is
- * given; the text between them is normalized; late ones are found in that; a space is put before what is left. A *section* is
- * the text between two added tokens, as the pattern cuts it. What a tokenizer does not need is left out.
+ * Cuts a text that arrives in pieces into sections, as HF does, in this order: early added tokens are found in the given
+ * text; the text between them is normalized; late ones are found in that; a space is put before the rest. A *section* is
+ * the text between two added tokens, as the pattern cuts it. Steps that a tokenizer does not need are left out.
  *
- * A text may come in segments (edges.ts). Where one ends in the text is known; in the normalized text an edge is where what is before
- * it and what is after it meet. A stretch that was normalized as a whole, with text of two segments, is in none that is trusted.
+ * A text may come in segments (edges.ts). Their edges in the text are known. In the normalized text, an edge is where the text before
+ * it and the text after it meet. A stretch that was normalized as a whole, with text of two segments, is in no trusted one.
  *
  * The calls are `beginSections` and `useSections` once, `openText` before a text whose flags differ from those of the text
  * before or that has segments, then `pieceAddress` and `takePiece` for each piece, and `endSegment` after the last one of a segment;
@@ -52,11 +52,11 @@ import {
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
- *   1 end                                     of a section that has bytes
- *   2 token     id, size, address             an added token, with white space before it that it takes
- *   3 stripped  size, address                 white space after the last token, which that takes
+ *   1 end                                     the end of a section that has bytes
+ *   2 token     id, size, address             an added token, with white space before it that it consumes
+ *   3 stripped  size, address                 white space after the last token, which consumes it
  *   4 space                                   a space is put here, which is not in the text
- *   5 change    start, end, new size          bytes [start, end) of the text are normalized to this many others; if asked for
+ *   5 change    start, end, new size          bytes [start, end) of the text are normalized to this many others; if requested
  *
  * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until the next
  * call. The regions of the memory, in the order of their first use, are the description, the tables of the search and of the
@@ -76,9 +76,9 @@ const notesChanges: u32 = 2;
 const comesInSegments: u32 = 4;
 
 let description: usize = 0;
-/** Its buffer is where pieces are put. */
+/** Its buffer receives the pieces. */
 let early: Group = changetype<Group>(0);
-/** Its buffer is where sections are, if anything is done before. */
+/** Its buffer has the sections, if they are not in `early`. */
 let late: Group = changetype<Group>(0);
 let normalizes: bool = false;
 let addsSpace: bool = false;
@@ -87,19 +87,19 @@ let isLinewise: bool = false;
 let usesLate: bool = false;
 /** Position in the text of the first byte of `early`. */
 let textBase: u32 = 0;
-/** Position in the text of what is being normalized, if something of it has come. */
+/** Position in the text of the part that is being normalized, if some of it has come. */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
-/** Late tokens are found within segments. */
+/** Whether late tokens are searched within segments. */
 let hasLateEdges: bool = false;
-/** Edges in what is being normalized, as positions in that. How much of it has come; how much was given out, and of how much of it. */
+/** Edges in the text that is being normalized, as positions in it; its size so far; the bytes given out, and those they came from. */
 let waitingEdges: Edges = changetype<Edges>(0);
 let inputBytes: i32 = 0;
 let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
-/** Something of this section has been given out. */
+/** Whether some of this section has been given out. */
 let hasBytes: bool = false;
-/** The section, or the line, has its space. */
+/** Whether the section, or the line, already has its space. */
 let isInside: bool = false;
 
 let eventsStart: usize = 0;
@@ -114,7 +114,7 @@ export function beginSections(byteCount: u32): usize {
   return description;
 }
 
-/** Sets everything up. 1: it is; 0: there is no room; -1: that is no description. */
+/** Sets everything up. Returns 1 when done, 0 if there is no room, -1 if it is not a description. */
 export function useSections(byteCount: u32): i32 {
   if (!isDescription(description, byteCount)) return -1;
   const records = recordsOf(description);
@@ -138,8 +138,8 @@ export function useSections(byteCount: u32): i32 {
 }
 
 /**
- * A text begins; what came before is forgotten. 1: special tokens stay text, in its first segment if it has several. 2: changes are
- * noted. 4: it comes in segments.
+ * Begins a text and forgets the previous one. Flags: 1: special tokens stay text, in its first segment if it has several; 2: changes
+ * are noted; 4: it comes in segments.
  */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
@@ -164,14 +164,14 @@ export function pieceAddress(byteCount: u32): usize {
   return early.start + early.length;
 }
 
-/** A segment of the text ends, and another begins, in which special tokens stay text or not. False without room. */
+/** Ends a segment of the text and begins another, in which special tokens stay text or not. False if there is no room. */
 export function endSegment(keepsSpecial: bool): bool {
   return addEdge(early.edges, early.length, u32(keepsSpecial));
 }
 
 /**
- * Takes `byteCount` bytes, which are written. `end`: 0: more comes; 1: the text ends; 2: the part of it ends that was cut off at
- * a safe cut, and the caller ends the section. Returns how many events there are, or -1 without room.
+ * Takes `byteCount` written bytes. `end`: 0: more follows; 1: the text ends; 2: a part ends that was cut at a safe cut, and the
+ * caller ends the section. Returns the number of events, or -1 if there is no room.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;
@@ -198,7 +198,7 @@ export function waitingBytes(): u32 {
   return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
 }
 
-/** The most memory that they need: to put a run of marks in order takes 16 times its size. */
+/** The most memory that they need: sorting a run of marks takes 16 times its size. */
 export function waitingNeed(): f64 {
   return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
 }
@@ -323,7 +323,7 @@ function takeNormalized(address: usize, size: u32): bool {
   return giveText(to, size);
 }
 
-/** If the buffer grows, it must not be where the normalized text is. */
+/** If the buffer grows, it must not overwrite the normalized text. */
 function keepNormalizedFor(size: u32): void {
   if (<usize>late.length + size + 64 > late.capacity) keepNormalized();
 }
@@ -341,7 +341,7 @@ function takeLate(atEnd: bool): bool {
   return true;
 }
 
-/** The section that is given out ends. */
+/** Ends the section that is given out. */
 function endGiven(ends: bool): bool {
   const isNoted = ends && hasBytes;
   hasBytes = isInside = false;
@@ -368,7 +368,7 @@ function giveText(address: usize, size: u32): bool {
   return true;
 }
 
-/** Text that follows text is one event with it. */
+/** Adjacent texts are one event. */
 function noteText(address: usize, size: u32): bool {
   const offset = <u32>(address - sectionBytes());
   if (eventsSize > 0) {
@@ -391,7 +391,7 @@ function noteToken(group: Group): bool {
   return note(tokenEvent, idOfToken(group.search, group.token), size, <u32>(group.start + group.to));
 }
 
-/** Notes an event; false without room. */
+/** Notes an event; returns false if there is no room. */
 function note(kind: u32, a: u32, b: u32, c: u32): bool {
   if (eventsSize === eventsCapacity) {
     keepNormalized();

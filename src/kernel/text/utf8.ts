@@ -12,7 +12,7 @@ export function characterSize(pos: usize, stop: usize): usize {
   return pos + 4 <= stop && (load<u8>(pos, 3) & 0xc0) === 0x80 ? 4 : 0;
 }
 
-/** Whether a character of three or four bytes may go on so: it is not overlong, no surrogate, and not beyond the last plane. */
+/** Whether a character of three or four bytes may continue with this byte: not overlong, no surrogate, within the last plane. */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;
   if (lead === 0xed) return second - 0x80 < 0x20;
@@ -64,7 +64,7 @@ export function putCharacter(to: usize, codePoint: u32): usize {
   return 4;
 }
 
-/** What `before` and `after` say where there is no valid character. */
+/** The result of `before` and `after` without a valid character. */
 export const noCharacter: i32 = -1;
 
 /** The character at `pos` of bytes that end at `stop`, or `noCharacter`. */
@@ -81,7 +81,7 @@ export function characterBefore(start: usize, end: usize): i32 {
   return size === 0 || pos + size !== end ? noCharacter : <i32>codePointAt(pos, size);
 }
 
-/** The size in UTF-8. */
+/** The size of a character in UTF-8. */
 export function sizeOf(codePoint: i32): u32 {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }

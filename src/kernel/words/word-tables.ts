@@ -267,8 +267,7 @@ export function beginList(): void {
 }
 
 /**
- * Lists words: their bytes, their starts, of which the first is `firstStart`, and their counts. Returns their number, 0 at the
- * end.
+ * Lists words: their bytes, their starts (the first is `firstStart`) and their counts. Returns their number, 0 at the end.
  */
 export function listWords(firstStart: u32): u32 {
   listedBytesAt = listedStart;

@@ -15,7 +15,7 @@ import { bytesOf, isBegun, isWhole, naiveMayJoin } from "./naive-whole-character
 
 const { exports } = createKernel();
 const stateOf = (bytes: string) =>
-  bytesOf(bytes).reduce((state, byte) => exports.stateBehindByte(state, byte), exports.stateBeforeBytes());
+  bytesOf(bytes).reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 
 test("the state after any bytes is whole, begun, a tail byte or stray, by Unicode's table", () => {
   const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
