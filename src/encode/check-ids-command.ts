@@ -13,17 +13,17 @@ import {
 import { checkIdsOptions } from "./encode-options.ts";
 import { findIdFiles } from "./ids-command.ts";
 
-/** A place in a document with ids that are not canonical. */
+/** A place in a document where ids are not canonical. */
 type FoundPlace = NoncanonicalPlace & { readonly path: string; readonly document: number };
 
 type Counts = { idCount: number; documentCount: number; noncanonicalCount: number };
 
-/** The number of places listed; all documents are counted. */
+/** The maximum number of places that are listed. The counts include all documents. */
 const placesMax = 1000;
 const shownPlaces = 10;
 const shownTokens = 8;
 
-/** `bpe ids check`: checks whether ids equal those of encoding their text. */
+/** `bpe ids check`: checks whether ids are those that encoding their text gives. */
 export async function runCheckIds({ files, options }: Invocation, output: Output): Promise<void> {
   const asked = readTyped(checkIdsOptions, options);
   const inputs = findIdFiles(files);
@@ -56,10 +56,10 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   );
 }
 
-/** Receives the documents of a file, and splits them after the id that ends documents. */
+/** Receives the ids of a file's documents. A document also ends after the id that ends documents. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
-  /** Whether the id that ends documents was the last one. */
+  /** Whether the last id was the one that ends documents. */
   private hasEnded = false;
   private document = 0;
 
@@ -80,7 +80,8 @@ class CheckedDocuments {
     for (let start = 0; start < count; ) {
       const at = this.endId === undefined ? -1 : ids.indexOf(this.endId, start);
       const end = at < 0 ? count : at + 1;
-      // If special tokens are text, the final one was not in the encoded text.
+      // If special tokens are text, the id that ends documents was added after encoding, so it is not
+      // checked.
       const isText = at < 0 || !this.parts.specialTokensAsText;
       this.check.take(ids.subarray(start, isText ? end : at));
       if (at >= 0) this.finishDocument();
@@ -126,7 +127,7 @@ const resultOf = (
   };
 };
 
-/** Lists the first places, for people. */
+/** Describes the first places, for people to read. */
 function linesOf(
   { noncanonicalCount }: Counts,
   places: readonly FoundPlace[],

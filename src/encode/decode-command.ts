@@ -18,10 +18,10 @@ function* idsOf({ read }: FormattedIds) {
   for (const { ids } of read()) yield ids;
 }
 
-/** Most bytes decoded at a time: a token may have any length, and every id may refer to it. */
+/** The maximum number of bytes decoded at a time: a token may have any length, and every id may be that token. */
 const sliceBytesMax = 1 << 22;
 
-/** `bpe decode`: converts ids to bytes as they are read. */
+/** `bpe decode`: writes the bytes of ids while the ids are read. */
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(decodeOptions, invocation.options);

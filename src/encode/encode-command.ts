@@ -37,7 +37,7 @@ import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLoc
 /** `bpe encode`: writes the ids of all inputs, in order, to one file or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  // 1. Refuse mistakes that the options alone reveal, before reading anything.
+  // 1. Refuse mistakes that the options alone reveal, before anything is read.
   const asked = readTyped(encodeOptions, invocation.options);
   const { output: path, ranges: plan, appendToken } = asked;
   const tokenizer = tokenizerOf(asked);
@@ -56,13 +56,13 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const named =
     plan === undefined ? findFiles(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
-  // 3. Start threads while the tokenizer is loaded. The size of planned ranges is known only with it.
+  // 3. Start threads while the tokenizer is loaded. The size of planned ranges is known only after that.
   const budget = new MemoryBudget(asked.memoryLimit);
   const threadCountFor = encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(expectedTextBytes(named.inputs)) : 1;
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
-    // The decoding table is needed for the id type of some formats, and for the tokenizer's fingerprint in
+    // The table of tokens is needed for the id type of some formats, and for the tokenizer's fingerprint in
     // the manifest of shards.
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
     const parts = await openTokenizer(tokenizer, isDecoded, output);
@@ -116,7 +116,7 @@ function summarize(
   const { fileCount, documentCount, formerFileCount = 0 } = encoded as Partial<EncodedFiles>;
   output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
-  // The summary counts ids from earlier, resumed runs as well.
+  // The summary also counts the ids of runs that this run resumed.
   const did =
     formerFileCount > 0
       ? `resumed: read ${formatBytes(textBytes)} more, ${countNoun(idCount, "id")} in all`
@@ -142,7 +142,7 @@ function summarize(
   );
 }
 
-/** Returns the summary of files that store documents, or of several files. */
+/** Returns the line of the summary about documents and files, if the files store documents or are shards. */
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
@@ -154,14 +154,14 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Option][];
 
-/** A machine that stops encodes at most this many ids of a part again. */
+/** The shard size of a part. A machine that stops repeats the encoding of at most this many ids. */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<Requested<typeof encodeOptions>, "output" | "idType" | keyof typeof idFiles>;
 
 /**
- * Returns the layout and the names of the files of ids. Undefined for stdout, and for a pipe, which accepts
- * raw ids.
+ * Returns the format and the names of the requested files of ids. Returns undefined for stdout and for a
+ * pipe, which receive raw ids.
  */
 export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;

@@ -20,7 +20,7 @@ import {
 } from "#options";
 import { scaled } from "#runtime";
 
-// The options of plan, encode, tokens, decode and ids, each table in the order of help.
+// The options of plan, encode, tokens, decode and ids. Each table is in the order of help.
 
 const { tokenizer, output: outputFile, ranges, json } = sharedOptions;
 const { specialTokens, specialTokensFile, pattern, normalize, compat } = trainingOptions;
@@ -132,7 +132,7 @@ export const decodeOptions = tableOf({
 export const planOptions = tableOf({
   rangeSize: {
     name: "range-size",
-    // Smaller ranges would take longer to plan than to count.
+    // Planning smaller ranges would take longer than counting them.
     kind: size(scaled(64_000, 1000)),
     topic: "output",
     description: "approximate size of a range, e.g. 64MB or 1GiB",

@@ -50,37 +50,43 @@ import {
   UnusableShards,
 } from "./shard-manifest.ts";
 
-/** The requested files. */
+/** The requested files of ids. */
 export type AskedFiles = {
-  /** The path without suffixes. */
+  /** The path without number and ending. */
   readonly base: string;
   readonly format: IdFormat;
-  /** A shard ends with the document that reaches this many ids; undefined: one file, without a number. */
+  /**
+   * The number of ids after which a shard ends, with the document that reaches it. undefined: all ids are in
+   * one file, whose name has no number.
+   */
   readonly shardSize: number | undefined;
-  /** The special token that ends documents in plain text; undefined: the usual name in the tokenizer. */
+  /**
+   * The special token that ends documents in plain text. undefined: the tokenizer's token with a usual name
+   * for it.
+   */
   readonly documentEnd: string | undefined;
-  /** Fields of the records that are stored next to their ids. */
+  /** Fields of records that are stored next to the ids of each record. */
   readonly keptFields?: readonly KeptField[] | undefined;
-  /** Whether to replace shards of another run, and damaged ones. */
+  /** Whether to replace damaged shards, and shards of another run. */
   readonly ifChanged?: boolean | undefined;
 };
 
-/** Returns the paths to lock: the files; for shards, their manifest. */
+/** Returns the paths to lock: those of the files or, for shards, of their manifest. */
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 
 export type EncodedFiles = EncodedFile & {
   readonly documentCount: number;
-  /** The number of shards, and of those that existed before. */
+  /** The number of shards, and how many of them existed before. */
   readonly fileCount: number;
   readonly formerFileCount: number;
-  /** Whether documents without ids are counted but not written. */
+  /** Whether documents without ids are counted, but not written. */
   readonly omitsEmpty: boolean;
-  /** Whether all shards existed. */
+  /** Whether all shards existed before. */
   readonly isUnchanged: boolean;
 };
 
-/** Encodes the inputs into the files of a format, continuing after existing shards. */
+/** Encodes the inputs into files of a format. Continues after existing shards. */
 export async function encodeIntoFiles(
   encoding: EncodeIntoOptions,
   parts: TokenizerParts,
@@ -103,7 +109,7 @@ export async function encodeIntoFiles(
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
-    // The id types of other formats depend on these.
+    // The id types of formats other than part depend on the tokenizer.
     ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idTypeFor(parts) }),
   });
   const options = { ...asked, type, documentEndId, inputs, ranges, request, guard, checking };
@@ -122,14 +128,14 @@ export async function encodeIntoFiles(
     }
   }
   const { idCount, documentCount, fileCount } = files;
-  // With an appended token, each document has an id.
+  // If a token is appended to each document, no document is without ids.
   const omitsEmpty = format.omitsEmpty === true && appendId === undefined;
   return { ...encoded, idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
 /**
- * A range of plain text may end within a document, whose last ids would belong to none. Records are whole in
- * any range.
+ * Throws a UserError for a range of plain text that may end within a document, because its last ids would
+ * belong to no document. Records are whole in every range.
  */
 function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { name }: IdFormat): void {
   const part = ranges.find(({ inputIndex, startByte, endByte }) => {
@@ -143,27 +149,30 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
   );
 }
 
-/** Whether documents may be cut off at the ends: joining with other parts makes them whole. */
+/** Whether a format may have documents that are cut off at both ends of the ids. Joining parts makes them whole. */
 export const isPart = ({ name }: IdFormat) => name === "part";
 
-/** Returns the facts that identify an input. A stream's content is unknown, so no run can continue with it. */
+/**
+ * Returns the facts that identify an input. The content of a stream is unknown, so no later run can continue
+ * with it.
+ */
 function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
   const facts = { path, sizeBytes, modifiedMs, compression, format, ...(hasFields(format) && { textField }) };
   return isStream ? { ...facts, readAt: new Date().toISOString() } : facts;
 }
 
-/** Reports how many bytes of existing shards were verified. */
+/** Reports how many bytes of existing shards have been verified. */
 export type ReportShards = (done: number, total: number) => void;
 
-/** Options of files of documents' ids, possibly in shards. */
+/** The options of files of ids with documents, possibly in shards. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: IdType;
-  /** In a text that is not a record, documents also end after this id. */
+  /** The id after which a document also ends, in a text that is not a record. */
   readonly documentEndId: number | undefined;
-  /** The inputs to encode; or files that are only read, without tasks. */
+  /** The inputs to encode; or files of ids that are only read, without tasks. */
   readonly inputs: readonly (Input | RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
-  /** Everything that determines the content of shards; JSON. */
+  /** Returns all that determines the content of shards, as JSON. */
   readonly request: () => object;
   readonly guard: Guard;
   readonly checking?: ReportShards | undefined;
@@ -175,28 +184,28 @@ const atStart: Point = {
 };
 
 export class IdFiles implements IdSink {
-  /** Whether everything is in shards. */
+  /** Whether all ids are in shards that existed before. */
   readonly isDone: boolean;
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
   private readonly kept: KeptColumns;
-  /** The number of shards begun, and the one being written. */
+  /** The number of shards that were begun, and the shard that is being written. */
   private begunCount: number;
   private shard: OpenShard | undefined;
-  /** Complete shards are published one after the other, in the background. */
+  /** The publication of complete shards, one after the other, in the background. */
   private publishing: Promise<void> | undefined;
   private error: unknown;
-  /** Where the current task began, with the ids and documents up to there. */
+  /** Where the current task began, and how many of its ids and documents were written. */
   private point: Point;
-  /** Ids and documents of that task that are in shards already. */
+  /** How many ids and documents of the current task are in existing shards, and are skipped. */
   private skippedIds: number;
   private skippedDocuments: number;
   private isOpen: boolean;
   private hasEnded: boolean;
 
   /**
-   * Verifies existing shards. Throws a UserError if they belong to another run, are incomplete, or are
-   * another user's.
+   * Verifies existing shards, and continues after them. Throws a UserError if they belong to another run, are
+   * incomplete, or are another user's.
    */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
@@ -227,7 +236,7 @@ export class IdFiles implements IdSink {
     }
   }
 
-  /** The ranges that are not in shards. */
+  /** Returns the ranges to encode: those that are not in existing shards. */
   get rest(): readonly Range[] {
     const { rangeIndex, byte, startsInside } = this.point;
     const [first, ...others] = this.ranges.slice(rangeIndex);
@@ -235,7 +244,7 @@ export class IdFiles implements IdSink {
     return [{ ...first, startByte: byte, startsInside }, ...others];
   }
 
-  /** Whether continuing means to encode everything again, skipping what is in shards. */
+  /** Whether encoding starts again from the beginning, and skips the ids that are in shards. */
   get isAtStart(): boolean {
     return this.point.rangeIndex === 0 && this.point.byte === 0;
   }
@@ -244,7 +253,7 @@ export class IdFiles implements IdSink {
     return this.shards.length;
   }
 
-  /** The sum over all shards. */
+  /** The number of ids in all shards. */
   get idCount(): number {
     return this.shards.reduce((sum, { ids }) => sum + ids, 0);
   }
@@ -281,7 +290,7 @@ export class IdFiles implements IdSink {
     this.point = this.pointAfter(ids.length, ends.length);
   }
 
-  /** Ends a text that is not a record, and with it a document, unless a document ended at the same place. */
+  /** Ends a text that is not a record. This also ends a document, unless one ended just before. */
   endInput(): void {
     if (this.hasEnded && !this.isOpen) return;
     this.write(new Uint16Array(0), Uint32Array.of(0));
@@ -292,7 +301,8 @@ export class IdFiles implements IdSink {
     const { rangeIndex } = this.point;
     const isCut = canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
-    // Inputs that are read in order, or as pages, must be read again from the first byte.
+    // Inputs that are read in order, or in pages, cannot be read from here on: continuing starts at their
+    // first byte.
     if (!endsRange && !isCut) return;
     const place = endsRange
       ? { rangeIndex: rangeIndex + 1, byte: 0, startsInside: false }
@@ -304,7 +314,7 @@ export class IdFiles implements IdSink {
     return this.publishing;
   }
 
-  /** Publishes what is left. The last shard may be small; without any ids there is one empty shard. */
+  /** Publishes the last shard, which may be small. If there are no ids, publishes one empty shard. */
   async finish(): Promise<void> {
     if (this.begunCount === 0) this.openNextShard();
     this.endShard(null);
@@ -312,7 +322,7 @@ export class IdFiles implements IdSink {
     this.throwError();
   }
 
-  /** Leaves nothing half written: waits for shards that are being published. */
+  /** Removes the unfinished shard, and waits for shards that are being published. */
   async discard(): Promise<void> {
     this.shard?.discard();
     await this.publishing;
@@ -328,16 +338,19 @@ export class IdFiles implements IdSink {
     return this.shard;
   }
 
-  /** Publishes the current shard, if any, after its predecessors. `next` is where to continue; null at the end. */
+  /**
+   * Publishes the current shard, if there is one, after all earlier ones. `next` is where to continue; null
+   * at the end.
+   */
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // Done here and not in the background, where the next values may arrive first.
+    // Not in the background: values of the next shard may arrive before that.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
       await before;
-      // After a failed shard, none is published.
+      // After a failure, no further shard is published.
       this.throwError();
       // The manifest must exist before the first shard.
       const isFirst = this.options.shardSize !== undefined && this.shards.length === 0;
@@ -379,7 +392,7 @@ export class IdFiles implements IdSink {
 const manifestPathOf = ({ base }: IdFilesOptions) => `${base}.json`;
 
 /**
- * Returns the manifest of existing shards after verifying them; undefined if there are none, or they were
+ * Verifies existing shards, and returns their manifest. Returns undefined if there are none, or if they were
  * removed.
  */
 async function manifestOf(options: IdFilesOptions, request: object): Promise<Manifest | undefined> {
@@ -405,7 +418,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     await checkContents(listed, undefined, checking);
     return manifest;
   } catch (error) {
-    // Without a shard, a file of this name may be anything.
+    // If neither a manifest nor a shard was recognized, a file of this name may be anything, so it stays.
     const isOurs = listed !== undefined || isThere;
     if (!(error instanceof UnusableShards && ifChanged && isOurs)) throw error;
     removeShards(options, listed?.manifest);
@@ -414,9 +427,9 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
 }
 
 /**
- * Removes shards, including one that is not listed yet, and the manifest last: as long as it exists, they are
- * known to belong to another run. Unlisted ones are removed as far as they are numbered without a gap, last
- * first.
+ * Removes shards, the last one first, and then the manifest: as long as it exists, the shards are known to
+ * belong to another run. Shards that the manifest does not list are removed if they are numbered without a
+ * gap.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.find(({ name }) => name === (manifest?.request as { format?: unknown })?.format);
@@ -431,7 +444,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
 
 /** Describes the first difference between two requests; undefined if they are equal. */
 export function describeDifference(former: object, request: object): string | undefined {
-  // An option that is not given has no key.
+  // The keys of both are compared, because an option that was not given has no key.
   for (const name of Object.keys({ ...former, ...request })) {
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
@@ -441,7 +454,7 @@ export function describeDifference(former: object, request: object): string | un
   return undefined;
 }
 
-/** Returns the positions after each occurrence of an id. */
+/** Returns the position after each occurrence of an id. */
 function findEndsAfter(ids: Uint16Array | Uint32Array, id: number | undefined): Uint32Array {
   const ends: number[] = [];
   if (id === undefined) return Uint32Array.from(ends);
@@ -452,7 +465,7 @@ function findEndsAfter(ids: Uint16Array | Uint32Array, id: number | undefined): 
 const keepFrom = (paths: readonly string[], read: readonly RunInput[]) =>
   new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).refuseOverlap(read);
 
-/** A shard while it is written, next to its place. */
+/** A shard that is being written, next to its final place. */
 class OpenShard {
   private documentCount = 0;
   private readonly files: ReturnType<typeof stageFile>[] = [];
@@ -470,11 +483,11 @@ class OpenShard {
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
-      // The holder of a shard's lock may remove what a killed run left next to it.
+      // Whoever holds the lock of a shard may remove what a killed run left next to it.
       const places = shardSize === undefined ? [] : paths.map(placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(takeLockNow(place));
       for (const path of paths) this.files.push(stageFile(path));
-      // Without a manifest, nobody verifies checksums.
+      // Checksums are written into the manifest, so they are needed only with one.
       if (shardSize !== undefined) this.checked = this.files.map((file) => new ChecksummedFile(file));
       this.writer = format.open(shardSize === undefined ? this.files : this.checked, type, kept);
     } catch (error) {
@@ -498,8 +511,8 @@ class OpenShard {
   }
 
   /**
-   * Publishes its files, the ids first. Former companion files are removed before, so that they are never
-   * next to ids of another shard.
+   * Publishes the files of a shard, the ids first. Before that, removes companion files of a former shard, so
+   * that they are never next to the ids of another one.
    */
   async publish(): Promise<Shard> {
     this.writer.finish();

@@ -111,7 +111,7 @@ function readTrainOptions(typed: TypedOptions) {
     output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
-    // A pair occurs at least once, with any rule.
+    // Every learned pair occurs at least once, with any rule.
     limits: settleLimits(asked, "ids"),
     workers,
     memoryLimitBytes: memoryLimit,
@@ -120,7 +120,7 @@ function readTrainOptions(typed: TypedOptions) {
   } as const;
 }
 
-/** Resolves file names and globs to files as they are now; `-` is standard input. */
+/** Returns the files that names and globs refer to now. `-` is standard input. */
 export function findIdFiles(names: readonly string[]): IdInput[] {
   const paths = names.flatMap((name) =>
     name === "-" || existsSync(name) || !/[*?[]/.test(name) ? [name] : [...filesMatching(name).paths],
@@ -137,7 +137,7 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
   });
 }
 
-/** `bpe ids encode`: writes the tokens of documents of ids. */
+/** `bpe ids encode`: applies learned merges to documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { output: typedPath, tokenizer, idType: asked } = readTyped(encodeIdsOptions, invocation.options);
@@ -189,7 +189,10 @@ async function encodeDocuments(
   }
 }
 
-/** Writes ids, in the format that the path's ending names, or as lines. Returns how many there were. */
+/**
+ * Writes ids in the format that the ending of the path names; without a path, as lines. Returns how many were
+ * written.
+ */
 const writeSequences = (
   path: string | undefined,
   type: IdType,
@@ -202,7 +205,7 @@ const writeSequences = (
     return writer.idCount;
   });
 
-/** `bpe ids decode`: writes the ids of the alphabet, in the form that `bpe ids encode` reads. */
+/** `bpe ids decode`: writes the ids of the alphabet, in a form that `bpe ids encode` reads. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { output: path, tokenizer, idType: asked } = readTyped(decodeIdsOptions, invocation.options);
@@ -233,7 +236,7 @@ export async function runDecodeIds(invocation: Invocation, output: Output): Prom
 const longestShown = 10;
 const symbolsShown = 12;
 
-/** `bpe ids inspect`. */
+/** `bpe ids inspect`: describes merges over ids. */
 export async function runInspectIds({ files }: Invocation): Promise<void> {
   const mergesPath = mergesPathOf(files[0]!);
   const merges = readIdMerges(mergesPath);

@@ -8,7 +8,7 @@ import { joinIdsOptions } from "./encode-options.ts";
 import { isPart, pathsToLock } from "./id-files.ts";
 import { joinParts } from "./join-parts.ts";
 
-/** `bpe ids join`: joins the parts of several machines into the files that one would have written. */
+/** `bpe ids join`: joins parts that several machines encoded into the files that one machine would have written. */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(joinIdsOptions, invocation.options);

@@ -13,11 +13,12 @@ import {
 } from "./id-files.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
-// Several machines encode the ranges of a plan into parts. Joined in the order of the plan, they give the
-// files that one machine writes, byte for byte: the same ids and ends of documents, in the same order.
+// Several machines encode the ranges of a plan into parts. Joined in the order of the plan, the parts give
+// the files that one machine would write, byte for byte: the same ids and ends of documents, in the same
+// order.
 
 const count = wholeNumber(0);
-/** The fields of a part's request that are checked. */
+/** The checked fields of a part's request. */
 const partRequest = fieldsOf({
   format: oneOf(["part"]),
   inputs: listOf(fieldsOf({ path: text, sizeBytes: count, modifiedMs: time })),
@@ -28,13 +29,13 @@ const partRequest = fieldsOf({
 
 type Part = ListedShards & {
   readonly asked: Checked<typeof partRequest>;
-  /** Its ranges are consecutive lines of the plan, starting at this one. */
+  /** The first line of the plan that the part encodes. Its ranges are this line and the following ones. */
   readonly firstLine: number;
 };
 
 export type JoinOptions = {
   readonly planPath: string;
-  /** Manifests of parts, in any order. */
+  /** The manifests of the parts, in any order. */
   readonly partPaths: readonly string[];
   readonly files: Omit<AskedFiles, "documentEnd" | "keptFields">;
   readonly type: IdType | undefined;
@@ -43,7 +44,7 @@ export type JoinOptions = {
   readonly guard: Guard;
 };
 
-/** Joins parts into the files that one machine would write. */
+/** Joins parts into the files that one machine would have written. */
 export async function joinParts(
   options: JoinOptions,
 ): Promise<Omit<EncodedFiles, "textBytes" | "invalidByteCount">> {
@@ -146,8 +147,8 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
 const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);
 
 /**
- * Returns the parts in the order of the plan. Throws a UserError if a line is missing or in two parts, or if
- * parts do not match.
+ * Returns the parts in the order of the plan. Throws a UserError if a line of the plan is in no part or in
+ * two parts, or if the parts were encoded differently.
  */
 function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: string): Part[] {
   const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);
@@ -181,10 +182,10 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
   return sorted;
 }
 
-/** Fields in which parts may differ. */
+/** The fields of a request in which parts may differ. */
 const apart = { inputs: null, ranges: null, shardSize: null };
 
-/** Refuses a plan whose last lines may have been lost. */
+/** Throws a UserError for a plan that does not cover its files: its last lines may have been lost. */
 function checkWhole(plan: readonly PlanLine[], planPath: string): void {
   const ends = new Map<string, number>();
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);
@@ -195,7 +196,7 @@ function checkWhole(plan: readonly PlanLine[], planPath: string): void {
   });
 }
 
-/** Returns the inputs of the whole corpus in the order of the plan, as one machine has them. */
+/** Returns the inputs of all parts in the order of the plan: those that one machine would have. */
 function inputsOf(parts: readonly Part[]): unknown[] {
   const byPath = new Map<string, unknown>();
   for (const { manifest, asked } of parts) {
@@ -228,7 +229,7 @@ async function writeParts(
         await (files.drain() ?? yieldToEventLoop());
       }
       if (held !== undefined) {
-        // The last row is the beginning of a document.
+        // If the part ends within a document, its last row is not a whole document.
         const ends = isLast && manifest.isOpen ? held.ends.subarray(0, -1) : held.ends;
         files.write(held.ids, ends, held.kept);
       }

@@ -68,7 +68,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** Reports inputs that are a single range, of any size. */
+/** Returns lines about inputs that become a single range, whatever their size. */
 function uncutLines(inputs: readonly Input[]): string[] {
   const uncut = inputs.filter((input) => !canBeCutByBytes(input));
   if (uncut.length === 0) return [];
@@ -80,7 +80,7 @@ const defaultRangeSizeBytes = 256e6;
 
 type AskedPlan = Requested<typeof planOptions>;
 
-/** Returns where the ranges of a corpus may end for counting. */
+/** Returns a function that says where ranges may end for counting. */
 function corpusCuts(asked: AskedPlan) {
   const cutting = settleCutting(asked, {});
   return async () => ({
@@ -90,7 +90,7 @@ function corpusCuts(asked: AskedPlan) {
   });
 }
 
-/** Returns where the ranges of a corpus may end for encoding. */
+/** Returns a function that says where ranges may end for encoding. */
 function tokenizerCuts({ options }: Invocation) {
   const tokenizer = tokenizerOf(readTyped(encodeOptions, options));
   return async (output: Output) => {

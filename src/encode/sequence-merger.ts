@@ -1,17 +1,19 @@
 import { Heap } from "#bytes";
 import { scaled } from "#runtime";
 
-/** Merges over an alphabet: merge k produces the id `alphabetSize` + k. */
+/** Merges over an alphabet of ids. Merge k produces the id `alphabetSize` + k. */
 type SymbolMerges = { readonly alphabetSize: number; readonly left: Int32Array; readonly right: Int32Array };
 
 /**
- * Merges long sequences of symbols by rank. The symbols are a linked list, and the pairs that can be merged are in a heap,
- * by rank and then by position. A merge creates at most two pairs, so a document of n symbols takes O(n log n).
+ * Merges long sequences of symbols in the order of ranks. The symbols are a linked list, and the pairs that
+ * can be merged are in a heap, by rank and then by position. A merge creates at most two pairs, so a document
+ * of n symbols takes O(n log n).
  *
- * The kernel merges pretokens. A document of ids may exceed its 4 GB of memory, and a kernel call does not yield.
+ * This is not done in the kernel, because a document of ids may exceed its 4 GB of memory, and a kernel call
+ * does not yield.
  *
  *   ARRAY   TYPE           LENGTH         MEANING
- *   tokens  Uint32Array    symbolCount    id of the token that starts at a position, `merged` inside of one
+ *   tokens  Uint32Array    symbolCount    id of the token that starts at a position; `merged` inside a token
  *   next    Int32Array     symbolCount    start of the next token; symbolCount after the last
  *   before  Int32Array     symbolCount    start of the previous token; -1 before the first
  */
@@ -48,7 +50,7 @@ export class SequenceMerger {
       const pos = heap.topId;
       heap.pop();
       const follower = next[pos]!;
-      // The pair may be stale: one of the two is now part of another token.
+      // The pair may be stale, if one of its tokens has been merged since.
       if (tokens[pos] !== left[rank] || follower >= length || tokens[follower] !== right[rank]) continue;
       tokens[pos] = alphabetSize + rank;
       tokens[follower] = merged;
@@ -87,10 +89,10 @@ export type PairTable = {
   readonly filter: Int32Array;
 };
 
-/** The rank of two ids that do not merge: higher than every rank. */
+/** The result for two ids that do not merge: higher than every rank. */
 export const noRank = 0x7fffffff;
 
-/** Eight slots share the 32 bits of a word. */
+/** Eight slots share a word of 32 bits in the filter. */
 const filterShift = 3;
 
 const multiplier0 = 0x9e3779b1 | 0;
@@ -109,7 +111,7 @@ export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
   };
 }
 
-/** Sets the rank of a pair; returns whether the pair is new. */
+/** Sets the rank of a pair. Returns whether the pair is new. */
 export function addPair(table: PairTable, left: number, right: number, rank: number): boolean {
   const { slots, halves, slotBits, rankBits, filter } = table;
   const hash = hashOf(left, right);

@@ -19,9 +19,9 @@ import { checksumOf, followLinks, openTrusted } from "#store";
 import type { TokenizerParts } from "#tokenizer";
 import { fingerprintOf } from "#training";
 
-// `NAME.json` lists the shards, their run, and where to continue. It and the shards are used only if they
-// belong to this user or to someone with write permission from the directory's owner, and if their checksums
-// match.
+// `NAME.json` lists the shards, the run that wrote them, and where to continue. The manifest and the shards
+// are used only if they belong to this user, or to someone whom the owner of the directory allows to write,
+// and if their checksums match.
 
 const count = wholeNumber(0);
 
@@ -30,14 +30,17 @@ const checksumField = (value: unknown, name: string): string => {
   throw new Mismatch(value, name, "not a checksum");
 };
 
-/** A complete shard: sizes and checksums (`FileChecksum`) of its files. */
+/** A complete shard, with the sizes and checksums (`FileChecksum`) of its files. */
 const shard = fieldsOf({
   ...{ ids: count, documents: count },
   ...{ sizesBytes: listOf(count), checksums: listOf(checksumField) },
 });
 export type Shard = Checked<typeof shard>;
 
-/** Where encoding continues after a shard: a byte at a safe cut, and the ids and documents in earlier shards. */
+/**
+ * Where encoding continues after a shard: at a byte that is a safe cut. It states how many ids and documents
+ * after that byte are in shards already.
+ */
 const point = fieldsOf({
   /** Index into the encoded ranges. */
   rangeIndex: count,
@@ -45,13 +48,16 @@ const point = fieldsOf({
   startsInside: flag,
   ids: count,
   documents: count,
-  /** Whether ids precede it whose document has not ended, and whether a document of the text has ended. */
+  /**
+   * Whether there are ids before this point whose document has not ended, and whether a document of this text
+   * has ended.
+   */
   isOpen: flag,
   hasEnded: flag,
 });
 export type Point = Checked<typeof point>;
 
-/** Version 1 had no checksums. */
+/** The version of manifests. Version 1 had no checksums. */
 const manifestFormat = 2;
 
 const manifestFields = fieldsOf({
@@ -63,16 +69,16 @@ const manifestFields = fieldsOf({
     throw new Mismatch(value, name, "not an object");
   },
   shards: listOf(shard),
-  /** Null: everything is encoded. */
+  /** null: everything is encoded. */
   next: orNull(point),
-  /** At the end of ranges: whether the last document continues after them. */
+  /** Whether the last document continues after the last range. */
   isOpen: optional(flag),
-  /** The types of the fields' columns. */
+  /** The types of the columns of kept fields. */
   keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
 });
 export type Manifest = Omit<Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** A manifest or a shard that is damaged or belongs to another run. Encoding again replaces it. */
+/** Thrown for a manifest or a shard that is damaged or belongs to another run. Encoding again replaces it. */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {
@@ -82,7 +88,7 @@ export function manifestText(manifest: Manifest): string {
 
 const sealOf = (content: object) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
-/** Reads a manifest. `UnusableShards` states what is wrong. */
+/** Reads a manifest. Throws `UnusableShards` with what is wrong. */
 export function readManifest(path: string, hint = "choose another name"): Manifest {
   const refuse = (what: string): never => {
     throw new UnusableShards(`"${path}" ${what}`, { hint });
@@ -117,8 +123,8 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
 const manifestBytesMax = 2 ** 28;
 
 /**
- * Refuses a shard whose manifest says that another tokenizer encoded it. Files without a manifest are
- * accepted. Whether special tokens were encoded as text makes no difference for decoding.
+ * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. Accepts files without
+ * a manifest. Whether special tokens were encoded as text makes no difference for decoding.
  */
 export function checkEncodedBy(parts: TokenizerParts, path: string): void {
   const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
@@ -133,7 +139,7 @@ export function checkEncodedBy(parts: TokenizerParts, path: string): void {
   });
 }
 
-/** Returns the tokenizer's fingerprint in a manifest; undefined for any other file of this name. */
+/** Returns the fingerprint of the tokenizer in a manifest; undefined if the file is not a manifest. */
 function encoderIn(path: string): string | undefined {
   try {
     const { request } = readManifest(path);
@@ -149,7 +155,7 @@ function encoderIn(path: string): string | undefined {
 export const shardPaths = (base: string, { endings }: IdFormat, shard: number): string[] =>
   endings.map((ending) => `${base}_${String(shard).padStart(5, "0")}${ending}`);
 
-/** The shards that a manifest lists, and the hint for one that does not match. */
+/** The shards that a manifest lists, and the hint for errors about them. */
 export type ListedShards = {
   readonly manifest: Manifest;
   readonly path: string;
@@ -158,12 +164,12 @@ export type ListedShards = {
   readonly hint: string;
 };
 
-/** Throws `UnusableShards` for a shard that is missing or has another size, without reading any. */
+/** Throws `UnusableShards` if a shard is missing or has another size. Reads none of them. */
 export function checkSizes(listed: ListedShards): void {
   for (const file of filesOf(listed)) closeSync(openShardFile(listed, file));
 }
 
-/** Reads all shards, or one, and throws `UnusableShards` for one with another checksum. */
+/** Reads one shard, or all, and throws `UnusableShards` if a checksum differs. */
 export async function checkContents(
   listed: ListedShards,
   number?: number,

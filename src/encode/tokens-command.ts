@@ -29,7 +29,7 @@ import {
 } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
 
-/** `bpe tokens`: counts the tokens of files: for each, the number of ids of `bpe encode`. */
+/** `bpe tokens`: counts the tokens of files, each of which has as many as `bpe encode` writes ids. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;
@@ -61,9 +61,9 @@ type TokenCounts = {
   readonly format: "bpe-tokens";
   readonly version: 1;
   readonly tokenizer: string;
-  /** In the order in which they are named and found. */
+  /** The files in the order in which they were named and found. */
   readonly files: readonly FileTokens[];
-  /** The named ones, each with the sum of its files, starting with `firstFile`. */
+  /** The named directories. Each has the sums of its files, which start with `firstFile`. */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
   readonly skipped: FoundInputs["skipped"];
@@ -73,7 +73,7 @@ type Tokens = {
   readonly tokens: number;
   readonly bytes: number;
   readonly bytesPerToken: number | null;
-  /** Null without records, for plain text. */
+  /** The number of records; null for plain text. */
   readonly records: number | null;
   readonly invalidBytes: number;
 };
@@ -114,7 +114,7 @@ const tokensOf = (found: EncodedTask, hasRecords: boolean): Tokens => ({
   invalidBytes: found.invalidByteCount,
 });
 
-/** Formats numbers like `wc`: a line for each file, one after the files of each named directory, and the total. */
+/** Formats numbers like `wc`: a line for each file, a line after the files of each named directory, and the total. */
 function tableOf({ files, directories, total }: TokenCounts): Line[] {
   const rows: (readonly [name: string, tokens: Tokens])[] = [];
   const endingAt = Map.groupBy(directories, (directory) => directory.firstFile + directory.files);
@@ -123,7 +123,7 @@ function tableOf({ files, directories, total }: TokenCounts): Line[] {
     for (const directory of endingAt.get(f + 1) ?? [])
       rows.push([withForwardSlashes(directory.path).replace(/\/*$/, "/"), directory]);
   }
-  // A single directory's line is the total.
+  // If all files are in one named directory, its line is the total.
   const isTold = directories.length === 1 && directories[0]!.files === files.length;
   if (files.length > 1 && !isTold) rows.push(["total", total]);
 

@@ -38,7 +38,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const file = invocation.files[0]!;
   const asked = readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
-  // The width of ids in files that do not state it is known with the tokenizer.
+  // Ids in files that do not state their width may be read only when the tokenizer is known.
   const found = openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
@@ -70,7 +70,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
-/** Writes the ids, and reports the ends of documents; returns the number of ids read. */
+/** Writes the converted ids, and reports the ends of documents. Returns the number of ids read. */
 type CutInto = (
   writer: Pick<IdWriter, "write" | "drain">,
   endDocument: (kept?: readonly KeptValue[]) => void,
@@ -111,7 +111,7 @@ async function intoFiles(
   }
 }
 
-/** Returns the output. Ids with documents stay in a format with documents, unless another one is named. */
+/** Returns where to write. If the input stores documents, its format is used, unless another one is named. */
 function outputOf(
   invocation: Invocation,
   found: FormattedIds | undefined,
@@ -147,7 +147,7 @@ function outputOf(
   };
 }
 
-/** Ids written together: some hundred KB. */
+/** The number of ids that are written at a time: some hundred KB. */
 const chunkIds = 1 << 17;
 
 /** Receives ids, and writes their pieces. */
@@ -184,10 +184,16 @@ class IdCutter {
   }
 }
 
-/** Ids with a single piece have a table of their own, which halves the lookup time. */
+/**
+ * Marks an id that does not have exactly one piece. Single pieces are in a table of their own, which halves
+ * the lookup time.
+ */
 const notOne = 0xffffffff;
 
-/** Writes the pieces of ids into `to`, from `first` on, until it holds `chunkIds` or an id has no pieces. */
+/**
+ * Writes pieces into `to`, starting with those of id `first`, until it holds `chunkIds` ids, or an id has no
+ * pieces.
+ */
 function cutIds(
   ids: ArrayLike<number>,
   first: number,

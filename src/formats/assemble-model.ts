@@ -19,7 +19,7 @@ import {
 import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 type ModelKind = {
-  /** Whether a pretoken that is itself a token is used whole, without merging. */
+  /** Whether a pretoken that equals a token becomes that token, without merging. */
   readonly ignoresMerges: boolean;
   /** The token for bytes that the vocabulary lacks; null drops such bytes. */
   readonly unknownToken: string | null;
@@ -43,8 +43,9 @@ export function assembleModel(
 }
 
 /**
- * Scans a parsed vocabulary and merges that the fast scan gave up on. An error names the place and the value
- * that is wrong. If none is, the file only has an unusual spelling: it is serialized and scanned again.
+ * Scans a parsed vocabulary and merges that the fast scan gave up on. Throws an error that names the wrong
+ * place and value. If nothing is wrong, the file is only spelled in an unusual way: its parsed content is
+ * serialized and scanned again.
  */
 export function scanParsed(
   ids: Readonly<Record<string, number>>,
@@ -65,7 +66,10 @@ export function scanParsed(
   return scanned;
 }
 
-/** Returns the ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
+/**
+ * Returns the ids of tokens that merging their bytes does not produce. Their keys in the map are the tokens'
+ * bytes as Latin-1 text.
+ */
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
@@ -80,8 +84,8 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
 }
 
 /**
- * Returns the bytes of each id: a token's characters decoded, an added token's content as UTF-8. An added
- * token that shares its key with an ordinary token gets the ordinary token's bytes.
+ * Returns the bytes of each id: those that the characters of a token represent, or the UTF-8 of an added
+ * token. An added token that shares its key with an ordinary token gets the bytes of the ordinary one.
  */
 export function assembleTokens(
   vocab: TokenIds,
@@ -113,7 +117,7 @@ export function findSharedTokens(
   const isMade = (id: number, bytes: Uint8Array) =>
     byteIds.includes(id) ||
     merges.merged.includes(id) ||
-    // Whole pretokens are always valid UTF-8.
+    // A pretoken that becomes a whole token is always valid UTF-8.
     (isUtf8(bytes) && wholeTokens?.ids.includes(id) === true);
   return addedTokens.flatMap(({ content, id }) => {
     const bytes = isAscii(content) || vocab.get(content) !== id ? null : decodeCharacters(content);
@@ -124,10 +128,7 @@ export function findSharedTokens(
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => describeSharedId(content, id, bytes));
 
-/**
- * Decodes tokens in byte-to-character form, and lists the ids of tokens with any other character: these stay
- * UTF-8.
- */
+/** Decodes tokens in byte-to-character form. A token with any other character stays UTF-8, and its id is listed. */
 function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);
@@ -158,10 +159,10 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
 
 disableFtl(decodeSpelled);
 
-/** Checks a vocabulary parsed from JSON, token to id. */
+/** Checks a parsed vocabulary, which maps tokens to ids. */
 export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {
-  // `for in` is safe: a parsed object inherits nothing. `Object.entries` would allocate an array for each
-  // token.
+  // `for in` is safe, because a parsed object inherits nothing. `Object.entries` would allocate an array for
+  // each token.
   for (const token in entries) {
     checkId(entries[token], token, path);
     if (!token.isWellFormed())

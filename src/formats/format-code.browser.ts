@@ -5,8 +5,8 @@ import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
 
 /**
- * Replaces format-code.ts in the library for browsers, which is a single script. Bundlers drop the formats
- * that nobody uses.
+ * The code of each format, for browsers: replaces format-code.ts in the library that is a single script.
+ * Bundlers drop formats that nobody uses.
  */
 export const formatCode = {
   huggingface: async () => huggingface,

@@ -4,20 +4,26 @@ import type { TokenizerFormat } from "./output-file.ts";
 /** A format's description, available before its code is loaded. */
 export type FormatEntry = {
   readonly name: string;
-  /** What `--format` writes, for its help; undefined if the format is read-only. */
+  /** What `--format` writes, for its help. undefined: the format can only be read. */
   readonly written?: string;
-  /** Written only if `--format` names it. */
+  /** Whether the format is written only if `--format` names it. */
   readonly isOnRequest?: boolean;
-  /** The names of its files in a tokenizer directory; alternatives come in separate lists. */
+  /**
+   * The file names of the format in a tokenizer's directory: each list is a set of files that belong
+   * together, and the lists are alternatives.
+   */
   readonly names: readonly (readonly string[])[];
-  /** Recognizes a file by its first 4 KB as Latin-1. A format with several files is recognized by their names. */
+  /**
+   * Whether a file has this format, by its first 4 KB as Latin-1. A format with several files is recognized
+   * by their names.
+   */
   readonly matches: (head: string) => boolean;
-  /** Fallback: a file with this suffix has this format if its content does not identify any. */
+  /** A file with this suffix has this format if its content does not identify any format. */
   readonly suffix?: string;
   readonly load: () => Promise<TokenizerFormat>;
 };
 
-/** Every format, in the order of writing and of the search in a directory. */
+/** All formats, in the order in which they are written and searched for in a directory. */
 export const formats: readonly FormatEntry[] = [
   {
     name: "huggingface",
@@ -37,7 +43,7 @@ export const formats: readonly FormatEntry[] = [
   {
     name: "tiktoken",
     written: "a rank file",
-    // Meta calls its file of ranks `tokenizer.model`.
+    // Meta's rank files are named `tokenizer.model`.
     names: [["tokenizer.tiktoken"], ["tokenizer.model"]],
     matches: (head) => /^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(head),
     suffix: ".tiktoken",
@@ -64,20 +70,23 @@ export const formats: readonly FormatEntry[] = [
 /** The values of `--format`. */
 export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
 
-/** Another value of `--format`: the other files compiled into an image that loads instantly (tokenizer/image.ts). */
+/**
+ * One more value of `--format`: the other files compiled into an image, which loads instantly
+ * (tokenizer/image.ts).
+ */
 export const imageFormat = "image";
 
-/** The formats written only on request: "tekken and gguf". */
+/** The names of the formats that are written only on request: "tekken and gguf". */
 export const writtenOnRequest = formats
   .flatMap(({ name, isOnRequest }) => (isOnRequest ? [name] : []))
   .join(" and ");
 
-/** "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
+/** Describes all written formats: "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
 export const describeWritten = () =>
   `${formats
     .flatMap(({ name, written }) => (written === undefined ? [] : { name, written }))
     .map(({ name, written }, i) => `${name}${i === 0 ? " is" : ""} ${written}`)
     .join(", ")} (${writtenOnRequest} only if named)`;
 
-/** File names of tokenizers in any format. */
+/** The usual file names of tokenizers, in all formats. */
 export const usualNames = formats.flatMap(({ names }) => names.flat());

@@ -14,9 +14,10 @@ import { mergeLines } from "./gpt2.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 
 /**
- * Yields a GGUF file without tensors, as llama.cpp reads vocabularies: magic, version, tensor count, field
- * count, fields. A field is its key, its value's type, and the value. Text is preceded by its length in
- * bytes, a list by its element type and length. Numbers are little-endian.
+ * Yields a GGUF file without tensors, from which llama.cpp reads a vocabulary. It consists of a magic number,
+ * the version, the numbers of tensors and fields, and the fields. A field is a key, the type of its value,
+ * and the value. A text follows its length in bytes; a list follows its element type and length. Numbers are
+ * little-endian.
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, model, exportForm } = tokenizer;
@@ -57,8 +58,8 @@ const keyOfRole = {
 
 const valueTypes = { uint32: 4, int32: 5, flag: 7, text: 8, list: 9 } as const;
 /**
- * llama.cpp's token types: ordinary tokens, special tokens, added tokens that are not special, ids without a
- * token.
+ * llama.cpp's token types: `normal` for ordinary tokens, `control` for special tokens, `userDefined` for
+ * added tokens that are not special, `unused` for ids without a token.
  */
 const tokenTypes = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
@@ -100,7 +101,7 @@ class Fields {
     this.chunk.append(Uint8Array.of(Number(value)));
   }
 
-  /** Starts a list; the caller appends the elements. */
+  /** Starts a list. The caller must append its elements. */
   list(key: string, elementType: number, length: number): void {
     this.key(key, valueTypes.list);
     this.chunk.append(uint32(elementType));
@@ -144,7 +145,7 @@ function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
   }
 }
 
-/** llama.cpp's pre-tokenizers that do not merge a pretoken that is in the vocabulary (`ignore_merges`). */
+/** llama.cpp's pre-tokenizers with which a pretoken that is in the vocabulary is not merged (`ignore_merges`). */
 const takesWhole = new Set(["llama-bpe", "tekken"]);
 
 function obstacle(tokenizer: FinishedTokenizer): string | null {

@@ -48,7 +48,7 @@ function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/** Yields `{"!":0,…}` by ascending id, special tokens as plain text, with HF's spacing. */
+/** Yields `{"!":0,…}`, ascending by id. Special tokens are plain text. Spacing is HF's. */
 function* vocabJson(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield encoder.encode("{");
   yield* withoutFirstByte(idRows(vocabulary, [',"', '":', ""]));
@@ -64,14 +64,14 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
 export const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
   mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
 
-/** SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */
+/** Returns the SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */
 export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLines(vocabulary));
 
 const encoder = new TextEncoder();
 
 /**
- * Reads the files. What the options leave open is taken from the record next to them; without one, the
- * pattern is GPT-2's.
+ * Reads the files. If the options do not give the pattern and the special tokens, the record next to the
+ * files does. Without a record, the pattern is GPT-2's.
  */
 function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
@@ -144,9 +144,9 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 }
 
 /**
- * Guesses the special tokens if no record lists them: every entry that is neither a byte nor produced by a
- * merge, such as GPT-2's `<|endoftext|>`. An entry with a character that represents whitespace or a control
- * byte (`Ġ`) is not special: it is an ordinary token that no merge produces.
+ * Guesses the special tokens, for files without a record: all entries that are not bytes and that no merge
+ * produces, such as GPT-2's `<|endoftext|>`. An entry with a character that represents whitespace or a
+ * control byte (`Ġ`) is not special, but an ordinary token without a merge.
  */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
@@ -174,7 +174,7 @@ function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: stri
   );
 }
 
-/** Combines the special tokens of the files with those that the user names. */
+/** Combines the special tokens of the files with those that the user gives. */
 function addedTokensOf(
   vocab: TokenIds,
   found: Map<string, number>,
@@ -217,7 +217,7 @@ export const newMergeLines = (base: TokenizerParts, extension: Extension): strin
     .join("");
 
 /**
- * Rewrites both files without the removed tokens. Special tokens named by the user become entries of the
+ * Rewrites both files without the removed tokens. Special tokens that the user gave become entries of the
  * vocabulary.
  */
 function prune(

@@ -6,13 +6,13 @@ import { isFile, statOf, withRegularFile } from "#runtime";
 export const idMergesHead = "#bpe-ids ";
 
 /**
- * Resolves a directory, or a file in it, to the merges.txt of a tokenizer over ids. Returns undefined for
- * anything else.
+ * Returns the path of merges.txt if the path is a tokenizer over ids: its directory, or a file in it. Returns
+ * undefined for anything else.
  */
 export function idMergesPath(path: string): string | undefined {
   const stats = statOf(path);
   const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
-  // A pipe or a device is no tokenizer, and has no siblings to look for.
+  // A pipe or a device is not a tokenizer, and no other files belong to it.
   if (!isNamed && !stats?.isDirectory()) return undefined;
   const mergesPath = join(isNamed ? dirname(path) : path, "merges.txt");
   return isFile(mergesPath) && readStart(mergesPath) === idMergesHead ? mergesPath : undefined;

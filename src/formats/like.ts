@@ -25,13 +25,13 @@ import { findTrainingRecord } from "./training-json.ts";
 export const readLike = async (typed: string): Promise<Like> =>
   (statOf(typed) === undefined && (await publishedLike(typed))) || readLikeFrom(typed);
 
-/** Reads the settings from the tokenizer at a path; `loaded` are its parts, if they were read before. */
+/** Reads the settings from the tokenizer at a path. `loaded` are its parts if they were already read. */
 export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promise<Like> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
   const parts = loaded ?? code.read(files, {});
   const root = code.frame?.(files[0]) ?? null;
   const { config: stated, template } = parseCompanionFiles(path);
-  // The padding token is the pad role, unless the configuration states another.
+  // The padding token has the role pad, unless the configuration names another one.
   const pad_token = (root?.padding as JsonObject | null | undefined)?.pad_token;
   const config = stated && pad_token !== undefined ? { pad_token, ...stated } : stated;
   const named = namedTokens(config ?? {});
@@ -44,7 +44,7 @@ export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promi
       `"${path}": ${showValue(token)} is in its post-processor or padding, but is not a special token`,
     );
   };
-  // Checked before the training, which would otherwise fail at its end.
+  // Checked now, because otherwise the training would fail at its end.
   if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = contentOf(config?.bos_token);
   const recorded = findTrainingRecord(paths);
@@ -76,8 +76,8 @@ export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promi
 }
 
 /**
- * Merges added tokens with those in the configuration, in the order of ids. As in `transformers`, the
- * configuration's flags win, and tokens found only in the configuration come last.
+ * Merges the added tokens with those that the configuration lists, in the order of ids. As in `transformers`,
+ * the configuration's flags take precedence, and tokens that only the configuration lists come last.
  */
 function withConfigured(
   tokens: readonly AddedToken[],
@@ -108,7 +108,7 @@ function withConfigured(
 const rolesOf = (config: JsonObject): Roles =>
   Object.fromEntries(roleNames.map((role) => [role, contentOf(config[`${role}_token`]) ?? ""]));
 
-/** Returns the tokens with roles, in the order in which `transformers` adds those that the tokenizer lacks. */
+/** Returns the tokens with roles. `transformers` adds those that the tokenizer lacks in this order. */
 function namedTokens(config: JsonObject): string[] {
   const keys = new Set([...roleKeys, ...Object.keys(config).filter((key) => key.endsWith("_token"))]);
   const tokens = [...keys].map((key) => contentOf(config[key]));
@@ -123,7 +123,10 @@ const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
       (cls as unknown[] | undefined)?.[0] === bos,
   );
 
-/** Returns undefined for an unknown name. Throws a usage error if only the pattern of that name is known. */
+/**
+ * Reads the settings of a published tokenizer. Returns undefined for an unknown name. Throws a usage error if
+ * only the pattern of that name is known.
+ */
 async function publishedLike(path: string): Promise<Like | undefined> {
   const found = publishedTokenizers.find(({ names }) => names.includes(path));
   if (found !== undefined) {

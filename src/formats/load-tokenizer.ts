@@ -7,7 +7,7 @@ import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { findTrainingRecord, readRecordedSizes, recordName, tokensTsvName } from "./training-json.ts";
 
-/** Loads a tokenizer from a file, or from a directory, whose first recognized file is used. */
+/** Loads a tokenizer from a file, or from the first recognized files of a directory. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
   return code.read(files, {
@@ -48,18 +48,24 @@ function findFirstTokenizer(path: string): string {
   });
 }
 
-/** A tokenizer's files in one format, ordered by their names there. Messages use the path that the user named. */
+/**
+ * The files of a tokenizer in one format, in the order of the format's names. Messages name `path`, which is
+ * the user's.
+ */
 export type TokenizerFile = {
   readonly format: FormatEntry;
   readonly path: string;
   readonly paths: readonly string[];
 };
 
-/** Lists the tokenizers at a path. In a directory these are all formats; the first is the one that is loaded. */
+/** Lists the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
 export const tokenizersAt = (path: string): TokenizerFile[] =>
   isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
 
-/** Lists the tokenizer paths of a directory in search order: first those with a format's preferred names. */
+/**
+ * Lists the paths of the tokenizers in a directory in search order: first those with the preferred names of a
+ * format.
+ */
 export function tokenizersIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
   const sets = formats.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
@@ -69,11 +75,11 @@ export function tokenizersIn(directory: string): string[] {
     .map(({ set }) => inside(set[0]!));
 }
 
-/** Returns the path and its companions (GPT-2 has two files), in the order of the format's names. */
+/** Returns the path, with that of its other file if the format has two files, in the order of the format's names. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /**
- * Lists every path that loading from `path` may read, including the subdirectories of a directory with
+ * Lists all paths that loading from `path` may read, including those in subdirectories if the directory has
  * several sizes.
  */
 export function pathsReadAt(path: string): string[] {
@@ -84,13 +90,19 @@ export function pathsReadAt(path: string): string[] {
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/** Lists the subdirectories, named by their size, that a training of several sizes wrote, ascending. */
+/**
+ * Lists the subdirectories that a training of several sizes wrote. They are named by their size, and listed
+ * ascending.
+ */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && isDirectory(join(directory, name)))
     .sort((a, b) => Number(a) - Number(b));
 
-/** Finds a set of files that names alone identify. All names may share a prefix. */
+/**
+ * Finds the format and the paths of a file whose format has several files, by its name alone. The names may
+ * have a common prefix.
+ */
 function setOf(
   path: string,
 ): { readonly format: FormatEntry; readonly paths: readonly string[] } | undefined {
@@ -106,14 +118,17 @@ function setOf(
 
 const headBytes = 4096;
 
-/** Identifies the tokenizer in a file: by name if the format has several files, otherwise by content. */
+/**
+ * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files,
+ * otherwise by its content.
+ */
 export function fileAt(path: string): TokenizerFile {
   const set = setOf(path);
   if (set !== undefined) return { ...set, path };
   const head = readHead(path);
   const text = head.toString("latin1");
   const isOf = (format: FormatEntry) => ({ format, path, paths: [path] });
-  // If several formats match, the last one in the table is the most specific.
+  // If several formats match, the last of them is the most specific one.
   const found = formats.findLast(({ matches }) => matches(text));
   if (found !== undefined) return isOf(found);
   for (const { matches, description, hint } of foreignKinds) {
@@ -125,7 +140,7 @@ export function fileAt(path: string): TokenizerFile {
     hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files and tekken.json",
   });
 }
-/** Tokenizer files that cannot be loaded. */
+/** Tokenizer files of other kinds, which cannot be loaded. */
 const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: string; hint: string }[] = [
   {
     matches: isSentencePiece,
@@ -156,8 +171,8 @@ function startsWithMagic(magic: string): (head: Buffer) => boolean {
 }
 
 /**
- * Matches a Protocol Buffers message whose first field is a `SentencePiece`: field 1 (0A) with its length; in
- * it, field 1 (0A), the text's length, the text; then field 2, the score (15).
+ * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`: field 1 (0A) with its
+ * length; in it, field 1 (0A) with the length of the text, the text, and field 2, the score (15).
  */
 function isSentencePiece(head: Buffer): boolean {
   return head[0] === 0x0a && head[1]! < 0x80 && head[2] === 0x0a && head[4 + head[3]!] === 0x15;
@@ -168,13 +183,13 @@ function readHead(path: string): Buffer {
   return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, headBytes, 0)));
 }
 
-/** A tokenizer's files, read once, and the code of their format. */
+/** The files of a tokenizer with their bytes, and the code of their format. */
 export type TokenizerSource = TokenizerFile & {
   readonly files: SourceFiles;
   readonly code: TokenizerFormat;
 };
 
-/** Reads a tokenizer's files, under their own names or the format's usual ones. */
+/** Reads the files of a tokenizer. They are named as they are, or by the format's usual names. */
 export async function readSource(
   file: TokenizerFile,
   naming: "own" | "usual" = "own",
@@ -191,7 +206,7 @@ const readFile = (path: string, name = basename(path)): SourceFile => ({
   bytes: readBytes(path),
 });
 
-/** Files that `transformers` reads next to the tokenizers in a directory. */
+/** The names of files that `transformers` reads next to a tokenizer. */
 const companionNames = [
   "tokenizer_config.json",
   "special_tokens_map.json",
@@ -200,7 +215,7 @@ const companionNames = [
   "chat_template.json",
 ];
 
-/** Names of the files in a directory that can change what is loaded from it. */
+/** The names of all files in a directory that can change what is loaded from it. */
 export const decisiveFileNames: readonly string[] = [
   ...new Set([...usualNames, ...companionNames, recordName]),
 ];
@@ -211,8 +226,8 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
     .map((path) => readFile(path));
 
 /**
- * Reads the files of a tokenizer to extend: all formats in a directory and their companion files, or only the
- * named tokenizer. Companion files do not list learned tokens, so they stay unchanged.
+ * Reads the files of a tokenizer to extend: from a directory, all formats and companion files; otherwise only
+ * the named tokenizer. Companion files do not list learned tokens, so learning leaves them unchanged.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizersAt(path);

@@ -4,7 +4,7 @@ import { type Normalization, stepsOf } from "#text";
 import { type Like, type ModelSettings, reservedOf, roleNames, type Vocabulary } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
-/** The facts in a model card. None names a file or a directory, because the card may be published. */
+/** The facts in a model card. They name no file and no directory, because the card may be published. */
 type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<ResolvedPattern, "name" | "sources">;
@@ -14,12 +14,12 @@ type CardFacts = {
   readonly compat: string;
   readonly documentCount: number;
   readonly textBytes: number;
-  /** On the training text. */
+  /** Bytes per token of the training text; null if it has no bytes. */
   readonly bytesPerToken: number | null;
   readonly mergesSha256: string;
-  /** Present only if inputs are weighted. */
+  /** The weights of inputs; present only if some input has one. */
   readonly weights?: object;
-  /** The program's version. */
+  /** The version of the program. */
   readonly version: string;
 };
 
@@ -79,8 +79,8 @@ function rolesOf(token: string, { roles }: ModelSettings): string {
 }
 
 /**
- * Formats any text as inline code in Markdown, invisible characters as `\uNNNN`. The fence is longer than the
- * text's longest run of backticks.
+ * Formats any text as inline code in Markdown. Invisible characters become `\uNNNN`. The fence is longer than
+ * the longest run of backticks in the text.
  */
 function code(text: string): string {
   const shown = jsonLine(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");

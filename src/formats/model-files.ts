@@ -4,7 +4,7 @@ import { contentOf, type JsonObject } from "#tokenizer";
 import { readCompanionFiles } from "./load-tokenizer.ts";
 import { readRecordedRoles } from "./training-json.ts";
 
-/** Reads the files that `transformers` reads next to the tokenizer. */
+/** Reads the configuration and the chat template from the files that `transformers` reads next to a tokenizer. */
 export function parseCompanionFiles(path: string) {
   const files = new Map(isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : []);
   const textOf = (name: string) => {
@@ -24,24 +24,24 @@ export function parseCompanionFiles(path: string) {
 }
 
 /**
- * The names in `transformers` of tokens with roles, in the order in which it adds those that the tokenizer
- * lacks.
+ * The names that `transformers` gives the tokens with roles. It adds tokens that the tokenizer lacks in this
+ * order.
  */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 
-/** Returns the settings that `transformers` keeps for a model; null if the files do not state one. */
+/** Returns settings that `transformers` stores for a model. A setting is null if the files do not state it. */
 export function modelFactsOf({ config, template }: ReturnType<typeof parseCompanionFiles>) {
   const { model_max_length: length, tokenizer_class: name } = config ?? {};
   return {
     chatTemplate: template ?? null,
-    // An unsafe integer means no limit: transformers writes 10^30.
+    // A number that is not a safe integer means no limit: transformers writes 10^30.
     modelMaxLength: Number.isSafeInteger(length) ? (length as number) : null,
     tokenizerClass: typeof name === "string" ? name : null,
   };
 }
 
 /**
- * Returns the text of each role's token, from the companion files if there are any, otherwise from the
+ * Returns the text of the token of each role: from the companion files if there are any, otherwise from the
  * training record.
  */
 export function roleTokensAt(path: string): Readonly<Record<string, string>> {

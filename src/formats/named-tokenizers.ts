@@ -15,9 +15,10 @@ import type { AskedModelSettings } from "#tokenizer";
 import { tokenizersIn } from "./load-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
 
-// Tokenizers known by name. bpe has no network, so it looks in the caches of other programs on this machine.
+// Tokenizers that are known by name. bpe does not use the network, so it looks in caches that other programs
+// have on this machine.
 
-/** A published tokenizer: its names, its encoding in tiktoken.ts, and the other settings for `--like`. */
+/** A published tokenizer: its names, the name of its encoding in tiktoken.ts, and its other settings for `--like`. */
 type Published = {
   readonly names: readonly string[];
   readonly encoding: string;
@@ -37,7 +38,7 @@ export const publishedTokenizers: readonly Published[] = [
   { names: ["qwen3"], encoding: "Qwen 3", model: { chatTemplate: "chatml" } },
 ];
 
-/** Repositories of the publishers that have these tokenizers. */
+/** The publishers' repositories of these tokenizers. */
 const repositories: Readonly<Record<string, string>> = {
   llama3: "meta-llama/Meta-Llama-3-8B",
   "llama-3": "meta-llama/Meta-Llama-3-8B",
@@ -53,9 +54,9 @@ const repositories: Readonly<Record<string, string>> = {
 export type FoundTokenizer = { readonly name: string | undefined; readonly path: string };
 
 /**
- * Locates a tokenizer: at the typed path if that exists, otherwise by name in a cache. Throws a UserError
- * with the download command if the name is known and not cached. A tokenizer without a name is called by its
- * path.
+ * Finds a tokenizer: at the typed path if it exists, otherwise by name in a cache. If the name is known but
+ * not in a cache, throws a UserError with the command that downloads the tokenizer. A tokenizer that was
+ * found by its path has no name.
  */
 export function findTokenizer(typed: string): FoundTokenizer {
   if (statOf(typed) !== undefined) return { name: undefined, path: typed };
@@ -70,7 +71,7 @@ export function findTokenizer(typed: string): FoundTokenizer {
     }
     throw notFoundError(typed, `fetch it, and name the file: curl -LO ${url}`);
   }
-  // A name with a tokenizer's file suffix is a path.
+  // A name that ends like a tokenizer's file is a path.
   const isModel = /^\w[\w.-]*\/[\w.-]+(?<!\.(json|tiktoken|model|txt))$/.test(repository!);
   if (!isModel) return { name: undefined, path: typed };
   const path = modelInCache(repository!);
@@ -87,7 +88,10 @@ const notFoundError = (typed: string, hint: string) =>
     },
   );
 
-/** Finds tiktoken's copy of a file. An empty variable means that tiktoken keeps none. */
+/**
+ * Returns the path of tiktoken's copy of a file, if there is one. An empty variable means that tiktoken keeps
+ * no copies.
+ */
 function ranksInCache(url: string): string | undefined {
   const { TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR } = process.env;
   const directory = TIKTOKEN_CACHE_DIR ?? DATA_GYM_CACHE_DIR ?? join(tmpdir(), "data-gym-cache");
@@ -95,7 +99,7 @@ function ranksInCache(url: string): string | undefined {
   return directory !== "" && isFile(path) ? path : undefined;
 }
 
-/** Verifies the checksum, because anyone may write to the temporary directory. */
+/** Throws a UserError unless the file has the published checksum: anyone may write to the temporary directory. */
 function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   if (createSha256().update(readBytes(path)).digest("hex") === rankSums[encoding]) return;
   throw new UserError(`"${path}", tiktoken's copy of ${encoding}, is not the published file`, {
@@ -103,7 +107,10 @@ function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   });
 }
 
-/** Finds a model's directory in Hugging Face's hub cache, at the commit of its main branch when it was fetched. */
+/**
+ * Returns the directory of a model in Hugging Face's hub cache, at the newest commit of the main branch that
+ * was fetched.
+ */
 function modelInCache(repository: string): string | undefined {
   const directory = join(hubCache(), `models--${repository.replace("/", "--")}`);
   const head = join(directory, "refs/main");
@@ -112,7 +119,7 @@ function modelInCache(repository: string): string | undefined {
   return isDirectory(path) && tokenizersIn(path).length > 0 ? path : undefined;
 }
 
-/** Locates the cache by the rules of the package huggingface_hub. */
+/** Returns the path of the cache, by the rules of the package huggingface_hub. */
 function hubCache(): string {
   const { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = process.env;
   const home = HF_HOME || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "huggingface");

@@ -10,15 +10,15 @@ import type {
 } from "#tokenizer";
 
 /**
- * One file of a tokenizer directory: its name, and its bytes in chunks, so that no whole file is in memory. A
- * chunk is valid until the next one is requested.
+ * A file of a tokenizer's directory. Its bytes come in chunks, so that no whole file is in memory. A chunk is
+ * valid until the next one is requested.
  */
 export type OutputFile = {
   readonly name: string;
   readonly chunks: () => Iterable<Uint8Array>;
 };
 
-/** SHA-256 of all chunks, in hex. */
+/** Returns the SHA-256 of all chunks, in hex. */
 export function sha256Of(chunks: Iterable<Uint8Array | string>): string {
   const hasher = createSha256();
   for (const chunk of chunks) hasher.update(chunk);
@@ -35,40 +35,40 @@ export type SourceFile = {
 export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
 
 /**
- * Reads and writes the files of a format. `files` belong to one tokenizer, in the order of their names in
+ * Reads and writes the files of a format. `files` are those of one tokenizer, in the order of the names in
  * formats.ts.
  */
 export type TokenizerFormat = {
-  /** Writes a trained tokenizer; absent if the format cannot. */
+  /** Writes a trained tokenizer. Absent if the format is read-only. */
   readonly writing?: {
-    /** Why a tokenizer cannot be written in this format, or null. */
+    /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
   /**
-   * Parses everything in the file except vocabulary, merges and added tokens, for `--like`; absent if the
-   * format has nothing else.
+   * Parses all of the file but vocabulary, merges and added tokens, for `--like`. Absent if the format stores
+   * nothing else.
    */
   readonly frame?: (file: SourceFile) => JsonObject;
-  /** Rewrites the files with the tokens that are kept, under their new ids. */
+  /** Rewrites the files with only the kept tokens, which have their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });
 
-/** Absent if the format has no room for new tokens. */
+/** Members that are absent if the format has no room for new tokens. */
 type Extending = {
   /**
-   * Inserts new tokens into the files; every other byte stays. Also yields without any bytes, to end a slice
-   * of work on a large file.
+   * Inserts new tokens into the files and changes nothing else. May yield empty chunks, each of which ends a
+   * slice of work on a large file.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
-  /** Replaces the texts of special tokens in the files; files without any are returned unchanged. */
+  /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
 };
 
 /**
- * Gathers the bytes of a file. Callers append rows until the chunk is full, then take it. It grows only for a
- * text longer than the chunk, so its size is bounded by the longest token, not by the file.
+ * Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. It grows only
+ * for a row that is longer, so its size depends on the longest token, not on the file.
  */
 export class Chunk {
   bytes: Uint8Array = new Uint8Array(2 * fullBytes);
@@ -97,7 +97,7 @@ export class Chunk {
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** Appends ASCII text. For the few characters between tokens, a loop is several times faster than an encoder. */
+  /** Appends ASCII text. For the few characters between tokens, this loop is several times faster than an encoder. */
   ascii(text: string): void {
     this.reserve(text.length);
     const { bytes, length } = this;
@@ -111,7 +111,7 @@ export class Chunk {
     this.length = putDecimal(number, this.bytes, this.length);
   }
 
-  /** Returns the gathered bytes and starts over. They are valid until the next append. */
+  /** Returns the gathered bytes, which are valid until the next append, and starts over. */
   take(): Uint8Array {
     const taken = this.bytes.subarray(0, this.length);
     this.length = 0;
@@ -119,6 +119,9 @@ export class Chunk {
   }
 }
 
-/** Large enough to make the cost of a write negligible, small enough for a processor's cache. */
+/**
+ * A chunk is full at this size. It is large enough to make the cost of a write negligible, and small enough
+ * for a processor's cache.
+ */
 const fullBytes = scaled(64 * 1024, 64);
 const encoder = new TextEncoder();

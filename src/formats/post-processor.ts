@@ -5,8 +5,8 @@ import type { JsonObject, PostProcessing } from "#tokenizer";
 const noPostProcessing: PostProcessing = { before: [], after: [], trims: [] };
 
 /**
- * Parses HF's `post_processor`. Encoding does not use it, so one that cannot be parsed is recorded as an
- * obstacle, not an error.
+ * Parses HF's `post_processor`. Encoding does not use it, so one that cannot be parsed is not an error: the
+ * result has an obstacle.
  */
 export function readPostProcessor(value: unknown): PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;
@@ -50,12 +50,16 @@ function chainSteps(one: PostProcessing, other: PostProcessing): PostProcessing 
     before: [...other.before, ...one.before],
     after: [...one.after, ...other.after],
     trims: [...one.trims, ...other.trims],
-    // HF's second step treats each token that the first one added as a text of its own.
+    // Two steps that add tokens are an obstacle: HF's second step treats each token that the first one added
+    // as a text of its own.
     ...(obstacle !== undefined && { obstacle }),
   };
 }
 
-/** Whether a step that trims offsets leaves one space before a text's first token; empty if it trims none. */
+/**
+ * Returns, for a step that trims offsets, whether it leaves one space before the first token of a text; an
+ * empty list for any other step.
+ */
 function trimsOf(step: JsonObject): boolean[] {
   const flags = { trim_offsets: flag, add_prefix_space: flag };
   const { trim_offsets, add_prefix_space } = fieldsOf(flags)(step, String(step.type));
@@ -93,7 +97,10 @@ function readTemplate(step: JsonObject): PostProcessing {
   return { before: idsOf(before), after: idsOf(after), trims: [] };
 }
 
-/** Returns the post-processing in a training record, for formats that cannot store it: bos before each text. */
+/**
+ * Returns what the training record says, for formats that store no post-processor: bos before each text, or
+ * nothing.
+ */
 export function postProcessingOfRecord(
   recorded: { readonly bosInFront: string | undefined } | null,
   addedTokens: readonly AddedToken[],

@@ -16,9 +16,9 @@ import { UserError } from "#runtime";
 import { refuse } from "#tokenizer";
 
 /**
- * HF implements Digits and Punctuation in Rust, not as regular expressions. Digits uses the standard library,
- * with Unicode 17.0 in HF's build. Punctuation uses the crate unicode_categories, whose Unicode is older and
- * which has two more characters.
+ * HF's Digits and Punctuation as regular expressions. HF implements them in Rust: Digits with the standard
+ * library, which has Unicode 17.0 in HF's build; Punctuation with the crate unicode_categories, which has an
+ * older Unicode and two more characters.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = `
@@ -32,9 +32,9 @@ const punctuationSince = `
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
-/** The sequence of splits equivalent to HF's `pre_tokenizer`. */
+/** The sequence of splits that does the same as HF's `pre_tokenizer`. */
 type Splits = {
-  /** As for `--pattern`; a named pattern has its own sources. */
+  /** The splits as for `--pattern`. A named pattern has its own ones. */
   readonly sources: readonly string[];
   readonly name: string | null;
   readonly addsPrefixSpace: boolean;
@@ -50,8 +50,9 @@ const stepFlags = fieldsOf({
 });
 
 /**
- * Parses a `pre_tokenizer`: ByteLevel, alone or after Splits, Digits and Punctuation. Regular expressions
- * have the meaning of HF's engine; an expression that would cut differently is refused.
+ * Parses a `pre_tokenizer`: ByteLevel, alone or after Split, Digits and Punctuation steps. Regular
+ * expressions have the meaning that they have in HF's engine. An expression that would cut differently is
+ * refused.
  */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");
@@ -92,7 +93,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // Some files have a pattern in the form that another pattern uses as its own.
+  // Some files spell a pattern in the form that is another pattern's own.
   const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
@@ -103,7 +104,10 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   return { sources: portable, name: null, addsPrefixSpace };
 }
 
-/** The steps of HF that drop text, each with the Split, as Python writes it, that cuts in the same places. */
+/**
+ * HF's steps that drop text. For each, the Split, as Python writes it, that cuts in the same places but keeps
+ * the text.
+ */
 const keepingSplits: Readonly<Record<string, (step: Record<string, unknown>) => string>> = {
   Whitespace: () => 'Split(Regex(r"\\w+|[^\\w\\s]+"), "isolated")',
   WhitespaceSplit: () => 'Split(Regex(r"\\s+"), "isolated")',
@@ -143,7 +147,8 @@ function readSplit(step: Record<string, unknown>, path: string): string {
     const hint = "write + where there is *, and leave out what is optional; or use behavior Isolated";
     refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
   }
-  // It keeps matches and drops the text between them. Without such text, this equals Isolated.
+  // Removed with invert keeps matches and drops the text between them. If there is no such text, it does the
+  // same as Isolated.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   return (
@@ -156,8 +161,8 @@ const isolatedHint =
   "it drops text, which ids could not give back; behavior Isolated cuts in the same places and keeps it";
 
 /**
- * Rewrites an expression so that its matches include the adjacent text. `invert` swaps matches with the text
- * between them, and therefore also the sides.
+ * Rewrites an expression so that its matches include the text next to them. `invert` swaps the matches and
+ * the text between them, and therefore also the sides.
  */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;
@@ -185,7 +190,7 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
   refuse(path, `Punctuation with behavior ${showValue(step.behavior)} is not supported`, isolatedHint);
 }
 
-/** Compiles the splits of a file; errors name the file. */
+/** Compiles the splits of a file. Errors name the file. */
 export function compileSplits(sources: readonly string[], path: string): CompiledPattern {
   return inFile(path, () => compilePattern(sources));
 }

@@ -4,10 +4,10 @@ import type { AddedToken } from "#text";
 import type { OutputFile, SourceFile, SourceFiles } from "./output-file.ts";
 import { JsonRewriter, type Place } from "./rewrite-json.ts";
 
-/** Maps old texts of special tokens to new ones. */
+/** The new texts of special tokens, by their old texts. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Renames the keys of a `vocab.json`. Merges never name special tokens. */
+/** Renames keys in a `vocab.json`. Merges never contain special tokens, so the other file stays. */
 export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
   const json = new JsonRewriter(vocab.bytes);
   json.renameKeys(json.placeOf([])!.start, names);
@@ -23,7 +23,7 @@ export function renameTokenizerJson([file]: SourceFiles, names: Names): SourceFi
   if (post !== undefined) {
     const before = JSON.parse(json.textAt(post));
     const after = renameInValue(before, names, true);
-    // Some keys of a post-processor are texts of tokens, so the whole value is rewritten.
+    // The keys of a post-processor may be texts of tokens, too, so the whole value is rewritten.
     if (JSON.stringify(before) !== JSON.stringify(after)) {
       const indent = json.placeOf([])!.before.replace(/^\n/, "");
       json.replace(post, JSON.stringify(after, null, indent).replaceAll("\n", `\n${indent}`));
@@ -52,8 +52,8 @@ function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown 
 }
 
 /**
- * Renames tokens in a file next to the tokenizer. Throws a UserError for a chat template that contains an old
- * text: a template is a program.
+ * Renames tokens in a file next to the tokenizer. Throws a UserError if a chat template contains an old text,
+ * because a template is a program.
  */
 export function renameCompanionFile(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;
@@ -89,7 +89,7 @@ const applyEdits = (file: SourceFile, json: JsonRewriter): SourceFile => ({
   bytes: Buffer.concat([...json.chunks()]),
 });
 
-/** Adds new special tokens to the lists of special tokens in these files. */
+/** Adds new special tokens to the lists of special tokens in companion files. */
 export const extendCompanionFiles = (
   files: readonly SourceFile[],
   added: readonly AddedToken[],
@@ -109,7 +109,7 @@ export const extendCompanionFiles = (
     return { name, chunks: () => json.chunks() };
   });
 
-/** Formats entries of `added_tokens_decoder` in the layout of the first one. */
+/** Formats entries of `added_tokens_decoder` in the layout of the first entry. */
 function decoderTexts(json: JsonRewriter, place: Place, added: readonly AddedToken[]): string[] {
   const [firstStart = place.start] = json.membersOf(place.start).values();
   const first = json.placeAt(firstStart);

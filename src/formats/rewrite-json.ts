@@ -38,8 +38,8 @@ export type IdRow = readonly [key: string, id: number];
 export type Pair = readonly [left: string, right: string];
 
 /**
- * Edits parts of a JSON file and leaves every other byte unchanged. Inserted text follows the layout of the
- * existing text. The file must be valid JSON: it was parsed before.
+ * Edits parts of a JSON file and leaves all other bytes unchanged. Inserted text has the layout of the
+ * existing text. The file must be valid JSON.
  */
 export class JsonRewriter {
   private readonly edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
@@ -52,8 +52,8 @@ export class JsonRewriter {
   }
 
   /**
-   * Finds the value at the path `keys` below the value at `start`, or undefined. The last of duplicate keys
-   * wins.
+   * Returns the value at the path `keys`, starting from the value at `start`, or undefined. If a key occurs
+   * twice, the last one counts.
    */
   placeOf(keys: readonly string[], start = skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {
@@ -80,7 +80,7 @@ export class JsonRewriter {
     };
   }
 
-  /** Maps each key or index of an object or list to the start of its value. */
+  /** Returns the start of the value of each key or index of an object or list. */
   membersOf(start: number): Map<string | number, number> {
     const places = new Map<string | number, number>();
     walkMembers(this.file, start, (key, pos) => {
@@ -105,7 +105,7 @@ export class JsonRewriter {
     this.replace({ start: start + 1, end: end - 1 }, text);
   }
 
-  /** Appends elements after the last one; in an empty object or list, in the given layout. */
+  /** Appends elements after the last one. In an empty object or list, `ofEmpty` is the layout. */
   addElements(
     place: Place,
     elements: readonly string[],
@@ -120,7 +120,7 @@ export class JsonRewriter {
     else this.replace({ start: last, end: last }, `,${rows}`);
   }
 
-  /** Writes the differences between `before` and `after`, such as ids, into the value at `start`. */
+  /** Writes only the differences between `before` and `after`, such as ids, into the value at `start`. */
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {
@@ -142,15 +142,15 @@ export class JsonRewriter {
     });
   }
 
-  /** Formats keys and ids in the layout of the target object. */
+  /** Formats keys with their ids in the layout of the object at `place`. */
   idTexts(place: Place, rows: readonly IdRow[]): string[] {
     const colon = `:${this.afterColon(place)}`;
     return rows.map(([key, id]) => `${this.quoted(key)}${colon}${id}`);
   }
 
   /**
-   * Formats merges in the form and layout of the first one. Without one, as pairs indented one level deeper
-   * than `before`, as HF does.
+   * Formats merges in the form and layout of the first merge. If there are no merges, formats them as HF
+   * does: as pairs, indented one level deeper than `before`.
    */
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;
@@ -170,7 +170,10 @@ export class JsonRewriter {
     );
   }
 
-  /** Returns the whitespace between a key's colon and its value; a single space if the object is empty. */
+  /**
+   * Returns the whitespace between the colon of a key and its value: that of the first key, or a single space
+   * if the object is empty.
+   */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;
     if (isEmpty || file[start] !== openBrace) return " ";
@@ -178,7 +181,7 @@ export class JsonRewriter {
     return decodeText(file, colon + 1, skipSpace(file, colon + 1));
   }
 
-  /** Formats a JSON string, with non-ASCII characters escaped if the file has none. */
+  /** Formats a JSON string. If the file is ASCII, other characters are escaped. */
   private quoted(text: string): string {
     const json = JSON.stringify(text);
     if (!this.isAscii) return json;
@@ -188,7 +191,7 @@ export class JsonRewriter {
     );
   }
 
-  /** Yields the edited file. No edit may overlap another. */
+  /** Yields the edited file. Edits must not overlap. */
   *chunks(): Generator<Uint8Array> {
     const encoder = new TextEncoder();
     let pos = 0;
@@ -202,9 +205,9 @@ export class JsonRewriter {
 }
 
 /**
- * Adds the new tokens after the added tokens that the vocabulary lacks. When HF loads the file, it numbers
- * these starting at the vocabulary's size, whatever ids are stated, so they must be in the vocabulary before
- * it grows.
+ * Adds the new tokens to the vocabulary, after added tokens that it lacks. HF numbers such added tokens from
+ * the vocabulary's size on when it loads the file, whatever ids are stated. So they must be in the vocabulary
+ * before it grows.
  */
 export function addNewIds(
   json: JsonRewriter,
@@ -233,15 +236,18 @@ export function spellMerges(base: TokenizerParts, { tokens, merges }: Extension)
   return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
 }
 
-/** The kept rows of a vocabulary and its merges, spelled as in their file. */
+/** The kept tokens and merges of a vocabulary, spelled as in its file. */
 type KeptRows = {
-  /** By ascending new id. */
+  /** The tokens with their new ids, ascending. */
   readonly tokens: readonly IdRow[];
-  /** In the order of ranks. */
+  /** Yields the merges in the order of ranks. */
   readonly merges: () => Generator<Pair>;
 };
 
-/** Keeps a merge if both halves and the result are kept and it is among the first `mergeCount` of these. */
+/**
+ * Selects the rows of kept tokens. A merge is kept if its halves and its result are, and if it is among the
+ * first `mergeCount` of these.
+ */
 export function selectKeptRows(
   vocab: TokenIds,
   merges: RankedMerges,
@@ -266,7 +272,7 @@ export function selectKeptRows(
       const { left, right, merged } = merges;
       const count = Math.min(merged.length, mergeCount);
       const pairOf = (rank: number) => left[rank]! * 2 ** 32 + right[rank]!;
-      // The last rank of a duplicate pair wins.
+      // If a pair is listed twice, the last rank counts.
       const later = new Set(Array.from({ length: merged.length - count }, (_, k) => pairOf(count + k)));
       for (let rank = 0; rank < count; rank++) {
         const [l, r] = [left[rank]!, right[rank]!];

@@ -16,15 +16,15 @@ import {
 import { Chunk } from "./output-file.ts";
 
 /**
- * The rows of a vocabulary's files, each a merge or an id, in chunks. A chunk is valid until the next one, of
- * any file, is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts). It stops at special
- * tokens and at tokens whose bytes are not kept; this file writes their rows.
+ * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk
+ * of any file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at special
+ * tokens and at tokens whose bytes are not kept. This file writes the rows of these.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
 type Separators = readonly [before: string, between: string, after: string];
 
-/** Yields the merges in the order learned: left half and right half. */
+/** Yields the merges in the order learned: the left and the right half. */
 export function mergeRows(
   vocabulary: Vocabulary,
   separators: Separators,
@@ -47,7 +47,7 @@ export function mergeRows(
   });
 }
 
-/** Yields the ids, ascending, as in HF's files: the token inside a JSON string, and its id. */
+/** Yields the ids as HF's files have them, ascending: a token inside a JSON string, and its id. */
 export function idRows(
   vocabulary: Vocabulary,
   separators: Separators,
@@ -74,7 +74,7 @@ export function idRows(
   });
 }
 
-/** Drops the leading comma of the first row. */
+/** Drops the first byte, which is the comma before the first row. */
 export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Array> {
   let skippedBytes = 1;
   for (const chunk of rows) {
@@ -83,17 +83,17 @@ export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Ar
   }
 }
 
-/** The line end that the file's last line lacks, or "". */
+/** Returns the line end that the last line of a file lacks, or "". */
 export const lineEnd = (file: Uint8Array) => (file.length === 0 || file.at(-1) === lineFeed ? "" : "\n");
 
 type RowKind = {
   readonly separators?: Separators;
   readonly spelling?: Spelling;
-  /** The 64 digits, in ASCII. */
+  /** The 64 base64 digits in ASCII. */
   readonly base64Digits?: Uint8Array;
-  /** Makes the kernel write rows from `first` on; returns the first row that it did not write. */
+  /** Makes the kernel write rows from `first` on. Returns the first row that it did not write. */
   readonly write: (kernel: KernelExports, first: number, to: number, limit: number) => number;
-  /** Appends a row at which the kernel stopped. */
+  /** Appends a row that the kernel did not write. */
   readonly append: (chunk: Chunk, row: number) => void;
 };
 
@@ -133,20 +133,23 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
 export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
-/** Two kept tokens, each byte spelled as two, and three separators; the last one is written in full. */
+/**
+ * The longest row: two kept tokens, whose bytes are spelled as two bytes each, and three separators. The
+ * kernel writes it in full even if it begins just before the buffer's end.
+ */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
-/** A smaller chunk is not yielded: rows at which the kernel stops may be close together. */
+/** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
 
 /**
- * The vocabulary in the kernel's memory, one for the process. If two are written alternately, each chunk
- * reloads its own.
+ * The vocabulary in the kernel's memory, of which the process has one. If two vocabularies are written in
+ * turns, each chunk loads its own again.
  */
 let loaded: Loaded | undefined;
 
-/** Loads the vocabulary into the kernel's memory. */
+/** Copies the vocabulary into the kernel's memory, unless it is still there. */
 function load(vocabulary: Vocabulary): PutArrays {
   if (loaded?.vocabulary === vocabulary && isStillLoaded(loaded.arrays)) return loaded.arrays;
   const { left, right, entries, tokenBytes } = vocabulary;
@@ -159,7 +162,7 @@ function load(vocabulary: Vocabulary): PutArrays {
 
 type Addresses = Parameters<KernelExports["useVocabulary"]>;
 
-/** Copies the row format into the kernel's memory, where another file's may be. */
+/** Copies the form of a row into the kernel's memory. It may have that of another file. */
 function placeTables(memory: Uint8Array, kind: RowKind): void {
   const { separators = ["", "", ""], spelling, base64Digits } = kind;
   const table = new Uint32Array((3 * separatorBytes) / 4);
@@ -190,10 +193,13 @@ const separatorText = 8;
  */
 type Spelling = Uint32Array;
 
-/** Byte-to-character form, as in merges.txt. */
+/** The spelling in byte-to-character form, as in merges.txt. */
 export const plainSpelling: Spelling = makeSpelling([]);
 
-/** The same inside a JSON string. Only the quote and the backslash need escaping: no character here is a control. */
+/**
+ * The spelling in byte-to-character form inside a JSON string. Only the quote and the backslash are escaped,
+ * because none of the characters is a control character.
+ */
 export const jsonSpelling: Spelling = makeSpelling(['"', "\\"]);
 
 /** Appends a token in the given spelling. */
@@ -221,14 +227,14 @@ function spell(
   for (let pos = start; pos < end; pos++) {
     const written = spelling[from[pos]!]!;
     to[toPos] = written;
-    // Overwritten by the next byte if this byte is spelled as one.
+    // If this byte is spelled as one byte, the next one overwrites this.
     to[toPos + 1] = written >> 8;
     toPos += written >> 16;
   }
   return toPos;
 }
 
-/** Every character is below U+0800: one or two bytes of UTF-8. */
+/** Makes a spelling. All characters are below U+0800, so they have one or two bytes in UTF-8. */
 function makeSpelling(escaped: readonly string[]): Spelling {
   const spelling = new Uint32Array(byteToCharacter.length);
   for (let byte = 0; byte < spelling.length; byte++) {

@@ -21,14 +21,14 @@ import {
 import { disableFtl } from "#runtime";
 import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 
-/** A vocabulary, and the merges as ids. */
+/** A vocabulary, and its merges as ids. */
 export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };
 
 /**
- * Reads vocabulary and merges of a `tokenizer.json` directly from its bytes. Parsing them as JSON would
- * create some 200,000 strings and lists and take three times as long. `root` is the rest of the file as JSON,
- * with an empty vocabulary and no merges. Returns null for anything unusual or wrong: `scanParsed` then finds
- * the error or rewrites the model in the usual form.
+ * Reads the vocabulary and the merges of a `tokenizer.json` directly from its bytes. Parsing them as JSON
+ * would create some 200,000 strings and lists, and take three times as long. `root` is the rest of the file
+ * as JSON, with an empty vocabulary and no merges. Returns null if anything is unusual or wrong. `scanParsed`
+ * then finds the error, or rewrites the model in the usual form.
  */
 export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly root: unknown }) | null {
   const scan = new TokenizerScan(file);
@@ -37,7 +37,7 @@ export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly 
   return root === null || vocab === null || merges === null ? null : { root, vocab, merges };
 }
 
-/** Returns the same `root`, or null, without scanning the vocabulary and the merges. */
+/** Returns the `root` of `scanTokenizerJson`, or null, without reading the vocabulary and the merges. */
 export const scanFrame = (file: Uint8Array): unknown => scanRoot(file, new FrameScan(file));
 
 function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
@@ -65,7 +65,7 @@ function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
   }
 }
 
-/** Likewise for GPT-2's two files, whose merges are lines. */
+/** Reads the vocabulary and the merges of GPT-2's two files. Returns null if anything is unusual or wrong. */
 export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): ScannedModel | null {
   if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
   const texts = allocateTexts(vocabFile.length, mergesFile.length);
@@ -77,10 +77,10 @@ export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): Scanned
   return count === invalidJson ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
 }
 
-/** `a b` and a line feed. */
+/** The shortest line: `a b` and a line feed. */
 const smallestLineBytes = 4;
 
-/** Reads `a b` lines, like `scanMerges`; returns their number. */
+/** Reads lines `a b`, and writes ids as `scanMerges` does. Returns the number of lines, or `invalidJson`. */
 function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
   const { bytes, ids, isMergeResult } = texts;
   const start = texts.starts[texts.count]!;
@@ -113,7 +113,8 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
       hash = hashStep(hash, byte);
       pos = (pos + 1) | 0;
     }
-    // A last line without a line end, a carriage return and an empty line are left to the slower reader.
+    // A last line without a line end, a carriage return and an empty line are left to the slower reader
+    // (gpt2.ts).
     const rightIndex = byte === lineFeed ? findText(texts, middle, at, hash) : -1;
     if (leftIndex < 0 || rightIndex < 0) return invalidJson;
     const made = indexOfSpan(texts, start, at, next);
@@ -132,7 +133,7 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
 
 type TakeMember = Parameters<typeof walkMembers>[2];
 
-/** JSON.parse uses the last of duplicate keys; the scan gives up on such a file. */
+/** Gives up on a file with duplicate keys, of which JSON.parse uses the last. */
 function refuseDuplicates(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
   return (key, ...places) => {
@@ -142,15 +143,15 @@ function refuseDuplicates(take: TakeMember): TakeMember {
   };
 }
 
-/** Scans the members of `model` in file order. */
+/** Scans the members of `model` in file order, and skips vocabulary and merges. */
 class FrameScan {
-  /** The file so far, with empty vocabulary and merges. */
+  /** The file up to `copiedEnd`, with empty vocabulary and merges. */
   private text = "";
   private copiedEnd = 0;
 
   constructor(protected readonly file: Uint8Array) {}
 
-  /** Scans a member of `model`; returns the position after its value. */
+  /** Scans a member of `model`. Returns the position after its value. */
   takeMember(key: string | number, pos: number): number {
     if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
     const end = key === "vocab" ? this.takeVocab(pos) : this.takeMerges(pos);
@@ -185,7 +186,7 @@ class TokenizerScan extends FrameScan {
     return end;
   }
 
-  /** Scans the merges; gives up if they come before the vocabulary. */
+  /** Scans the merges. Gives up if they come before the vocabulary. */
   protected override takeMerges(pos: number): number {
     if (this.vocab === null) return invalidJson;
     const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
@@ -206,13 +207,13 @@ const firstMerges = ({ left, right, merged }: RankedMerges, count: number): Rank
   merged: merged.slice(0, count),
 });
 
-/** `"a b",` is shorter than `["",""],`, but holds two tokens. */
+/** A lower bound of the bytes of a merge: `"a b",` is shorter than `["",""],`. */
 const smallestMergeBytes = 5;
 
-/** Results of `readString`: the end of its bytes in the texts, and their hash. */
+/** What `readString` finds: where the copied bytes end, and their hash. */
 const found = new Int32Array(2);
 
-/** Copies the bytes of the string at `pos` to texts.bytes[at]; returns the position after its closing quote. */
+/** Copies the bytes of the string at `pos` to bytes[at ..]. Returns the position after its closing quote. */
 function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
   if (file[pos] !== quote) return invalidJson;
   let hash = 0;
@@ -249,7 +250,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   return end;
 }
 
-/** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position after it. */
+/** Reads the texts, their hashes and ids from `{"a": 0, …}`. Returns the position after the object. */
 function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
   const { bytes, starts, hashes, ids } = texts;
   if (file[pos] !== openBrace) return invalidJson;
@@ -291,7 +292,7 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
   return pos + 1;
 }
 
-/** Reads `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens and of their merged token, by rank. */
+/** Reads `[["a", "b"], …]` or `["a b", …]`: the ids of both halves and of the result of each merge, by rank. */
 function scanMerges(
   file: Uint8Array,
   pos: number,
@@ -300,8 +301,8 @@ function scanMerges(
 ): { end: number; count: number } {
   const fail = { end: invalidJson, count: 0 };
   const { bytes, ids, isMergeResult } = texts;
-  // The two tokens of a merge are copied next to each other after the vocabulary, so that they spell the
-  // merged token.
+  // The two halves of a merge are copied one after the other, after the vocabulary's texts, so that they
+  // spell the result.
   const start = texts.starts[texts.count]!;
   let rank = 0;
   let next = 256;
@@ -341,7 +342,7 @@ function scanMerges(
     if (leftIndex < 0 || rightIndex < 0) return fail;
     left[rank] = ids[leftIndex]!;
     right[rank] = ids[rightIndex]!;
-    // Merged tokens usually have consecutive ids.
+    // The results of merges usually have consecutive ids.
     const made = indexOfSpan(texts, start, end, next);
     if (made < 0) return fail;
     isMergeResult[made] = 1;
@@ -355,7 +356,10 @@ function scanMerges(
   }
 }
 
-/** Removes the only space in bytes[start .. end) and returns its position. */
+/**
+ * Removes the only space in bytes[start .. end) and returns its position. Returns `invalidJson` if there is
+ * not exactly one.
+ */
 function closeGap(bytes: Uint8Array, start: number, end: number): number {
   const gap = bytes.indexOf(space, start);
   if (gap < 0 || gap >= end) return invalidJson;
@@ -398,11 +402,11 @@ type TokenTexts = {
   isMergeResult: Uint8Array;
 };
 
-/** `"":0,` */
+/** The shortest entry: `"":0,`. */
 const smallestEntryBytes = 5;
 
 /**
- * Allocates room for the most that files of `fileBytes` bytes can hold: memory that is not written costs
+ * Allocates room for as many texts as files of `fileBytes` bytes can have. Memory that is not written costs
  * nothing.
  */
 function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
@@ -424,7 +428,7 @@ function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
 const hashStep = (hash: number, byte: number) => (Math.imul(hash ^ byte, 0x01000193) + 0x3d4d51cb) | 0;
 const homeOf = (hash: number, slotBits: number) => Math.imul(hash, 0x9e3779b1) >>> (32 - slotBits);
 
-/** Fills `slots` and `byId`; returns false if two texts are equal. */
+/** Fills `slots` and `byId`. Returns false if two texts are equal. */
 function indexTexts(texts: TokenTexts): boolean {
   const { count, starts, hashes, ids } = texts;
   let slotBits = 4;
@@ -459,7 +463,7 @@ function findText(
   }
 }
 
-/** Returns the index of the text equal to bytes[start .. end), or -1; compares with the text of `likelyId` first. */
+/** Returns the index of the text equal to bytes[start .. end), or -1. Compares the text of `likelyId` first. */
 function indexOfSpan(texts: TokenTexts, start: number, end: number, likelyId: number): number {
   const { bytes, starts, byId } = texts;
   const likely = likelyId < byId.length ? byId[likelyId]! - 1 : -1;
@@ -479,7 +483,7 @@ function equalSpans(
   return true;
 }
 
-/** The ids of a vocabulary by spelled token, with the interface of a Map. */
+/** The ids of a vocabulary by the tokens as spelled, with the interface of a Map. */
 export class TokenIds {
   private readonly encoder = new TextEncoder();
 
@@ -489,7 +493,7 @@ export class TokenIds {
     const { bytes, starts, count, ids } = this.texts;
     const start = starts[count]!;
     const { read, written } = this.encoder.encodeInto(text, bytes.subarray(start));
-    // Half a surrogate pair cannot occur in UTF-8, and a text longer than the file cannot be in it.
+    // A text longer than the file cannot be in it, nor can half a surrogate pair, which has no UTF-8.
     if (read < text.length || !text.isWellFormed()) return undefined;
     const t = findText(this.texts, start, start + written, hashOf(bytes, start, start + written));
     return t < 0 ? undefined : ids[t];
@@ -504,13 +508,13 @@ export class TokenIds {
     return this.texts.idMax;
   }
 
-  /** The tokens as spelled, in UTF-8. */
+  /** The tokens as spelled in the file, in UTF-8. */
   get spelled(): PackedTokens {
     const { bytes, starts, count, ids } = this.texts;
     return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
   }
 
-  /** Yields the tokens with one of these ids. */
+  /** Yields the tokens that have one of these ids. */
   withIds(wanted: ReadonlySet<number>): Generator<[string, number]> {
     return this.entries((t) => wanted.has(this.texts.ids[t]!));
   }

@@ -30,10 +30,10 @@ import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
- * Loads Mistral's `tekken.json`, like the package mistral-common. Ranks are tiktoken's. Special tokens have
- * the first ids, so a token's id is its rank plus their number. The file lists more tokens than the
- * vocabulary has room for; the last ones are ignored. Special tokens are never found in a text:
- * mistral-common adds their ids itself.
+ * Loads Mistral's `tekken.json` as the package mistral-common does. Ranks are tiktoken's. Special tokens have
+ * the first ids, so a token's id is its rank plus the number of special tokens. The file may list more tokens
+ * than the vocabulary has room for; the last ones are ignored. Special tokens are never found in a text,
+ * because mistral-common adds their ids itself.
  */
 function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
@@ -74,7 +74,10 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
   };
 }
 
-/** Mistral's files have 1,000. Each becomes an object, so a damaged number must not exhaust the memory. */
+/**
+ * The most special tokens that a file may have; Mistral's have 1,000. Each becomes an object, so a damaged
+ * number must not exhaust the memory.
+ */
 const specialCountMax = 2 ** 16;
 
 function numberAt(
@@ -89,7 +92,7 @@ function numberAt(
   return value;
 }
 
-/** Reads the first tokens of the list in rank order; an id is the rank plus the number of special tokens. */
+/** Reads the first `count` tokens of the list, in the order of ranks. */
 function readVocab(
   value: unknown,
   { count, firstId, path }: { count: number; firstId: number; path: string },
@@ -161,7 +164,7 @@ function listSpecialTexts(value: unknown, path: string): string[] {
   });
 }
 
-/** Rewrites the file with the kept tokens only; its size then counts exactly these. */
+/** Rewrites the file with only the kept tokens. Its size is then their number. */
 function prune(
   [{ name, bytes }]: SourceFiles,
   parts: TokenizerParts,
@@ -188,8 +191,8 @@ function prune(
 const wayOut = phrase`train with ${asOption("special-tokens-first")} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
 
 /**
- * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common delegates
- * merging to tiktoken.
+ * Returns the reason why a tokenizer cannot be written in this format, or null. Merging must give what
+ * tiktoken gives, which mistral-common uses.
  */
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
@@ -210,7 +213,7 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
 
 const sourcesOf = (form: PatternExport) => (form.kind === "splits" ? form : patterns.gpt2).sources;
 
-/** The bytes of an entry; undefined if it has no token. */
+/** Returns the bytes of an entry; undefined if it has no token. */
 function bytesOfEntry(vocabulary: Vocabulary, entry: number): Uint8Array | undefined {
   if (!isSpecialEntry(entry)) return copyTokenBytes(vocabulary.tokenBytes, entry);
   const text = vocabulary.specialTokens[specialOfEntry(entry)];
@@ -250,7 +253,7 @@ function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<U
   yield chunk.take();
 }
 
-/** The file states fixed sizes, so it cannot be extended. */
+/** The file fixes its sizes, so the format has no members for extending. */
 export const tekken: TokenizerFormat = {
   writing: {
     obstacle,

@@ -35,9 +35,8 @@ import { lineEnd, rows, tableOffsets } from "./rows.ts";
 import { type RecordedTraining, readTrainingRecord } from "./training-json.ts";
 
 /**
- * Returns tiktoken's rank file: lines of `base64(token bytes) id`, ascending, without the special tokens.
- * tiktoken merges in the order of ids, so a vocabulary whose ids are in another order cannot be written: see
- * `obstacle`.
+ * Returns tiktoken's rank file. tiktoken merges in the order of ids, so a vocabulary whose ids have another
+ * order cannot be written: see `obstacle`.
  */
 function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
@@ -88,8 +87,8 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
 }
 
 /**
- * Loads tiktoken's rank file, which has no pattern and no special tokens. The options give these, or a record
- * next to the file, or the checksum identifies a published file.
+ * Loads tiktoken's rank file, which states no pattern and no special tokens. They come from the options, from
+ * a record next to the file, or from what is known of a published file with this checksum.
  */
 const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts =>
   partsOfRanks(
@@ -100,7 +99,7 @@ const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     readTrainingRecord(path),
   );
 
-/** Builds a tokenizer from ranks, with the facts of a published file and the training record, if there are any. */
+/** Builds a tokenizer from ranks, with the facts about a published file and the training record, if there are any. */
 export function partsOfRanks(
   bytes: Uint8Array,
   path: string,
@@ -155,8 +154,8 @@ function kindOf(known: KnownRanks | undefined): string {
 }
 
 /**
- * Parses lines of a base64 token, a space and a rank. A line ends with LF, CRLF or the end of the file; empty
- * lines are skipped. Returns null for anything else: `refuseRanks` finds the faulty line.
+ * Parses lines of a base64 token, a space and a rank. A line ends with LF, CRLF or the end of the file. Empty
+ * lines are skipped. Returns null for anything else; `refuseRanks` then finds the faulty line.
  */
 export function scanRanks(file: Uint8Array): PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
@@ -172,7 +171,7 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       pos = nextLine;
       continue;
     }
-    // Whisper's ranks have an empty token, `=`.
+    // Whisper's rank files have an empty token, `=`.
     const isEmpty = file[pos] === equalsSign && file[pos + 1] === space;
     if (isEmpty) pos++;
     while (!isEmpty) {
@@ -181,7 +180,8 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       const b = values[file[pos + 1]!]!;
       const c = values[file[pos + 2]!]!;
       const d = values[file[pos + 3]!]!;
-      // "=" decodes to 64 and any other non-digit to 128; only the last two positions may be "=".
+      // "=" has the value 64, and any other character that is not a digit 128. Only the last two positions
+      // may be "=".
       if (a > 63 || b > 63 || c > 64 || d > 64 || (c === 64 && d !== 64)) return null;
       bytes[at] = (a << 2) | (b >> 4);
       bytes[at + 1] = (b << 4) | (c >> 2);
@@ -206,12 +206,12 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
   return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
 }
 
-/** `= 0` and a line feed. */
+/** The shortest line: `= 0` and a line feed. */
 const smallestLineBytes = 4;
 
 const equalsSign = "=".charCodeAt(0);
 
-/** Returns the position after a line end at `pos`, or `pos`. */
+/** Returns the position after a line end at `pos`; `pos` if there is none. */
 function skipLineEnd(file: Uint8Array, pos: number): number {
   if (file[pos] === lineFeed) return pos + 1;
   if (file[pos] !== carriageReturn) return pos;
@@ -253,8 +253,8 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
 }
 
 /**
- * Returns the special tokens of a training: with the next free ids, or with the first ids if `--compat
- * huggingface` or the record says so.
+ * Returns the special tokens of a training. Their ids are those of the record, or the first ids if `--compat
+ * huggingface` or the record says so; otherwise they get the next free ids.
  */
 function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
@@ -264,8 +264,9 @@ function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
 }
 
 /**
- * Combines the user's tokens with those of a published file. A published token is dropped if the user gives
- * its id to another one: the same ranks may have several sets.
+ * Combines the user's special tokens with those of a published file. If the user gives the id of a published
+ * token to another text, the published one is dropped: the same ranks may be used with several sets of
+ * special tokens.
  */
 function specialsOfKnown(
   known: KnownRanks | undefined,
@@ -278,7 +279,7 @@ function specialsOfKnown(
   return giveIds([...others.filter(isFree), ...asked], idMax);
 }
 
-/** Assigns ids by text: the given id, the id of an earlier entry with the same text, or the next free one. */
+/** Assigns ids to texts: the given id, or the id that the same text got before, or the next free id. */
 function giveIds(specials: readonly SpecialTokenOption[], idMax: number): Map<string, number> {
   const ids = new Map<string, number>();
   let nextId = idMax + 1;
@@ -303,7 +304,7 @@ function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens 
   return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
 }
 
-/** A token's rank is its id, so the order of the ranks stays. */
+/** Writes the kept tokens in the order of their new ids. A token's rank is its id, so the order of ranks stays. */
 function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: Numbering): OutputFile[] {
   const addedIds = new Set(allAddedTokens(parts).map(({ id }) => id));
   function* chunks(): Generator<Uint8Array> {
@@ -324,23 +325,23 @@ export const tiktoken: TokenizerFormat = {
 };
 
 /**
- * Rank files that are identified by their content. They do not hold the pattern, the special tokens or the
- * normal form; these come from the publisher's code, and `npm run suite real` compares them with it.
+ * A rank file that is identified by its content. It does not hold the pattern, the special tokens or the
+ * normal form; they come from the publisher's code, and `npm run suite real` compares them with it.
  */
 type KnownRanks = {
-  /** The publisher's name of the encoding. */
+  /** The publisher's name for the encoding. */
   readonly name: string;
-  /** Encodings with the same ranks and different special tokens, which are not used. */
+  /** Other encodings with the same ranks but other special tokens. They are not used. */
   readonly sameRanks?: string;
   readonly pattern: PatternName;
   readonly specialTokens: readonly (readonly [text: string, id: number])[];
   /** Added tokens that are not special. */
   readonly laterTokens?: readonly string[];
-  /** Applied before the search for special tokens. */
+  /** Applied before special tokens are searched for. */
   readonly normalization?: Normalization;
 };
 
-/** Returns the encoding with the publisher's name. */
+/** Returns the encoding of this name. */
 export const findKnownRanks = (wanted: string): KnownRanks =>
   [...Object.values(knownRankFiles), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
 
@@ -352,13 +353,13 @@ const fillInTheMiddle = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"];
 
 const numbered = (texts: readonly string[], firstId: number) =>
   texts.map((text, i) => [text, firstId + i] as const);
-/** Generates `<|name_0|>`, …, numbered from `first`. */
+/** Returns the texts `<|name_0|>`, …, numbered from `first`. */
 const reserved = (name: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => `<|${name}_${first + i}|>`);
 
 /**
- * By SHA-256. The facts about the first four, and the sum of the second, are from tiktoken's source
- * (openai_public.py).
+ * The known rank files, by SHA-256. The facts about the first four, and the checksum of the second, are from
+ * tiktoken's source (openai_public.py).
  */
 const knownRankFiles: Readonly<Record<string, () => KnownRanks>> = {
   [rankSums.r50k_base]: () => ({
@@ -407,7 +408,7 @@ const knownRankFiles: Readonly<Record<string, () => KnownRanks>> = {
   }),
 };
 
-/** The same ranks with the tokens of Qwen 3, as in its tokenizer.json. */
+/** Qwen's ranks with the special tokens of Qwen 3, as in its tokenizer.json. */
 const qwen3 = (): KnownRanks => ({
   name: "Qwen 3",
   pattern: "qwen2",

@@ -57,8 +57,8 @@ import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
 import { scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
- * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files
- * that `transformers` reads next to it.
+ * Returns `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small
+ * files that `transformers` reads next to it.
  */
 function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
@@ -69,8 +69,8 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
 }
 
 /**
- * Yields the file. JSON.stringify writes the parts of bounded size; vocabulary and merges are written row by
- * row.
+ * Yields `tokenizer.json`. JSON.stringify writes the parts of bounded size; vocabulary and merges are written
+ * row by row.
  */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, normalization, exportForm, model, like } = tokenizer;
@@ -97,10 +97,11 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
     },
   };
   const text = new TextEncoder();
-  // `head` ends in "ignore_merges": false⏎  }⏎}, or another field. The closing braces are cut off, because
-  // the model continues.
+  // The text of `head` ends in `"ignore_merges": false⏎  }⏎}`, or with another field. The closing braces are
+  // cut off, because the model continues.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  // As in HF, tokens added after the training's own are listed only as added tokens.
+  // As in HF, tokens that follow the requested size with --like are not in the vocabulary, only in the added
+  // tokens.
   const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
@@ -123,7 +124,10 @@ function normalizerOf(normalization: Normalization | null): object | null {
   return normalizers.length > 1 ? { type: "Sequence", normalizers } : (normalizers[0] ?? null);
 }
 
-/** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern becomes a list of Split steps before it. */
+/**
+ * Returns HF's pre-tokenizer. ByteLevel itself can cut by the gpt2 pattern. Any other pattern becomes Split
+ * steps before it.
+ */
 function preTokenizer(form: PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   assert(form.kind === "splits", "a tokenizer whose pattern no expressions say is not written here");
@@ -148,7 +152,7 @@ function byteLevel(options: { addPrefixSpace: boolean; useRegex: boolean }): obj
   };
 }
 
-/** HF's step that prepends bos to a text, and to each text of a pair. */
+/** Returns HF's step that puts bos before a text, and before each text of a pair. */
 function bosInFront({ specialTokens, specialIds }: Vocabulary, bos: string): object {
   const special = { SpecialToken: { id: bos, type_id: 0 } };
   const pairSpecial = { SpecialToken: { id: bos, type_id: 1 } };
@@ -181,9 +185,9 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 }
 
 /**
- * Says whether bos is prepended, for llama.cpp's converter: without the field, models of llama3 or tekken
- * prepend it. With `--like`, the configuration decides if that tokenizer's post-processor adds other tokens
- * to a text.
+ * Returns the field that says whether bos is put before texts, for llama.cpp's converter: without the field,
+ * models of llama3 or tekken do so. With `--like`, the configuration decides if that tokenizer's
+ * post-processor adds other tokens to a text.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
@@ -193,8 +197,8 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
 }
 
 /**
- * Returns `bos_token` and the other roles, and all special tokens as additional ones; with `--like`, as in
- * that tokenizer.
+ * Returns `bos_token` and the other roles, and all special tokens as additional ones. With `--like`, returns
+ * what that tokenizer has.
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
@@ -209,7 +213,7 @@ function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null |
   return { ...Object.fromEntries(roles), ...additional };
 }
 
-/** Lists the special and the other added tokens with their ids, ascending, as HF does. */
+/** Lists the special tokens and other added tokens with their ids, ascending, as HF does. */
 function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
   const { specialTokens, specialIds } = vocabulary;
   const known = new Map(
@@ -224,7 +228,7 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
   ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
 });
 
-/** Returns everything except the model in the tokenizer.json given to `--like`, with the new ids. */
+/** Returns all but the model of the tokenizer.json that was given to `--like`, with the new ids. */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
@@ -235,8 +239,8 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
 }
 
 /**
- * Returns a tokenizer.json, already without its model, with the ids in padding and post-processor looked up by
- * token text.
+ * Returns a tokenizer.json without its model, in which the ids of the padding and the post-processor are new:
+ * each is looked up by the text of its token.
  */
 export function frameWithIds(root: JsonObject, idOf: (token: unknown) => number, path: string): JsonObject {
   const padding = root.padding as JsonObject | null | undefined;
@@ -252,9 +256,10 @@ function jsonFile(value: object): Uint8Array {
 }
 
 /**
- * Reads HF's `tokenizer.json` of a byte-level BPE. Throws an error for anything that would give other ids than HF.
+ * Reads HF's `tokenizer.json` of a byte-level BPE. Throws an error for anything that would give other ids
+ * than in HF.
  *
- * @param path the file's, for messages
+ * @param path the path of the file, for messages
  * @param asksForBos see `LoadOptions`
  */
 export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = () => false): TokenizerParts {
@@ -298,7 +303,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
   };
 }
 
-/** Parses the file except vocabulary and merges, and returns how to read these. */
+/** Parses the file without vocabulary and merges. Returns a function that reads these. */
 function readRoot(bytes: Uint8Array, path: string) {
   const scanned = scanTokenizerJson(bytes);
   const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
@@ -309,10 +314,10 @@ function readRoot(bytes: Uint8Array, path: string) {
   return { root, modelJson, scan };
 }
 
-/** Keeps a byte order mark, which JSON does not allow. */
+/** Decodes text and keeps a byte order mark, which JSON does not allow. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** HF also accepts only these types: "true" is not a flag. */
+/** Fields of the model with the types that HF accepts: "true" is not a flag. */
 const modelFields = fieldsOf({
   ignore_merges: optional(orNull(flag)),
   byte_fallback: optional(orNull(flag)),
@@ -321,7 +326,7 @@ const modelFields = fieldsOf({
 });
 
 function checkModel(model: Record<string, unknown>, path: string): void {
-  // Old files have no type.
+  // Old files do not state the type.
   const type = model.type ?? ("merges" in model ? "BPE" : undefined);
   if (type !== "BPE") refuse(path, `its model is ${showValue(type)}, not BPE`);
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
@@ -347,7 +352,7 @@ function readMerges(merges: unknown, path: string): [string, string][] {
   });
 }
 
-/** Refuses settings that affect bytes without a token of their own. */
+/** Refuses settings that affect bytes for which the vocabulary has no token. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
@@ -371,7 +376,7 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
   );
 }
 
-/** Lists the types of a part and of the parts in it; `Sequence` itself is not listed. */
+/** Lists the types of a part and of its inner parts. `Sequence` itself is not listed. */
 function typesIn(value: unknown, within: string): string {
   const part = value as JsonObject | null | undefined;
   const inner = part?.[within];
@@ -395,9 +400,10 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
 /**
- * Reads `added_tokens` as HF does, which ignores their ids. A content in the vocabulary keeps its id there;
- * any other gets the next number, starting at the vocabulary's size, even if that id is taken. Among entries
- * with the same content the last one wins, but the token is special if any of them is.
+ * Reads `added_tokens` as HF does, which ignores their ids. A content that is in the vocabulary has the id
+ * that it has there. Any other gets the next number, starting at the vocabulary's size, even if that id is
+ * taken. Of several entries with the same content the last one counts, but the token is special if any of
+ * them is.
  */
 function readAddedTokens(
   value: unknown,
@@ -449,7 +455,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
   };
 }
 
-/** Refuses tokens that HF does not load, loads only in part, or crashes on in a text. */
+/** Refuses tokens that HF does not load, loads only in part, or crashes on when it encodes a text. */
 function refuseUnsupportedTokens(
   tokens: readonly AddedToken[],
   normalization: Normalization | null,
@@ -516,8 +522,8 @@ const mergesKeys = ["model", "merges"];
 const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
 
 /**
- * Adds special tokens after the last added token, in the layout of the others; without any, in the
- * vocabulary's layout.
+ * Adds special tokens after the last added token, in the layout of the others. If there are none, uses the
+ * layout of the vocabulary.
  */
 function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
   if (tokens.length === 0) return;
@@ -544,7 +550,7 @@ function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedTok
   json.addElements(place, rows(first.before, json.afterColon(first), first.atEnd));
 }
 
-/** Rebuilds vocabulary and merges; everything else is unchanged except for ids. */
+/** Rebuilds the vocabulary and the merges. Everything else keeps its text, except for ids. */
 function prune(
   [{ name, path, bytes }]: SourceFiles,
   parts: TokenizerParts,
@@ -573,7 +579,7 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-/** HF assigns the ids of added tokens itself; those in the file are informational. */
+/** Returns `added_tokens` with new ids. HF ignores these ids and assigns its own. */
 function renumberAdded(value: unknown, { addedTokens }: TokenizerParts, { newIds }: Numbering): unknown {
   if (!Array.isArray(value)) return value;
   const idsByContent = new Map(addedTokens.map(({ content, id }) => [content, id]));
@@ -593,10 +599,7 @@ type Step = Record<string, unknown>;
 /** Returns the new id of a token in a post-processor step, by its old id or its text. */
 type NewId = (id: unknown, text: unknown, place: string) => number;
 
-/**
- * Renumbers the steps of post-processors that have ids. Throws a UserError for an unknown step, which may
- * contain ids.
- */
+/** Renumbers the ids in a step of a post-processor. Throws a UserError for an unknown step, which may contain ids. */
 function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   if (value === null || value === undefined) return value;
   const step = objectAt(value, path, "the post-processor") as Step;
@@ -634,7 +637,7 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   }
 }
 
-/** Renumbers the files that `transformers` reads next to a `tokenizer.json`. */
+/** Renumbers the ids in files that `transformers` reads next to a `tokenizer.json`. */
 export const pruneCompanionFiles = (files: readonly SourceFile[], numbering: Numbering): OutputFile[] =>
   files.map((file) => {
     const { name, bytes } = file;

@@ -24,7 +24,7 @@ import { appendToken, plainSpelling } from "./rows.ts";
 import { readTokenCountFacts, tokensTsvName } from "./training-json.ts";
 
 /**
- * `tokens.tsv`: the tokenCounts of a training as a table, a row for each id, ascending.
+ * `tokens.tsv`: the token counts of a training as a table, a row for each id, ascending.
  *
  *   COLUMN  MEANING
  *   id      of the token
@@ -43,7 +43,10 @@ export function tokensTsv(vocabulary: Vocabulary, tokenCounts: TokenCounts): Out
   return { name: tokensTsvName, chunks: () => rows(vocabulary, tokenCountsOfFirst(tokenCounts, vocabulary)) };
 }
 
-/** Gathers text as one string, because a few large steps are fast before the code is compiled. */
+/**
+ * Yields the table. Its text is gathered as one string, because a few large steps are fast even before the
+ * code is compiled.
+ */
 function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
   const { startCount, createdCounts, endCounts } = tokenCounts;
@@ -79,7 +82,7 @@ function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint
 const gatheredCharacters = scaled(1 << 14, 16);
 
 /**
- * Returns the tokens in byte-to-character form, by token number; undefined for long ones, which could be
+ * Returns the tokens in byte-to-character form, by token number; undefined for long tokens, which could have
  * megabytes.
  */
 function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
@@ -92,7 +95,10 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
   return spelled;
 }
 
-/** Returns the entry of each id, like `entries`; for an id that a special token shares, the ordinary token. */
+/**
+ * Returns the entry of each id, like `entries`; but the ordinary token for an id that it shares with a
+ * special token.
+ */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;
   const tokens = entries.slice();
@@ -100,10 +106,10 @@ function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): In
   return tokens;
 }
 
-/** Smaller tables are written by default. */
+/** A table below this size is written by default. */
 const smallBytes = 1e6;
 
-/** Returns the table if it was requested, or by default if it is small. */
+/** Returns the table if it was requested, and by default if it is small. */
 export const tokensTsvFiles = (
   isWanted: boolean | undefined,
   vocabulary: Vocabulary,
@@ -114,8 +120,8 @@ export const tokensTsvFiles = (
     : [];
 
 /**
- * An upper bound for the size of `tokens.tsv`. Its exact size would take 2 % of the time of a training of 100
- * MB.
+ * Returns an upper bound of the size of `tokens.tsv`. Computing its exact size would take 2 % of the time of
+ * a training on 100 MB.
  */
 export function tokensTsvBytesMax(
   { size, tokenBytes, specialTokens }: Vocabulary,
@@ -135,14 +141,14 @@ export function tokensTsvBytesMax(
   }
   const digitsOf = (number: number) => String(number).length;
   const tabsAndLineEnd = 7;
-  // Three ids, a length, and two counts.
+  // A row has three ids, a length, and two counts.
   const numbers = 3 * digitsOf(size) + digitsOf(longest) + 2 * digitsOf(tokensAfter[0]!);
-  // A byte is spelled as one or two.
+  // A byte is spelled as one or two bytes.
   return head.length + size * (tabsAndLineEnd + numbers) + 2 * spelledBytes;
 }
 
 /**
- * `tokens.tsv` and the record next to a tokenizer, as arrays by id.
+ * WrittenTokenCounts: what `tokens.tsv` and the record next to a tokenizer say, as arrays by id.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
  *   createdCounts  Float64Array  idLimit         occurrences of each token when it was created; 0 for special tokens
@@ -159,8 +165,8 @@ export type WrittenTokenCounts = {
 };
 
 /**
- * Reads the counts. Returns null if the files are missing or belong to another tokenizer: the merges and the
- * record must agree with every row. Yields between slices of work of some 10 ms.
+ * Reads the counts. Returns null if the files are missing or belong to another tokenizer: every row must
+ * agree with the merges and the record. Yields between slices of work of some 10 ms.
  */
 export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
@@ -184,7 +190,8 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // For a pair of equal tokens, fewer are replaced than counted, and the table does not have the count.
+  // For a pair of equal tokens, fewer occurrences are replaced than counted. The table only has the number of
+  // replaced ones.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>
@@ -197,7 +204,7 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
 const none = -1;
 const rowsPerSlice = scaled(1 << 14, 3);
 
-/** Parses the columns by id; returns null unless there is exactly one row for each id, in order. */
+/** Parses the columns into arrays by id. Returns null unless there is exactly one row for each id, in order. */
 function* parseRows(text: string, idLimit: number) {
   const lengths = new Float64Array(idLimit);
   const createdCounts = new Float64Array(idLimit);
@@ -227,8 +234,8 @@ const cellCount = 7;
 const idsName = "ids.tsv";
 
 /**
- * `ids.tsv`, for renumbering embeddings. A row for each old id, ascending: `old`, `new` (empty if the token
- * was removed), and `token` in byte-to-character form.
+ * Returns `ids.tsv`, which tells how to renumber embeddings. It has a row for each old id, ascending, with
+ * `old`, `new` (empty if the token was removed), and `token` in byte-to-character form.
  */
 export const idsTsv = (tokens: TokenTable, numbering: Numbering): OutputFile => ({
   name: idsName,
@@ -248,12 +255,12 @@ function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Arra
 }
 
 /**
- * Maps each token of a new tokenizer to an old one, for the rows of an embedding. A row for each new id,
- * ascending: `new`; `old`, the id of the same token, or the ids of its pieces separated by spaces; and
- * `token` in byte-to-character form.
+ * Yields a table that maps each token of a new tokenizer to tokens of an old one, for the rows of an
+ * embedding. It has a row for each new id, ascending, with `new`; `old`, the id of the same token, or the ids
+ * of its pieces separated by spaces; and `token` in byte-to-character form.
  *
- * A token's text is encoded as any text, but without a prefix space. Bytes that are not whole characters are
- * merged as one pretoken.
+ * A token's text is encoded like any text, but without a prefix space. Bytes that are not whole characters
+ * are merged as one pretoken.
  */
 export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
   const idOf = idsByToken(old);
@@ -279,7 +286,7 @@ export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generato
 
 const addedIdsOf = (parts: TokenizerParts) => new Set(allAddedTokens(parts).map(({ id }) => id));
 
-/** Added tokens never match ordinary ones. */
+/** Returns a key for a token. An added token never has the key of an ordinary token. */
 const keyOf = (bytes: Uint8Array, isAdded: boolean) =>
   `${isAdded ? "added" : "token"} ${Buffer.from(bytes).toString("latin1")}`;
 

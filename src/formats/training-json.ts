@@ -40,7 +40,7 @@ export type TrainingRecord = TokenCountFacts &
     readonly fingerprint: string;
   };
 
-/** The record of an extended tokenizer. Merges and their checksum are the new ones only. */
+/** The record of an extended tokenizer. Merges and their checksum are those of the new merges only. */
 export type ExtensionRecord = RunRecord &
   CorpusRecord & {
     /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
@@ -57,21 +57,21 @@ export type ExtensionRecord = RunRecord &
     };
     /** A digest of the ids of the probe text. */
     readonly fingerprint: string;
-    /** On the corpus, with the new tokens; null if it has no bytes. */
+    /** Bytes per token of the corpus, with the new tokens; null if the corpus has no bytes. */
     readonly bytesPerToken: number | null;
     readonly options: {
-      /** One more than the largest id; and the number of new tokens requested. */
+      /** One more than the largest id, and the number of new tokens that were requested. */
       readonly vocabSize: number;
       readonly newTokens: number;
       /**
-       * The base's, then new ones, then the reserved ones of `padTo`; `specialIds` has their ids in the same
-       * order.
+       * The special tokens of the base, then new ones, then the reserved tokens of `padTo`. `specialIds` has
+       * their ids in the same order.
        */
       readonly specialTokens: readonly string[];
       readonly specialIds: readonly number[];
       /** The normal form that the base applies to text before cutting it. */
       readonly normalization: string | null;
-      /** Texts that ended documents. */
+      /** The special tokens that ended documents. */
       readonly documentsEndAt: readonly string[];
       /** Present only if requested: new texts of the base's special tokens, by the old ones. */
       readonly rename?: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ export type ExtensionRecord = RunRecord &
     } & AskedOfBoth;
   };
 
-/** `sizes` are the requested ones; `reservedTokens` are the `specialTokens` that only fill the vocabulary. */
+/** `sizes` are the requested sizes. `reservedTokens` are those of `specialTokens` that only fill the vocabulary. */
 type AskedOfBoth = TokenLimits &
   Pick<
     TrainingOptionsRecord,
@@ -90,7 +90,10 @@ type AskedOfBoth = TokenLimits &
 export type IdsRecord = RunRecord &
   Pick<CorpusRecord, "mergeCount"> & {
     readonly options: {
-      /** One more than the largest id; and the vocabulary size: the alphabet and one token for each merge. */
+      /**
+       * One more than the largest id in the input, and the size of the vocabulary: the alphabet and one token
+       * for each merge.
+       */
       readonly alphabetSize: number;
       readonly vocabSize: number;
       readonly compat: Compat;
@@ -101,79 +104,85 @@ export type IdsRecord = RunRecord &
     readonly tokenCount: number;
   };
 
-/** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
+/** A pattern. `name` is null if it is the user's own. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = {
   readonly name: string | null;
   readonly regex: string | readonly string[];
-  /** `new RegExp(javascript, "gu")` finds the same pieces; null if there is none (`javascriptSource`). */
+  /**
+   * `new RegExp(javascript, "gu")` finds the same pretokens; null if there is no such expression
+   * (`javascriptSource`).
+   */
   readonly javascript: string | null;
 };
 
 type TrainingOptionsRecord = TokenLimits & {
   /** Present only if requested. */
   readonly weights?: readonly InputWeight[];
-  /** The largest, if there are several. */
+  /** The size of the vocabulary; in the record of several, the largest size. */
   readonly vocabSize: number;
   /**
-   * Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of
-   * its own.
+   * Present only in the record of several vocabularies: their sizes, ascending. Each has a directory with a
+   * record of its own.
    */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];
-  /** Present only if requested: special tokens have the first ids. */
+  /** Whether special tokens have the first ids. Present only if requested. */
   readonly specialTokensFirst?: true;
-  /** Present only if given: texts that become tokens regardless of their counts; their merges come first. */
+  /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];
-  /** Present only if settings other than the texts' lengths decide between languages. */
+  /** How merges were balanced among languages. Present only if anything but the lengths of their texts decided. */
   readonly parity?: Parity;
-  /** Reserved tokens fill the vocabulary up to a multiple of this. */
+  /** The vocabulary is filled with reserved tokens to a multiple of this number. */
   readonly padTo: number;
   readonly reservedTokens: readonly string[];
   readonly pattern: PatternRecord;
-  /** The normalization before the pattern cuts text, if any: steps separated by commas. */
+  /**
+   * The normalization that is applied before the pattern cuts text: steps separated by commas. Absent if
+   * there is none.
+   */
   readonly normalization?: string;
-  /** Only with superwords; `pattern` is then that of the second stage, which encoding uses. */
+  /** Present only with superwords. `pattern` is then the pattern of the second stage, which encoding uses. */
   readonly superwords?: SuperwordRecord;
   readonly compat: Compat;
   /** Present only if texts were cut neither at line ends nor at special tokens, as when HF trains on an iterator. */
   readonly wholeTexts?: true;
   /** Present only if texts were not cut at special tokens, as when HF trains on files. */
   readonly specialTokensAsText?: true;
-  /** Present only if another tokenizer provided the settings: its path, as typed. */
+  /** The path, as typed, of the tokenizer whose settings were used. Present only if there is one. */
   readonly like?: string;
-  /** Settings for a model: the special token of each role, and the rest of `ModelSettings`. */
+  /** Settings for a model: the special token of each role, and the other fields of `ModelSettings`. */
   readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "fromTemplate">;
   readonly workers: number;
 };
 
-/** The fields specific to a record, between the head and the files of a `RunRecord`. */
+/** The fields of a record other than those of `RunRecord`, which come before and after them. */
 export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
 
 /** What was read and learned. */
 type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
-  /** The languages of the corpus, in order, if it has any. */
+  /** The languages of the corpus, in order. Present only if it has any. */
   readonly languages?: readonly LanguageRecord[];
-  /** Skipped files of directories, each with the reason. */
+  /** Files in directories that were skipped, with the reasons. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  /** Word count files that were added. */
+  /** The files of word counts that were added. */
   readonly counts: readonly CountsRecord[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
   readonly mergeCount: number;
 };
 
-/** Fields of every record. */
+/** The fields that every record has. */
 export type RunRecord = {
   readonly format: typeof recordFormat;
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
-  /** The command line for people to read, its typed arguments, and the directory of relative paths. */
+  /** The command line as people read it, its arguments as typed, and the directory that relative paths start from. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly workingDirectory: string;
-  /** UTC, in the form of ISO 8601. */
+  /** When the run started: UTC, in the form of ISO 8601. */
   readonly startedAt: string;
   /** Every file of the result, including this one. */
   readonly files: readonly string[];
@@ -191,10 +200,13 @@ type SuperwordRecord = {
   readonly fromVocabSize: number;
   /** The pattern of the first stage, in the form of `pattern`. */
   readonly wordPattern: PatternRecord;
-  /** Pretokens of the second stage. */
+  /** Number of pretokens in the second stage. */
   readonly pretokenCount: number;
   readonly distinctWordCount: number;
-  /** Merges of the first stage that were kept, and those that occur in no pretoken of the second. */
+  /**
+   * Merges of the first stage that were kept; and those that were dropped, because they occur in no pretoken
+   * of the second stage.
+   */
   readonly inheritedCount: number;
   readonly droppedCount: number;
 };
@@ -202,7 +214,7 @@ type SuperwordRecord = {
 type InputRecord = {
   readonly path: string;
   readonly sizeBytes: number;
-  /** Size of the decompressed text, without the other fields of records. */
+  /** Size of the decompressed text; of records, only their text fields. */
   readonly textBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
@@ -210,24 +222,27 @@ type InputRecord = {
   readonly format: string;
   /** How the format was determined: `option`, `name` or `content`. */
   readonly formatFrom: string;
-  /** The field, or column, with the text of records; only for records. */
+  /** The field, or column, that has the text of a record. Present only for records. */
   readonly textField?: string;
-  /** The weight of its words; present only if any input is weighted. */
+  /** The weight of the input's words. Present only if some input has a weight. */
   readonly weight?: number;
 } & Partial<LanguageOfInput>;
 
-/** Present only for a corpus of languages. `isDev`: used to compare languages, not to learn from. */
+/**
+ * The language of an input. Present only if the corpus has languages. `isDev`: the input was used to compare
+ * languages, not to learn from.
+ */
 export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
-/** What was read of a language, or of its dev text. */
+/** What was read of a language's training text, or of its dev text. */
 export type LanguageRecord = LanguageOfInput & {
   readonly textBytes: number;
-  /** Pretokens. */
+  /** Number of pretokens. */
   readonly wordCount: number;
   readonly distinctWordCount: number;
   /**
-   * The number of bytes, of tokens after all merges, and of tokens after as many merges learned without
-   * languages. Weights are applied.
+   * The numbers of bytes, of tokens after all merges, and of tokens after as many merges that were learned
+   * without languages. Weights are applied.
    */
   readonly byteCount: number;
   readonly tokenCount: number;
@@ -238,20 +253,23 @@ export type CountsRecord = {
   readonly path: string;
   readonly sizeBytes: number;
   readonly sha256: string | null;
-  /** Like that of an input. */
+  /** The weight of the words. Present only if some input has a weight. */
   readonly weight?: number;
 };
 
-/** Multiplies the count of each word of the inputs that the glob matches (docs/inputs.md, "Weights"). */
+/** A factor for the count of each word of the inputs that the glob matches (docs/inputs.md, "Weights"). */
 export type InputWeight = {
   /** A label for people. */
   readonly name: string | null;
   readonly glob: string;
-  /** At least 0, with at most six decimals. */
+  /** The factor: at least 0, with at most six decimals. */
   readonly weight: number;
 };
 
-/** Written last: `record` is called once the other files are written, to state how long that took. */
+/**
+ * Returns the record as a file. It is written last: `record` is called after the other files were written, to
+ * state how long that took.
+ */
 export function trainingFile(record: () => object): OutputFile {
   return {
     name: recordName,
@@ -261,26 +279,26 @@ export function trainingFile(record: () => object): OutputFile {
 
 export const readJson = (path: string): unknown => parseJson(readText(path), path);
 
-/** What the training record adds to the files next to it. */
+/** What is read of a training record to complete the files next to it. */
 export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
   /**
-   * The ids of special tokens in the record of an extended or pruned tokenizer; otherwise `compat` determines
-   * them.
+   * The ids of the special tokens, if the record is that of an extended or pruned tokenizer. Otherwise
+   * `compat` determines them.
    */
   readonly specialIds: readonly number[] | undefined;
-  /** The setting that gives special tokens the first ids; `compat` may do the same. */
+  /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
   readonly specialTokensFirst: boolean;
-  /** Null if text is not normalized. */
+  /** null: text is not normalized. undefined: the record does not say. */
   readonly normalization: Normalization | null | undefined;
   /**
-   * Tokens that fill the vocabulary, with the last ids. If `specialIds` is present, the special tokens
-   * include them.
+   * Tokens that fill the vocabulary, and have the last ids. If `specialIds` is present, `specialTokens`
+   * includes them.
    */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
-  /** The special token that is prepended to a text. */
+  /** The special token that is put before a text. */
   readonly bosInFront: string | undefined;
 };
 
@@ -298,7 +316,10 @@ const recordFields = fieldsOf({
   }),
 });
 
-/** Reads the record next to the file; null if there is none, it is not one of ours, or it does not list the file. */
+/**
+ * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not
+ * list the file.
+ */
 export function readTrainingRecord(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
   if (!isFile(recordPath)) return null;
@@ -337,7 +358,7 @@ const tokenCountFields = fieldsOf({
   neverReachedCount: wholeNumber(),
 });
 
-/** Reads the facts about corpus and tokens from a tokenizer's record; null if it has none. */
+/** Reads the facts about the corpus and the tokens from the record of a tokenizer; null if it has none. */
 export function readTokenCountFacts(path: string): TokenCountFacts | null {
   const record = recordOf(path, tokenCountFields);
   if (record === null) return null;
@@ -351,7 +372,10 @@ const roleFields = fieldsOf({
   options: fieldsOf({ model: fieldsOf({ bos: role, eos: role, pad: role, unk: role }) }),
 });
 
-/** Returns the special tokens that a training gave roles, by the names of `transformers`; empty without a record. */
+/**
+ * Returns the special tokens that a training gave roles, by the names in `transformers`; an empty object
+ * without a record.
+ */
 export function readRecordedRoles(path: string): Readonly<Record<string, string | undefined>> {
   const roles: Partial<Record<string, string | undefined>> = recordOf(path, roleFields)?.options.model ?? {};
   return Object.fromEntries(Object.entries(roles).map(([role, token]) => [`${role}_token`, token]));
@@ -363,8 +387,8 @@ const inputFields = fieldsOf({
 });
 
 /**
- * Returns how the inputs of a training were read, if all were read alike, from the first of these tokenizers
- * with a record.
+ * Returns how the inputs of a training were read, if all were read alike. Uses the first of these tokenizers
+ * that has a record.
  */
 export function readRecordedReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {
@@ -383,7 +407,7 @@ const corpusFields = fieldsOf({
   inputs: listOf(fieldsOf({ path: text, isDev: optional(flag) })),
 });
 
-/** Returns the paths of the files that a tokenizer was trained on, from its record; empty without one. */
+/** Returns the paths of the files that a tokenizer was trained on, from its record; an empty list without one. */
 export function readRecordedInputs(path: string): string[] {
   const record = recordOf(path, corpusFields);
   if (record === null) return [];
@@ -394,8 +418,9 @@ export function readRecordedInputs(path: string): string[] {
 }
 
 /**
- * Reads the record in a tokenizer's directory, or next to its file, which it must list. Returns null for a
- * missing record, another kind or an older version: it is only used for display and defaults.
+ * Reads the record in a tokenizer's directory, or next to its file, which the record must list. Returns null
+ * for a missing record, another kind of record or an older version, because it is only used for display and
+ * defaults.
  */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
