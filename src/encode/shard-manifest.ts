@@ -42,7 +42,7 @@ export type Shard = Checked<typeof shard>;
  * after that byte are in shards already.
  */
 const point = fieldsOf({
-  /** Index into the encoded ranges. */
+  /** The index of the range. */
   rangeIndex: count,
   byte: count,
   startsInside: flag,

@@ -55,11 +55,14 @@ export type EncodeCorpusOptions = {
   /** The ranges to encode, in this order; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
-  /** Number of encoding threads. The main thread is one of them, unless that may keep it from handling signals. */
+  /**
+   * Number of encoding threads. The main thread is one of them, unless encoding may keep it from handling
+   * signals.
+   */
   readonly workerCount: number;
-  /** The available memory; by default that of this process. */
+  /** The memory that may be used. Defaults to that of this process. */
   readonly budget?: MemoryBudget;
-  /** The other threads, if they were started ahead (`startEncodingWorkers`). */
+  /** The workers, if they were started before (`startEncodingWorkers`). */
   readonly workers?: StartedWorkers | undefined;
   /** Target size of the ranges for threads. */
   readonly rangeSizeBytes?: number;
@@ -67,47 +70,47 @@ export type EncodeCorpusOptions = {
   readonly chunkSizeBytes?: number;
 };
 
-/**
- * Memory of a tokenizer for each of its merges: in the main thread, which loads it, and in each other one.
- * Measured.
- */
+/** The memory of a tokenizer per merge, in the main thread, which loads it, and in each other thread. Measured. */
 const mergeBytesOfMain = 200;
 export const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = scaled(1 << 19, 128);
 const largestRangeSizeBytes = scaled(1 << 22, 512);
-/** With this many, waiting for the last range of one thread takes only a small share of the total time. */
+/** With this many ranges per thread, waiting for the last one takes only a small share of the total time. */
 const rangesPerThread = 40;
 
-/** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
+/** With less text, a second thread costs more than it saves: it has to start, and to compile its code. */
 const smallCorpusBytes = 80e6;
 
-/** Upper bound of the memory for encoding each byte of a pretoken: merging, ids, and its normal form. */
+/**
+ * Returns an upper bound of the memory for encoding, per byte of a pretoken: for merging, for ids, and for
+ * the normal form.
+ */
 export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
   48 + (normalization === null ? 0 : 32);
 
-/** Returns the number of threads for this much text: the requested one, else the default. */
+/** Returns a function from the size of a text to the number of threads: the requested number, or the default. */
 export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
   workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
- * Whether the main thread encodes: not if it reads a stream, which it would do too slowly between windows;
- * and not if the tokenizer may take long to set up, during which it could not handle signals, while a worker
- * can be terminated.
+ * Whether the main thread also encodes. It does not if it reads a stream, because the workers would wait
+ * while it encodes a window. It does not if the tokenizer may take long to set up, because it could not
+ * handle signals meanwhile; a worker can be terminated.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
   inputs.every(canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
 /**
- * Whether no step of encoding takes long: setting up 100,000 added tokens, or a million merges, takes some
- * 0.2 s.
+ * Whether each step of encoding is short enough for the main thread. Setting up 100,000 added tokens, or a
+ * million merges, takes some 0.2 s.
  */
 export const hasOnlyQuickSteps = ({ addedTokens, model }: EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
 /**
- * Starts the workers of `encodeCorpus` ahead, while the tokenizer is still being loaded. The caller must
- * terminate them in all cases.
+ * Starts the workers of `encodeCorpus` while the tokenizer is still being loaded. The caller must terminate
+ * them, also after an error.
  */
 export const startEncodingWorkers = (workerCount: number, inputs: readonly Input[]): StartedWorkers =>
   startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
@@ -126,12 +129,12 @@ export async function encodeCorpus(
   const all = emptyEncodedSum();
   await encodeTasks(options, inOrder(sink, inputs, all), true, report);
   const { textBytes, invalidByteCount } = all;
-  // Ranges of a plan may be empty.
+  // The ranges of a plan may be empty.
   if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpusError(inputs);
   return { textBytes, invalidByteCount };
 }
 
-/** The tokens of a text: occurrences of each, by id, and the first ones. */
+/** The tokens of a text: how often each id occurs, and the first tokens. */
 export type CountedIds = {
   readonly textBytes: number;
   readonly idCount: number;
@@ -173,7 +176,7 @@ export async function countTokens(
   return counts;
 }
 
-/** Runs all tasks of the inputs. Without `keepsIds` the ids are only counted. */
+/** Runs all tasks of the inputs. Without `keepsIds`, the ids are only counted. */
 async function encodeTasks(
   options: EncodeCorpusOptions,
   sink: Sink<IdsPart, EncodedTask>,
@@ -223,7 +226,7 @@ async function encodeTasks(
 
 /**
  * Passes the output of tasks to a sink of ids, and adds up their results in `all`. A text that is not a
- * record ends with its last task.
+ * record ends with the last task of its input.
  */
 function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
   return {
@@ -238,7 +241,7 @@ function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink
   };
 }
 
-/** Selects the parts needed for encoding; the rest of the tokenizer is not posted to workers. */
+/** Returns the parts that encoding needs, because the rest of a tokenizer is not posted to workers. */
 export function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false } = parts;
@@ -246,8 +249,8 @@ export function encodingParts(parts: EncodingParts): EncodingParts {
 }
 
 /**
- * Returns the size of a task that may take some 0.2 s without a pause: a page or a line of that length, in
- * words; or a range that grew for lack of a cut, which may be one word. Otherwise 0.
+ * Returns the size of a task that may take some 0.2 s without a yield, otherwise 0. Such a task is a page, or
+ * a line, of that length; or a range that grew because it has no cut, which may be one word.
  */
 function longBytesOf(
   task: Task,
@@ -281,7 +284,10 @@ export type EncodeIntoOptions = EncodeCorpusOptions & {
 
 export type EncodedFile = EncodedText & { readonly idCount: number };
 
-/** Encodes the inputs in the format given by the path's suffix; without a path, for stdout, as decimal ids. */
+/**
+ * Encodes the inputs in the format that the ending of the path names. Without a path, for stdout, writes
+ * decimal ids.
+ */
 export async function encodeInto(
   path: string | undefined,
   out: ByteSink,
@@ -299,20 +305,20 @@ const windowBytes = scaled(1 << 18, 64);
 
 /** The initial data of an encoding thread. */
 type EncodeSetup = {
-  /** The code shared by all threads. */
+  /** The compiled kernel, which all threads share. */
   readonly kernelModule: WebAssembly.Module;
   readonly inputs: readonly Input[];
   readonly parts: EncodingParts;
-  /** Whether the ids are the output; if not, they are only counted. */
+  /** Whether the ids are part of the output. If not, they are only counted. */
   readonly keepsIds?: boolean;
-  /** The memory for a text and its container; no limit if left out. */
+  /** Upper bound of the memory for a text and its container; no limit if left out. */
   readonly textBytesMax?: number;
 };
 
 /**
  * A part of the output: ids, the positions among them where records end, and the kept fields of these
- * records. A long record comes in several parts, and only the last has its end; undefined for a text that is
- * not a record.
+ * records. A long record has several parts, of which only the last has its end. `recordEnds` is undefined for
+ * a text that is not a record.
  */
 export type IdsPart = OutputPart & {
   readonly ids: Ids;
@@ -328,10 +334,10 @@ export type EncodedText = {
   readonly invalidByteCount: number;
 };
 
-/** Likewise with counts of the output: for a task, or for all tasks of an input. */
+/** The amounts of text and of output, for a task or for all tasks of an input. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
-  /** Records that end in it; 0 for a text without records. */
+  /** Number of records that end in it; 0 for a text without records. */
   readonly recordCount: number;
 };
 
@@ -344,7 +350,7 @@ export const emptyEncodedSum = (): EncodedSum => ({
   recordCount: 0,
 });
 
-/** `found` is undefined for a task without anything to do. */
+/** Adds the result of a task to a sum. `found` is undefined if the task had nothing to do. */
 export function addEncoded(sum: EncodedSum, found: EncodedTask = emptyEncodedSum()): void {
   sum.textBytes += found.textBytes;
   sum.invalidByteCount += found.invalidByteCount;
@@ -352,7 +358,7 @@ export function addEncoded(sum: EncodedSum, found: EncodedTask = emptyEncodedSum
   sum.recordCount += found.recordCount;
 }
 
-/** The work of one encoding thread: text of a task -> ids. */
+/** The work of one encoding thread: converts the text of tasks to ids. */
 export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   readonly encoding: TextEncoding;
   readonly output?: IdsOutput;
@@ -381,8 +387,9 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   }
 
   /**
-   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the
-   * next task. Yields the bytes done after each window, and then drops ids that are not output.
+   * Appends the ids of a task to `encoding.out`. If the task's range continues in the next task, the last ids
+   * may follow there. Yields the number of bytes done after each window, and then removes ids that are not
+   * part of the output.
    */
   *take(task: Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;
@@ -404,7 +411,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
     };
   }
 
-  /** Runs the next step. An out-of-memory error gets the position of the text. */
+  /** Runs the next step of work. If memory runs out, adds the position in the text to the error. */
   private next<Step>(work: Iterator<number, Step>, { inputIndex }: Task): IteratorResult<number, Step> {
     try {
       return work.next();
@@ -421,7 +428,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   }
 }
 
-/** The kernel's share of the memory for a text; the rest is for the ids that it returns. */
+/** The kernel's share of the memory for a text. The rest is for the ids that the kernel returns. */
 const kernelShare = 0.75;
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {
@@ -464,7 +471,10 @@ export class IdsOutput implements PartMaker<IdsPart> {
 
 const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** The settings on which the cuts of an encoding plan depend. A named pattern is represented by its sources. */
+/**
+ * Returns the settings on which the cuts of an encoding plan depend. A named pattern is represented by its
+ * splits.
+ */
 export function cutSettingsOf(parts: TokenizerParts): CutSettings {
   const { patternName, patternSources } = parts.description;
   return {

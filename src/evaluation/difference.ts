@@ -9,7 +9,10 @@ import {
   tokenNamer,
 } from "#tokenizer";
 
-/** The output of `bpe diff --json`; docs/difference.schema.json has the schema. Tokens are escaped for people. */
+/**
+ * The output of `bpe diff --json`, whose schema is docs/difference.schema.json. Tokens are escaped for people
+ * to read.
+ */
 export type Difference = {
   readonly format: "bpe-difference";
   readonly version: 1;
@@ -19,14 +22,14 @@ export type Difference = {
     readonly inBoth: number;
     readonly onlyInA: readonly TokenWithId[];
     readonly onlyInB: readonly TokenWithId[];
-    /** Tokens of both whose ids differ. */
+    /** Tokens that both have, but with different ids. */
     readonly moved: readonly MovedToken[];
   };
   readonly merges: {
     readonly inBoth: number;
     readonly onlyInA: readonly MergeWithRank[];
     readonly onlyInB: readonly MergeWithRank[];
-    /** The fewest merges of both that would have to move for the others to be in the same order. */
+    /** Of the merges that both have, as few as possible such that all others are in the same order. */
     readonly moved: readonly MovedMerge[];
   };
   /** Null without a text. */
@@ -49,7 +52,7 @@ type MovedToken = Omit<TokenWithId, "id"> & { readonly idA: number; readonly idB
 export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
 type MovedMerge = Omit<MergeWithRank, "rank"> & { readonly rankA: number; readonly rankB: number };
 
-/** How the words of a text, each with its preceding whitespace, are cut. */
+/** How the words of a text are cut. Each word includes the whitespace character before it. */
 export type TextDifference = DifferentWords & {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -60,11 +63,11 @@ export type TextDifference = DifferentWords & {
 };
 
 export type DifferentWords = {
-  /** Occurrences of words that the tokenizers cut differently. */
+  /** How often words occur that the tokenizers cut differently. */
   readonly differentWords: number;
-  /** The number of distinct ones. */
+  /** The number of distinct words that the tokenizers cut differently. */
   readonly distinctDifferentWords: number;
-  /** The most frequent ones, at most 1,000. */
+  /** The most frequent of these words, at most 1,000. */
   readonly mostFrequent: readonly DifferentWord[];
 };
 
@@ -75,7 +78,10 @@ type DifferentWord = {
   readonly piecesB: readonly string[];
 };
 
-/** Compares two tokenizers, without a text. In steps of some ms: the largest ones take a second in total. */
+/**
+ * Compares two tokenizers without a text. Yields between steps of some milliseconds, because the largest
+ * tokenizers take a second.
+ */
 export function* differenceOf(
   a: TokenizerParts,
   b: TokenizerParts,
@@ -90,10 +96,10 @@ export function* differenceOf(
   };
 }
 
-/** Tokens or merges compared in a step. */
+/** The number of tokens or merges that are compared in a step. */
 const stepSize = 5_000;
 
-/** Maps each element and drops undefined results. */
+/** Maps each element, drops undefined results, and yields between steps. */
 function* mapInSteps<From, To>(
   some: Iterable<From>,
   make: (one: From) => To | undefined,
@@ -124,7 +130,7 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
-/** Maps tokens by kind, special or not, and bytes. Duplicates are numbered. */
+/** Returns the tokens by a key: whether the token is special, and its bytes. Duplicates are numbered. */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));
@@ -171,8 +177,8 @@ function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefin
 }
 
 /**
- * Maps ranks of merges by the bytes of both halves. If a pair is listed twice the later rank wins, as in
- * encoding.
+ * Returns the ranks of merges by a key, the bytes of both halves. If a pair is listed twice, the later rank
+ * counts, as in encoding.
  */
 function* ranksByKey({ model, tokens }: TokenizerParts): Generator<undefined, Map<string, number>> {
   const { left, right } = model.merges;
@@ -215,7 +221,7 @@ function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefin
 }
 
 /**
- * Returns the indices of a longest increasing subsequence of distinct numbers: [1, 2] for [3, 1, 2]. By
+ * Returns the indices of a longest increasing subsequence of distinct numbers: [1, 2] for [3, 1, 2]. This is
  * patience sorting: `tails[l]` is the index of the smallest number that ends an increasing subsequence of
  * length l + 1.
  */

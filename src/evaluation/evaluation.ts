@@ -27,31 +27,34 @@ import { placedWordPattern, type TextWords } from "./text-words.ts";
 export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 2;
-  /** The regular expression that finds the words, each with its preceding whitespace: one for all tokenizers. */
+  /**
+   * The regular expression that finds the words, each with the whitespace character before it. It is the same
+   * for all tokenizers.
+   */
   readonly wordPattern: string;
-  /** The model whose costs are computed, if any. */
+  /** The model whose costs are computed; null if none is given. */
   readonly model: ModelShape | null;
   readonly texts: readonly TextFacts[];
   readonly tokenizers: readonly TokenizerResult[];
 };
 
-/** The output of `bpe eval --json`, which the page also shows. docs/evaluation.schema.json has the schema. */
+/** The output of `bpe eval --json`, whose schema is docs/evaluation.schema.json. The page shows the same. */
 export type FullEvaluation = Omit<Evaluation, "tokenizers"> & {
   readonly tokenizers: readonly (TokenizerResult & VocabularyDetails)[];
   readonly excerpts: readonly Excerpt[];
 };
 
-/** The contents of a vocabulary without special tokens. Lists are those of `bpe inspect --json`. */
+/** The contents of a vocabulary without special tokens. The lists have the form of `bpe inspect --json`. */
 export type VocabularyDetails = {
-  /** Tokens by the script of their first letter, or by kind, most frequent first. */
+  /** The number of tokens by the script of their first letter, or by kind; the most frequent first. */
   readonly scripts: readonly Share[];
-  /** Tokens by length in bytes, ascending. */
+  /** The number of tokens by length in bytes, ascending. */
   readonly lengths: readonly Share[];
-  /** The longest tokens with a letter, escaped for people. */
+  /** The longest tokens with a letter, escaped for people to read. */
   readonly longestTokens: readonly { readonly id: number; readonly bytes: number; readonly token: string }[];
 };
 
-/** A text, independent of tokenizers. */
+/** Facts about a text that do not depend on tokenizers. */
 export type TextFacts = {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -61,29 +64,29 @@ export type TextFacts = {
   readonly distinctWords: number;
   /** Bytes that are not valid UTF-8. */
   readonly invalidBytes: number;
-  /** Whether spaces separate its words: at most half of its characters are of scripts without spaces. */
+  /** Whether spaces separate the words: at most half of the characters are of scripts without spaces. */
   readonly isSpaced: boolean;
-  /** Names of the tokenizers whose record lists an input of this text: they were trained on it. */
+  /** Names of the tokenizers that were trained on this text: their record lists one of its inputs. */
   readonly trainedBy: readonly string[];
 };
 
 export type TokenizerResult = VocabularyFacts & {
   readonly name: string;
   readonly path: string;
-  /** The kind of files that it was loaded from. */
+  /** The kind of the files that the tokenizer was loaded from. */
   readonly kind: string;
   /** A digest of the ids of the probe text. */
   readonly fingerprint: string;
   readonly pattern: string | null;
-  /** In the order of the texts. */
+  /** The measures on each text, in the order of the texts. */
   readonly texts: readonly TextMeasures[];
-  /** For all texts together. */
+  /** The measures on all texts together. */
   readonly overall: Measures;
-  /** Null with fewer than two texts that have words. */
+  /** null if fewer than two texts have words. */
   readonly parity: Parity | null;
-  /** In the order of the given terms. */
+  /** The terms in the order in which they were given. */
   readonly terms: readonly TermTokens[];
-  /** Null without a model. */
+  /** null if no model is given. */
   readonly modelCost: ModelCost | null;
 };
 
@@ -94,8 +97,8 @@ export type TextMeasures = Measures & {
 };
 
 /**
- * A word, cut off if it is long. U+FFFD replaces bytes that are not UTF-8. Its pieces are escaped for people:
- * `\xNN` is an unprintable byte.
+ * A word, cut off if it is long, with U+FFFD for bytes that are not UTF-8. Its pieces are escaped for people
+ * to read: `\xNN` is an unprintable byte.
  */
 export type CostliestWord = {
   readonly word: string;
@@ -109,7 +112,7 @@ export type CostliestWord = {
 
 const shownBytesMax = 160;
 
-/** Returns the first bytes, up to a character boundary. */
+/** Returns the first bytes of a word, up to the end of a character. */
 export function truncate(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= shownBytesMax) return bytes;
   let end = shownBytesMax;
@@ -117,11 +120,11 @@ export function truncate(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** A text to compare tokenizers on. Its inputs are read several times, so none is a stream. */
+/** A text to compare tokenizers on. Its inputs are read several times, so none of them is a stream. */
 export type NamedText = {
   readonly name: string;
   readonly inputs: readonly Input[];
-  /** The inputs' names in the result. */
+  /** The names of the inputs in the result. */
   readonly paths: readonly string[];
   /** Names of the tokenizers that were trained on one of the inputs. */
   readonly trainedBy?: readonly string[];
@@ -133,7 +136,7 @@ export type NamedTokenizer = { readonly name: string; readonly path: string; rea
 /** The costs of a text's words for a tokenizer. */
 export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "costliestWords">;
 
-/** The counts of words from which measures are computed. */
+/** The counts of words and numbers that measures are computed from. */
 type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & {
   readonly numbers: NumberCounts | null;
 };
@@ -270,14 +273,17 @@ export function evaluationOf(
   };
 }
 
-// Classes of tokens; 0 for whole characters.
+// The classes of tokens. 0 is for tokens of whole characters.
 /** A part of one character. */
 const partOfCharacter = 1;
 /** Bytes of several characters, at least one of them incomplete. */
 const mixed = 2;
 const special = 3;
 
-/** Classifies each token, by id, and counts the tokens of the vocabulary that are not whole UTF-8 characters. */
+/**
+ * Returns the class of each token, by id, and the numbers of tokens in the vocabulary that are not whole UTF-8
+ * characters.
+ */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
   const classes = new Uint8Array(tokens.idLimit);
@@ -293,7 +299,10 @@ function classesOf(parts: TokenizerParts) {
   return { classes, notUtf8Count, mixedCount };
 }
 
-/** Whether incomplete bytes are one byte, the first bytes of a character, or continuation bytes. */
+/**
+ * Whether these bytes, which are not UTF-8, are a single byte, the first bytes of a character, or only
+ * continuation bytes.
+ */
 function isPartOfOne(bytes: Uint8Array): boolean {
   const isContinuation = (byte: number) => byte >> 6 === 2;
   const [lead] = bytes;
@@ -372,28 +381,28 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
 export type CountsById = Float64Array;
 
 /**
- * Rényi entropy in bits of a distribution given by counts: log2(sum of p^alpha) / (1 - alpha); 0 without any
- * count. `alpha` must not be 1. (Rényi 1961; TokEval's `compute_renyi_entropy`.)
+ * Returns the Rényi entropy, in bits, of a distribution given by counts: log2(sum of p^alpha) / (1 - alpha);
+ * 0 if there are no counts. `alpha` must not be 1. (Rényi 1961; TokEval's `compute_renyi_entropy`.)
  */
 export function renyiEntropy(counts: CountsById, alpha: number): number {
   const total = sumOf(counts);
   if (total === 0) return 0;
   let sum = 0;
   for (let id = 0; id < counts.length; id++) if (counts[id]! > 0) sum += (counts[id]! / total) ** alpha;
-  // A single token gives -0.
+  // A single token would give -0.
   return Math.log2(sum) / (1 - alpha) + 0;
 }
 
 /**
- * The entropy divided by the largest one possible for the same number of distinct tokens; null for fewer than
- * two.
+ * Returns the entropy divided by the largest one possible for the same number of distinct tokens; null if
+ * this number is below two.
  */
 export function renyiEfficiency(counts: CountsById, alpha: number): number | null {
   const used = usedCount(counts);
   return used < 2 ? null : renyiEntropy(counts, alpha) / Math.log2(used);
 }
 
-/** The number of distinct tokens that occur. */
+/** Returns the number of distinct tokens that occur. */
 export const usedCount = (counts: CountsById) =>
   counts.reduce((used, count) => (count > 0 ? used + 1 : used), 0);
 
@@ -404,9 +413,9 @@ export function addCounts(sum: CountsById, counts: CountsById): void {
 export const sumOf = (counts: CountsById) => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * Gini coefficient of equally weighted costs: the sum of |a - b| over all ordered pairs (a, b), divided by 2
- * n² and the mean. 0 is parity. For sorted costs, this is the sum of (2i - n + 1) cost(i), divided by n times
- * the sum of costs.
+ * Returns the Gini coefficient of equally weighted costs: the sum of |a - b| over all ordered pairs (a, b),
+ * divided by 2 n² and the mean. 0 is parity. For sorted costs, this is the sum of (2i - n + 1) cost(i),
+ * divided by n times the sum of costs.
  */
 export function gini(costs: readonly number[]): number {
   const sorted = costs.toSorted((a, b) => a - b);

@@ -1,13 +1,13 @@
 import { differingPassages, type Passage, type SampleToken } from "./passages.ts";
 
-/** A piece of a text, and its tokens by each tokenizer. All pieces are valid UTF-8. */
+/** A piece of a text with the tokens that each tokenizer makes of it. All pieces are valid UTF-8. */
 export type Excerpt = {
   /** The name of the text. */
   readonly text: string;
   readonly content: string;
   /**
-   * Token ids and lengths in bytes, by tokenizer. Null for a tokenizer that changes the text before cutting
-   * it, because its tokens have other bytes.
+   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer that changes the text
+   * before it cuts, because its tokens then have other bytes.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
@@ -15,7 +15,10 @@ export type Excerpt = {
 /** The beginning of a text, cut by each tokenizer. */
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
-/** Returns the passages that several tokenizers cut most differently; for one tokenizer, the beginnings of texts. */
+/**
+ * Returns the passages that the tokenizers cut most differently; for a single tokenizer, the beginnings of
+ * the texts.
+ */
 export function selectExcerpts(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;
   if (tokenizerCount === 1)
@@ -41,7 +44,7 @@ function tokenizersAlike(texts: readonly CutText[]): number[] {
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** `passage.cuts` has the cuts of the tokenizers in `alike`. */
+/** Makes an excerpt of a passage. `passage.cuts` has the cuts of the tokenizers in `alike`. */
 function excerptOf(
   text: string,
   passage: Passage,

@@ -2,17 +2,17 @@ import { countNoun, formatBytes, groupBy, groupDigits } from "#bytes";
 import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
-// The findings of an evaluation, as sentences. The terminal prints them, and the page begins with them.
+// The findings of an evaluation, as sentences. The terminal prints them, and the page starts with them.
 
-/** A piece of a sentence; a number is replaced by that tokenizer's name. */
+/** A piece of a sentence. A number stands for the name of that tokenizer. */
 export type FindingPart = string | number;
 
 export type Finding = {
   /** The main sentence. */
   readonly sentence: readonly FindingPart[];
-  /** The next details, in a sentence or two. */
+  /** Further details, in one or two sentences. */
   readonly more: readonly FindingPart[];
-  /** The sentence's main number, verbatim. */
+  /** The most important number of the sentence, as it is spelled there. */
   readonly figure?: string;
 };
 
@@ -20,8 +20,8 @@ export type Finding = {
 export const shortTextBytes = 50_000;
 
 /**
- * Compares the first tokenizer with the best of the others, with equal weight for each text. Null if there is
- * nothing to compare.
+ * Compares the first tokenizer with the best one of the others. Each text has the same weight. Returns null if
+ * there is nothing to compare.
  */
 export function findingOf(evaluation: Evaluation): Finding | null {
   const pair = ownAndBest(evaluation);
@@ -68,7 +68,7 @@ function sizesOf({ tokenizers }: Evaluation, own: number, best: number): Finding
   return [own, ` has ${ownSize} tokens, `, best, ` has ${bestSize}.`];
 }
 
-/** Describes the length of the only tokenizer's tokens. */
+/** Says how long the tokens of the only tokenizer are. */
 function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   const measured = (tokenizers[0]?.texts ?? []).flatMap(({ text, bytesPerToken }) =>
     bytesPerToken === null ? [] : [{ text, bytesPerToken }],
@@ -85,8 +85,8 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Returns the first tokenizer; the one of the others with the fewest tokens at equal weight for each text;
- * and for each text the ratio of their tokens. Null if one of them has no tokens.
+ * Returns the first tokenizer; of the others, the one with the fewest tokens if each text has the same
+ * weight; and, for each text, the ratio of their tokens. Returns null if one of them has no tokens.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;
@@ -105,7 +105,7 @@ const sharesOf = (own: TokenizerResult, other: TokenizerResult): TextShare[] =>
     .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
     .filter(({ share }) => share > 0 && share < Number.POSITIVE_INFINITY);
 
-/** The geometric mean: twice as many tokens on one text and half as many on another cancel out. */
+/** Returns the geometric mean: twice as many tokens on one text and half as many on another one cancel out. */
 const meanOf = (shares: readonly TextShare[]) =>
   Math.exp(shares.reduce((sum, { share }) => sum + Math.log(share), 0) / shares.length);
 
@@ -124,7 +124,7 @@ function lessOrMore(share: number): string {
 
 const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
 
-/** Lists reasons not to trust a number: short texts, and texts that a tokenizer was trained on. */
+/** Returns reasons not to trust a number: short texts, and texts that a tokenizer was trained on. */
 export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
   const sizes = listNames(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));
@@ -174,7 +174,7 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
 }
 
-/** Joins a sentence, with the names of the tokenizers. */
+/** Joins the pieces of a sentence, with the names of tokenizers. */
 export const spellFinding = (
   parts: readonly FindingPart[],
   { tokenizers }: { readonly tokenizers: readonly { readonly name: string }[] },

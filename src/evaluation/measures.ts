@@ -1,8 +1,7 @@
 import { groupDigits } from "#bytes";
 import type { ModelCost } from "./model-cost.ts";
 
-// The measures: types of the results, followed by the one list of measures for CSV, the terminal and the
-// report.
+// The types of results, and the only list of measures, which CSV, the terminal and the report share.
 
 export type Measures = {
   readonly tokens: number;
@@ -19,17 +18,17 @@ export type Measures = {
   readonly usedTokens: number;
   readonly vocabularyUtilization: number;
   readonly renyi: readonly Renyi[];
-  /** Occurrences of tokens that are not whole UTF-8 characters. */
+  /** How often tokens occur that are not whole UTF-8 characters. */
   readonly notUtf8Tokens: number;
-  /** As a share of the tokens that are not special. */
+  /** Their share of the tokens that are not special. */
   readonly notUtf8Share: number | null;
-  /** Occurrences of tokens that are not UTF-8 and join a character with a part of another one. */
+  /** How often tokens occur that are not UTF-8 and join a character with a part of another one. */
   readonly mixedTokens: number;
-  /** Null unless requested. */
+  /** null unless requested. */
   readonly numbers: NumberMeasures | null;
-  /** For a model; null without one. */
+  /** FLOPs of a model per byte; null without a model. */
   readonly flopsPerByte: number | null;
-  /** Divided by those of the first tokenizer. */
+  /** `flopsPerByte` divided by that of the first tokenizer; null without a model. */
   readonly relativeCost: number | null;
 };
 
@@ -39,16 +38,19 @@ export type Measures = {
  */
 export type NumberMeasures = {
   readonly count: number;
-  /** Groups of three digits from the right; the first has one to three. */
+  /**
+   * The number of groups of three digits, counted from the right. The first group of a number has one to
+   * three digits.
+   */
   readonly digitGroups: number;
-  /** Tokens that contain a part of a number. */
+  /** The number of tokens that contain a part of a number. */
   readonly tokens: number;
   readonly tokensPerDigitGroup: number | null;
-  /** How well token boundaries match group boundaries, from 0 to 1: the mean of F1. */
+  /** How well boundaries of tokens match boundaries of groups, from 0 to 1: the mean F1 score. */
   readonly alignment: number | null;
-  /** Numbers of more than three digits. */
+  /** The number of numbers with more than three digits. */
   readonly longCount: number;
-  /** Long numbers whose tokens are exactly their groups of three, from the right, and from the left. */
+  /** How many of these consist of one token per group of three digits, counted from the right; and from the left. */
   readonly fromRight: number;
   readonly fromRightShare: number | null;
   readonly fromLeft: number;
@@ -58,8 +60,8 @@ export type NumberMeasures = {
 type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
 
 /**
- * How evenly tokens are spread over the texts: per word, per byte, per character, and for whole texts if they are parallel.
- * The names are keys of the JSON that is printed.
+ * How evenly tokens are spread over the texts: per word, per byte, per character, and per whole text, if
+ * texts are parallel. The names are keys of the printed JSON.
  */
 export type Parity = {
   /** Gini coefficient of tokens per word. */
@@ -78,7 +80,7 @@ export type Parity = {
   readonly cheapestTextByCharacters: string;
   readonly costliestTextByCharacters: string;
   readonly costRatioByCharacters: number | null;
-  /** Gini coefficient of tokens. */
+  /** Gini coefficient of tokens per character. */
   readonly giniTokens: number;
   readonly cheapestTextByTokens: string;
   readonly costliestTextByTokens: string;
@@ -88,37 +90,37 @@ export type Parity = {
 /** The vocabulary of a tokenizer. */
 export type VocabularyFacts = {
   readonly vocabularySize: number;
-  /** Tokens that are neither special nor whole UTF-8 characters. */
+  /** How many tokens are neither special nor whole UTF-8 characters. */
   readonly notUtf8InVocabulary: number;
-  /** Those that join a character with a part of another one. */
+  /** How many of them join a character with a part of another one. */
   readonly mixedInVocabulary: number;
 };
 
-/** The number of tokens of a term, and of the term after a space. */
+/** The numbers of tokens of a term, and of the term after a space. */
 export type TermTokens = {
   readonly term: string;
   readonly tokens: number;
   readonly tokensBehindSpace: number;
 };
 
-/** The orders of Rényi entropy. */
+/** The orders of Rényi entropy that are measured. */
 export const alphas = [2, 2.5];
 
-/** A measure for people and programs. `Of` is the result that holds its value. */
+/** A measure, for people and programs. `Of` is the result that holds its value. */
 export type Measure<Of> = {
-  /** Its column in CSV, and the value of `--measure`. */
+  /** The name of its column in CSV, and of its value of `--measure`. */
   readonly key: string;
   /** Its name in running text, in lower case. */
   readonly name: string;
-  /** Which values are better; null if neither. */
+  /** Which values are better; null if neither are. */
   readonly better: "higher" | "lower" | null;
-  /** Its definition, in a line. */
+  /** Its definition, in one line. */
   readonly formula: string;
   /** Whether it applies only to texts with spaces between words. */
   readonly isOfWords?: boolean;
-  /** What has to be counted or given for it besides tokens and words; undefined if nothing. */
+  /** What it needs in addition to tokens and words; undefined if nothing. */
   readonly needs?: "numbers" | "model";
-  /** Null if there is none. */
+  /** Returns the value; null if there is none. */
   readonly value: (of: Of) => number | null;
   /** Formats the value with its unit. */
   readonly shown: (value: number) => string;
@@ -126,7 +128,7 @@ export type Measure<Of> = {
 
 const decimal = (digits: number) => (value: number) => value.toFixed(digits);
 const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
-/** 7241748480 -> "7.24 G" */
+/** Formats a number with a unit: 7241748480 -> "7.24 G". */
 function scaled(value: number): string {
   const unit = Math.min(5, Math.max(0, Math.floor(Math.log10(Number(value.toPrecision(3))) / 3)));
   return `${Number((value / 1000 ** unit).toPrecision(3))} ${["", "k", "M", "G", "T", "P"][unit]}`.trim();
@@ -144,25 +146,25 @@ function field<Name extends string>(
   return { key, name, better, formula, value: (result) => result[of], shown };
 }
 
-/** Likewise, for texts with spaces between words. */
+/** Makes a measure from a field, for texts with spaces between words. */
 const wordField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
   ...field(...about),
   isOfWords: true,
 });
 
-/** Likewise, for the numbers of a text. */
+/** Makes a measure from a field of `NumberMeasures`. */
 function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Measure<Measures> {
   const { value, ...measure } = field(...about);
   return { ...measure, needs: "numbers", value: ({ numbers }) => numbers && value(numbers) };
 }
 
-/** Likewise, for the costs of a model. */
+/** Makes a measure from a field, if there is a model. */
 const costField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
   ...field(...about),
   needs: "model" as const,
 });
 
-/** The measures of a tokenizer on a text, and on all texts together, in the order of CSV columns. */
+/** The measures of a tokenizer on a text, and on all texts together, in the order of the CSV columns. */
 export const textMeasures: readonly Measure<Measures>[] = [
   field("tokens", "tokens", "lower", "tokens that the text is encoded into", groupDigits),
   field("bytesPerToken", "bytes per token", "higher", "bytes divided by tokens", decimal(3)),
@@ -189,7 +191,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
   field(
     "vocabularyUtilization",
     "vocabulary used",
-    // A small vocabulary is used more on the same text, which does not make it better.
+    // On the same text, a larger share of a small vocabulary is used, which does not make it better.
     null,
     "tokens used divided by the size of the vocabulary",
     percent,
@@ -295,18 +297,18 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether another measure has the same information: a count whose share is a measure, a complement, or a
+ * Whether another measure gives the same information: a count whose share is a measure, a complement, or a
  * reciprocal.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
-/** Measured only on request. */
+/** Measures of numbers, which are computed only on request. */
 export const digitMeasures = textMeasures.filter(({ needs }) => needs === "numbers");
 
 /** Measures that need a model. */
 export const costMeasures = textMeasures.filter(({ needs }) => needs === "model");
 
-/** The costs of a vocabulary for a model, independent of texts. */
+/** Measures of what a vocabulary costs a model. They do not depend on texts. */
 export const modelMeasures: readonly Measure<ModelCost>[] = [
   field("flopsPerToken", "FLOPs per token", null, "of a forward pass", scaled),
   field("headFlopsShare", "of these the head", null, "FLOPs of the head divided by all", percent),
@@ -327,7 +329,7 @@ export const modelMeasures: readonly Measure<ModelCost>[] = [
   ),
 ];
 
-/** The measures of a vocabulary, independent of texts. */
+/** Measures of a vocabulary. They do not depend on texts. */
 export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
   field("vocabularySize", "tokens", null, "tokens of the vocabulary", groupDigits),
   field("notUtf8InVocabulary", "not UTF-8", "lower", "tokens that are not whole characters", groupDigits),
@@ -340,7 +342,7 @@ export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
   ),
 ];
 
-/** The parity of one kind of cost. */
+/** The parity of one kind of cost: tokens per word, byte, character or whole text. */
 export type CostParity = {
   readonly gini: number;
   readonly costRatio: number | null;
@@ -348,7 +350,10 @@ export type CostParity = {
   readonly costliestText: string;
 };
 
-/** Reads one cost from `parity`: the key of its Gini coefficient, and the suffix of its other keys. */
+/**
+ * Returns a function that reads one cost from `parity`. `gini` is the key of its Gini coefficient, and `by`
+ * the suffix of its other keys.
+ */
 const costOf =
   (gini: "giniFertility" | "giniBytes" | "giniCharacters" | "giniTokens", by: `By${string}` | "") =>
   (parity: Parity): CostParity => ({
@@ -358,7 +363,7 @@ const costOf =
     costliestText: parity[`costliestText${by}` as "costliestText"],
   });
 
-/** The costs by which texts are compared. */
+/** The kinds of cost by which texts are compared. */
 export const parityCosts: readonly {
   readonly name: string;
   readonly isOfWords?: boolean;
@@ -373,7 +378,7 @@ export const parityCosts: readonly {
 /** Texts whose numbers of characters differ by less than this factor may be translations of each other. */
 const parallelFactor = 2;
 
-/** Returns the applicable costs: totals are only compared for texts that may be parallel. */
+/** Returns the kinds of cost that apply: whole texts are only compared if they may be parallel. */
 export function costsOf(texts: readonly { readonly characters: number }[]) {
   const characters = texts.map((text) => text.characters);
   const mayBeParallel = Math.max(...characters) < parallelFactor * Math.min(...characters);
@@ -386,7 +391,7 @@ export const parityMeasures: readonly Measure<CostParity>[] = [
   field("costRatio", "cost ratio", "lower", "costliest text divided by cheapest", decimal(2)),
 ];
 
-/** The token counts of a term. */
+/** The measures of the tokens of terms. */
 export const termMeasures: readonly Measure<TermTokens>[] = [
   field("tokens", "tokens of terms", "lower", "as texts of their own", groupDigits),
   field(
@@ -399,8 +404,8 @@ export const termMeasures: readonly Measure<TermTokens>[] = [
 ];
 
 /**
- * Returns the indices of the best values, including ties; empty if no direction is better, or if all values
- * are equal.
+ * Returns the indices of the best values, including ties; empty if neither direction is better, or if all
+ * values are equal.
  */
 export function bestOf(
   { better }: Pick<Measure<never>, "better">,

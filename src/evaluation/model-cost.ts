@@ -1,35 +1,38 @@
 import { describeValue, groupDigits } from "#bytes";
 import { asOption, type Message, nearest, phrase, UserError, usageError, withValue } from "#runtime";
 
-// The cost of a vocabulary for a model: the shape of its layers, from options or a config.json, and the
+// What a vocabulary costs a model: the shape of the model's layers, from options or a config.json, and the
 // formulas of docs/evaluate.md.
 
-/** A decoder. Normalization, biases and positions are left out: they are less than 1 % of the weights. */
+/**
+ * The shape of a decoder. Normalization, biases and positions are left out, because they have less than 1 %
+ * of the weights.
+ */
 export type ModelShape = {
-  /** Width of the residual stream, of the embedding and of the head. */
+  /** Width of the residual stream, the embedding and the head. */
   readonly d: number;
   readonly layers: number;
-  /** Inner width of the feed-forward of a layer without experts. */
+  /** Inner width of the feed-forward block of a layer without experts. */
   readonly ffn: number;
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;
-  /** 1: three matrices in a feed-forward, as in SwiGLU; 0: two. */
+  /** 1: a feed-forward block has three matrices, as in SwiGLU; 0: it has two. */
   readonly gated: number;
-  /** 1: no layer has experts. */
+  /** The number of experts in a layer; 1: no layer has experts. */
   readonly experts: number;
   readonly expertsPerToken: number;
   readonly expertFfn: number;
   /** Inner width of the experts that every token passes through. */
   readonly sharedFfn: number;
-  /** Layers without experts, in a model that has some. */
+  /** The number of layers without experts, in a model that has experts. */
   readonly denseLayers: number;
-  /** Tokens that a layer with a window attends to; 0: no layer has a window. */
+  /** How many tokens a layer with a window attends to; 0: no layer has a window. */
   readonly window: number;
   readonly fullLayers: number;
   /** 1: embedding and head are one matrix. */
   readonly tied: number;
-  /** Tokens that a token attends to, without a window. */
+  /** How many tokens a token attends to in a layer without a window. */
   readonly context: number;
 };
 
@@ -43,13 +46,16 @@ export type ModelCost = {
   readonly layerParameters: number;
   /** Embedding and head, as a share of all parameters. */
   readonly vocabularyShare: number;
-  /** For a forward pass. */
+  /** FLOPs of a forward pass. */
   readonly flopsPerToken: number;
-  /** The head's share of these. */
+  /** The head's share of these FLOPs. */
   readonly headFlopsShare: number;
 };
 
-/** The formulas. A matrix costs twice its weights in FLOPs per token; the embedding is a lookup. */
+/**
+ * Computes the costs. A matrix costs twice its number of weights in FLOPs per token; the embedding costs
+ * none, because it is a lookup.
+ */
 export function modelCost(shape: ModelShape, idCount: number): ModelCost {
   const { d, layers, heads, headDim, experts, window, context, fullLayers, tied } = shape;
   const attention = 2 * d * headDim * (heads + shape.kvHeads);
@@ -110,12 +116,15 @@ const mayBeZero = new Set<keyof ModelShape>([
   "tied",
 ]);
 const mayBeOne = new Set<keyof ModelShape>(["gated", "tied"]);
-/** Larger than in any model, and small enough that all products are exact enough to show. */
+/**
+ * The largest number accepted: larger than in any model, and small enough that all products are exact enough
+ * to show.
+ */
 const largest = 10_000_000;
 
 /**
- * Combines the values of an option, later ones first. Each is a list of NAME=N, or a config.json, whose text
- * `readFile` returns.
+ * Combines the values of an option. Later ones take precedence. Each is a list of NAME=N, or names a
+ * config.json, whose text `readFile` returns.
  */
 export function readModelShape(
   values: readonly string[],
@@ -159,12 +168,12 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   given[name] = value;
 }
 
-/** Fills in defaults, and refuses inconsistent values. */
+/** Fills in defaults, and throws an error for values that do not fit together. */
 function settle(given: Given, refuse: Refuse): ModelShape {
   const { d, layers } = given;
   for (const name of ["d", "layers"] as const)
     if (given[name] === undefined) throw refuse(`${name} is missing`, example);
-  // Heads are usually 128 wide; a feed-forward usually has eight times d² weights.
+  // Heads are usually 128 wide, and a feed-forward block usually has 8 d² weights.
   const heads = given.heads ?? Math.max(1, Math.round(d! / (given.headDim ?? 128)));
   const gated = given.gated ?? 1;
   const ffn = given.ffn ?? Math.round((8 * d!) / (2 + gated));
@@ -201,7 +210,7 @@ function settle(given: Given, refuse: Refuse): ModelShape {
 type Config = { readonly [name: string]: unknown };
 
 /**
- * Properties of the classes of `transformers` that config.json does not state: gated layers, one matrix for
+ * What config.json does not state about some classes of `transformers`: gated layers, and one matrix for
  * embedding and head.
  */
 const kinds = new Map(
@@ -218,7 +227,7 @@ const kinds = new Map(
   ].flatMap(({ types, ...kind }) => types.split(" ").map((type) => [type, kind] as const)),
 );
 
-/** Reads the shape from a config.json of `transformers`, or throws a UserError that names what is unknown. */
+/** Reads the shape from a config.json of `transformers`. Throws a UserError that names what is unknown. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parseObject(json);
   if (outer === null) throw refuse("it is not a config.json: it does not hold a JSON object", example);
@@ -273,7 +282,7 @@ class ConfigReader {
 
   readonly refusal = (what: string) => this.refuse(what, giveNumbers);
 
-  /** Returns the first of the fields that has a value. */
+  /** Returns the first of these fields that has a value. */
   number(...fields: readonly string[]): number | undefined {
     const field = fields.find((name) => this.config[name] !== undefined && this.config[name] !== null);
     if (field === undefined) return undefined;
@@ -317,7 +326,7 @@ class ConfigReader {
     return Array.from({ length: layers }, (_, layer) => layer).filter(isDense).length;
   }
 
-  /** Returns the number of layers that attend to all of the context, if some have a window. */
+  /** If some layers have a window, returns it and the number of layers that attend to the whole context. */
   windows(layers: number): Given {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;
     if (Array.isArray(types)) {

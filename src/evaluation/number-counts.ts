@@ -4,8 +4,8 @@ import { contains, propertySet } from "#pattern";
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 
 /**
- * Counts of the numbers of a text, which are runs of decimal digits in its words, and of how tokens cut them.
- * Threads add them up. `NumberMeasures` documents the counters.
+ * Counts the numbers of a text, which are runs of decimal digits in its words, and how tokens cut them.
+ * Threads add up their counts. `NumberMeasures` documents the fields.
  */
 export class NumberCounts {
   count = 0;
@@ -15,15 +15,15 @@ export class NumberCounts {
   fromRight = 0;
   fromLeft = 0;
   /**
-   * Numbers by F1, if it is above 0. The sum is computed at the end, in one order, so that it does not depend
-   * on the threads.
+   * How many numbers have each F1 score above 0. The sum is computed at the end, in one order, so that it
+   * does not depend on the threads.
    */
   readonly scores = new Map<number, number>();
 
   /**
-   * Adds the numbers of the text [start, end), which occurs `occurrences` times.
+   * Adds the numbers in bytes [start, end), which occur `occurrences` times.
    *
-   * @param ends the ends of its tokens, ascending
+   * @param ends the ends of the tokens, ascending
    */
   add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
     let token = 0;
@@ -51,8 +51,8 @@ export class NumberCounts {
   }
 
   /**
-   * Adds a number with this many token boundaries; `right` and `left` of them are boundaries of groups from
-   * the right and the left.
+   * Adds a number with `borders` token boundaries. `right` of them are boundaries of groups counted from the
+   * right, and `left` of groups counted from the left.
    */
   private addNumber(digits: number, borders: number, right: number, left: number, occurrences: number): void {
     const wanted = Math.ceil(digits / 3) - 1;
@@ -73,7 +73,7 @@ export class NumberCounts {
   }
 }
 
-/** Whether the text [start, end) contains a digit. */
+/** Whether there is a digit in bytes [start, end). */
 export function holdsDigit(bytes: Uint8Array, start: number, end: number): boolean {
   for (let pos = start; pos < end; pos++) if (digitEndAt(bytes, pos, end) > pos) return true;
   return false;
@@ -81,7 +81,10 @@ export function holdsDigit(bytes: Uint8Array, start: number, end: number): boole
 
 let digits: ReturnType<typeof propertySet>;
 
-/** Whether each block of 64 code points contains digits: most characters of a text are in other blocks. */
+/**
+ * For each block of 64 code points, whether it contains digits. Most characters of a text are in blocks
+ * without digits.
+ */
 let digitBlocks: Uint8Array | undefined;
 
 function findDigitBlocks(): Uint8Array {
@@ -91,7 +94,7 @@ function findDigitBlocks(): Uint8Array {
   return blocks;
 }
 
-/** The smallest first byte of a digit that is not ASCII. */
+/** The smallest first byte of a digit other than the ASCII digits. */
 const digitLeadLeast = 0xd9;
 
 /** Returns the end of the decimal digit at `pos`; `pos` if there is none. */

@@ -4,24 +4,25 @@ import { isUnspaced } from "./text-words.ts";
 /** A token of a sample text. */
 export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 
-/** A span of a text, and its tokens by each tokenizer. */
+/** A span of a text, with the tokens that each tokenizer makes of it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
 /**
- * The minimum bytes of a passage, and the tokens of any cut that count as that long. It ends at the next line
+ * The minimum length of a passage: this many bytes, or this many tokens in some cut. It ends at the next line
  * feed or space where all tokenizers have a boundary.
  */
 const passageBytes = 240;
 const passageTokens = 72;
-/** The minimum bytes of a passage at the end of a text. */
+/** The minimum length in bytes of a passage at the end of a text. */
 const restBytes = 40;
-/** Passages shown for a text. */
+/** The maximum number of passages shown for a text. */
 const passagesMax = 3;
 
 /**
- * Selects the passages of a text in which tokenizers differ most, by boundaries per byte that not all share.
- * Text with letters that was not shown before counts first, so repetitions, ruled lines and the like come
- * last. Empty if all cuts are equal. All cuts must have the same bytes.
+ * Selects the passages of a text in which tokenizers differ most: by the number of boundaries per byte that
+ * not all tokenizers have. Differences in text with letters that was not selected before count first, so
+ * repetitions, ruled lines and the like come last. Returns none if all cuts are equal. All cuts must have the
+ * same bytes.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)
@@ -51,7 +52,10 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
   return chosen;
 }
 
-/** A span between boundaries that all cuts share, and the number of boundaries in it that only some have. */
+/**
+ * A span between two boundaries that all cuts have, and the number of boundaries within it, which only some
+ * cuts have.
+ */
 type Difference = { readonly text: string; readonly borders: number };
 
 function differencesOf({ bytes, cuts }: Passage): Difference[] {
@@ -75,11 +79,11 @@ function endsOf(tokens: readonly SampleToken[]): number[] {
   return tokens.map(({ bytes }) => (end += bytes.length));
 }
 
-/** Splits the text into passages of whole tokens in every cut. */
+/** Splits the text into passages that have whole tokens in each cut. */
 function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const text = bytesOf(cuts[0]!);
   const ends = cuts.map(endsOf);
-  /** The number of tokens up to each boundary of a cut. */
+  /** For each cut, the number of tokens up to each boundary. */
   const places = ends.map((some) => new Map(some.map((end, i) => [end, i + 1])));
   const shared = ends[0]!.filter((end) => places.every((some) => some.has(end)));
   const passages: Passage[] = [];
@@ -91,7 +95,7 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
       (end - start) / passageBytes,
       ...cuts.map((_, t) => (places[t]!.get(end)! - taken[t]!) / passageTokens),
     );
-    // Text without spaces is split between characters; a word only if it is long.
+    // Text without spaces may be split between any characters, but a word only if the passage would be long.
     const isEnd = (isBetweenWords || isUnspaced(codePointAt(text, end, text.length))) && length >= 1;
     if (!isEnd && !(isCharacter(text[end]) && length >= 1.5) && end !== text.length) continue;
     const parts = cuts.map((cut, t) => {

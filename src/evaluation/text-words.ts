@@ -8,9 +8,10 @@ import { holdsDigit } from "./number-counts.ts";
 // The measures' definition of a word: a *text word*. It does not depend on any tokenizer.
 
 /**
- * Splits a text into placed words and runs of whitespace. A text word is a run of characters that are not
+ * Splits a text into placed words and runs of whitespace. A text word is a run of characters other than
  * whitespace, as in Python's `str.split()`: Unicode's White_Space and U+001C to U+001F. A *placed word* is a
- * text word with the preceding whitespace character, if any: tokenizers see most words after a space.
+ * text word with the whitespace character before it, if there is one, because tokenizers see most words after
+ * a space.
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 
@@ -48,8 +49,8 @@ export type TextWords = {
 };
 
 /**
- * Extracts the text words from a table that was counted with `placedWordPattern` and no special tokens;
- * yields between slices.
+ * Extracts the text words from a table that was counted with `placedWordPattern` and without special tokens.
+ * Yields between slices.
  */
 export function* gatherTextWords(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
   const { wordCount: pieceCount, bytes, starts, counts } = table;
@@ -67,7 +68,8 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
       unspacedCount += count * unspacedCountOf(bytes, start, end);
       textBytes += count * (end - start);
       const leading = whitespaceBytesAt(bytes, start, end);
-      // In a placed word, the whitespace is followed by a word; in a run, by more whitespace.
+      // In a placed word, a word follows the whitespace character; in a run of whitespace, more whitespace
+      // does.
       if (leading > 0 && (start + leading === end || whitespaceBytesAt(bytes, start + leading, end) > 0))
         continue;
       isPlaced[piece] = 1;
@@ -80,7 +82,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
   return { placed, ...numbered, wordCount, characterCount, unspacedCount, textBytes };
 }
 
-/** Words per slice of work: encoding them takes some milliseconds. */
+/** Number of words in a slice of work. Encoding them takes some milliseconds. */
 const wordsPerSlice = scaled(1 << 13, 4);
 
 /** Words [first, end) of a table. */
@@ -92,7 +94,7 @@ export function* slicesOf(end: number, start = 0): Generator<WordSlice> {
   }
 }
 
-/** Whether a text contains a character that ends words. */
+/** Whether a text contains whitespace, which ends words. */
 export const holdsWhiteSpace = (text: string) =>
   Array.from(text).some((character) => contains(whitespace, character.codePointAt(0)!));
 
@@ -106,7 +108,7 @@ function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number 
   return codePoint < 0x800 ? 2 : 3;
 }
 
-/** Only pieces of one byte may be invalid UTF-8; such a byte counts as one character. */
+/** Counts the characters of a piece. Only a piece of one byte may be invalid UTF-8, and counts as one character. */
 function characterCountOf(bytes: Uint8Array, start: number, end: number): number {
   if (end - start === 1) return 1;
   let count = 0;
@@ -114,7 +116,7 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
   return count;
 }
 
-/** Counts characters of scripts without spaces between words. Each has at least three bytes. */
+/** Counts the characters of scripts without spaces between words. Each of them has at least three bytes. */
 function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let pos = start; pos + 2 < end; pos++) {
@@ -123,7 +125,10 @@ function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number 
   return count;
 }
 
-/** Thai, Lao, Tibetan and Burmese; Khmer; the Tai scripts; kana; and Chinese characters with their punctuation. */
+/**
+ * Whether a character is of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts,
+ * kana, and Chinese characters with their punctuation.
+ */
 export const isUnspaced = (codePoint: number) =>
   (codePoint >= 0x0e00 && codePoint < 0x10a0) ||
   (codePoint >= 0x1780 && codePoint < 0x1800) ||
@@ -140,8 +145,8 @@ export const isUnspaced = (codePoint: number) =>
 const noWord = 0xffffffff;
 
 /**
- * Numbers the text words of placed words: equal bytes after the whitespace get the same number. `slots` is a
- * hash table with open addressing: numbers of words, or `noWord`.
+ * Numbers the text words of placed words: those with equal bytes get the same number. `slots` is a hash table
+ * with open addressing, which holds numbers of words, or `noWord`.
  */
 function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
@@ -176,7 +181,7 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
   };
 }
 
-/** Returns the slot of a placed word's text word: the one with its number, or a free one. */
+/** Returns the slot for the text word of a placed word: the slot that has its number, or a free one. */
 function slotOf(
   { placed: { bytes, starts }, whitespaceBytes, firstPlaced }: Numbered,
   p: number,
@@ -198,7 +203,7 @@ function slotOf(
 
 type Numbered = Pick<TextWords, "placed" | "whitespaceBytes" | "firstPlaced">;
 
-/** FNV-1a, with its high bits mixed in, because slots use the low bits. */
+/** Returns the FNV-1a hash. Its high bits are mixed in, because slots use the low bits. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let pos = start; pos < end; pos++) hash = Math.imul(hash ^ bytes[pos]!, 0x01000193);
@@ -206,12 +211,12 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * A table has its words in the order of the hash table that counted them. In that order they would fill
- * another table with the same hashes, such as that of encoding, from front to back, and every lookup would
- * probe past all earlier words. So words are visited in steps of the golden section, which fill such a table
- * evenly.
+ * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of
+ * the hash table that counted them. Visited in that order, they would fill another table with the same
+ * hashes, such as that of encoding, from front to back, and every lookup would probe past all earlier words.
+ * Steps of the golden section fill such a table evenly.
  *
- * Index `i` of the order is `(i * step) % count`; `step` and `count` are coprime, so each index occurs once.
+ * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */
 export function scatterStep(count: number): number {
   let step = Math.max(1, Math.floor(count * 0.6180339887498949));
@@ -221,7 +226,7 @@ export function scatterStep(count: number): number {
 
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
-/** Copies a table in such an order, or the marked words of it, into shared memory; yields between slices. */
+/** Copies a table, or only the marked words of it, into shared memory in scattered order. Yields between slices. */
 export function* scatterTable(table: WordTable, isTaken?: Uint8Array): Generator<undefined, WordTable> {
   const { wordCount: allCount, bytes, starts, counts } = table;
   let wordCount = allCount;
@@ -258,13 +263,14 @@ export function* scatterTable(table: WordTable, isTaken?: Uint8Array): Generator
 export const placedAt = ({ placed: { bytes, starts } }: TextWords, p: number) =>
   bytes.subarray(starts[p]!, starts[p + 1]!);
 
-/** Returns the bytes of its text word. */
+/** Returns the bytes of the text word of a placed word. */
 export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.whitespaceBytes[p]!);
 
 /**
- * Counts the occurrences of each special token in a text: leftmost, longest first, not overlapping, as in
- * encoding. Searching the distinct words is enough, because special tokens contain no whitespace: each
- * occurrence, and each other that may overlap it, is within one text word. Yields between slices of work.
+ * Counts how often each special token occurs in a text: leftmost, longest first, not overlapping, as in
+ * encoding. Only the distinct words are searched. That is enough because special tokens contain no
+ * whitespace: each occurrence, and any other one that may overlap it, is within one text word. Yields between
+ * slices of work.
  */
 export function* countSpecialTokens(
   words: TextWords,
@@ -277,7 +283,7 @@ export function* countSpecialTokens(
   const inOne = new SpecialTokenFinder(tokens);
   inAll.reset(bytes);
   // Words are stored end to end, so a token may seem to begin in one word and end in another. Such a match
-  // hides no other: every word that it touches is searched separately.
+  // hides no other match, because every word that it touches is searched separately.
   for (let p = 0, pos = 0, round = 0; p < placedCount; round++) {
     if (round % placesPerSlice === 0) yield;
     const found = inAll.find(pos, bytes.length);
@@ -295,7 +301,7 @@ export function* countSpecialTokens(
         at = inOne.find(end, length);
       }
     }
-    // The rest of the last searched word is done, too.
+    // The last searched word is done, even if the match ends before it does.
     pos = Math.max(foundEnd, starts[p]!);
   }
   return occurrences;

@@ -1,9 +1,15 @@
-/** Consecutive tokens of two tokenizers with the same bytes; no token boundary within them belongs to both. */
+/**
+ * A span of a text that starts and ends at boundaries of both tokenizers, and has no other boundary of both:
+ * the tokens of each.
+ */
 export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
   Record<"left" | "right", readonly [first: number, end: number]>
 >;
 
-/** Returns the spans of a text, from the token lengths of its two cuts, which have the same bytes. */
+/**
+ * Returns the spans of a text. `left` and `right` are the token lengths of its two cuts, which have the same
+ * bytes.
+ */
 export function spansOf(left: readonly number[], right: readonly number[]): Span[] {
   const spans: Span[] = [];
   let [i, j, startByte] = [0, 0, 0];
@@ -20,5 +26,5 @@ export function spansOf(left: readonly number[], right: readonly number[]): Span
   return spans;
 }
 
-/** Whether the span is a single token for both tokenizers. */
+/** Whether both tokenizers have a single token for the span. */
 export const isCutAlike = ({ left, right }: Span) => left[1] - left[0] === 1 && right[1] - right[0] === 1;

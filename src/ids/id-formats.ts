@@ -23,35 +23,38 @@ import {
   npyWriter,
 } from "./id-writers.ts";
 
-// File formats of ids that training programs read, each with that program's layout. Reading supports what
-// `bpe encode` writes, and other files as far as they have the same layout.
+// Formats of files of ids that training programs read. Each has the layout of its program. Reading supports
+// the files that `bpe encode` writes, and others as far as they have the same layout.
 
 /** A format of files of ids. */
 export type IdFormat = {
   readonly name: (typeof idFormatNames)[number];
-  /** The suffix of each of its files: first the ids, then the files with document positions. */
+  /** The endings of its files: first that of the ids, then those of the files with the positions of documents. */
   readonly endings: readonly [string, ...string[]];
-  /** Whether its files store document positions. */
+  /** Whether the files say where documents are. */
   readonly hasDocuments?: boolean;
-  /** Whether empty documents are left out. */
+  /** Whether documents without ids are left out. */
   readonly omitsEmpty?: boolean;
-  /** Whether it also stores fields of records. */
+  /** Whether the files also store fields of records. */
   readonly keepsFields?: boolean;
   /** The largest number of ids in a file. */
   readonly idCountMax?: number;
   /**
-   * The id type that its readers derive from a tokenizer, if it differs from .npy's; every id is below
-   * `idLimit`.
+   * Returns the id type that readers of this format derive from a tokenizer whose ids are below `idLimit`.
+   * Absent if it is the same as for .npy.
    */
   readonly typeFor?: (idLimit: number) => IdType;
-  /** Opens a writer of ids and document ends; `files` are in the order of the endings. */
+  /** Opens a writer of ids and ends of documents. `files` are in the order of the endings. */
   open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): IdWriter;
 };
 
-/** Sizes are signed 32-bit fields. */
+/** The largest value of a size that is stored as a signed 32-bit field. */
 const int32Max = 2 ** 31 - 1;
 
-/** Parquet rows. The code is loaded on demand: it takes some milliseconds, for a format that few runs write. */
+/**
+ * The members of Parquet formats. The code is loaded on first use: that takes some milliseconds, and few runs
+ * write Parquet.
+ */
 const rows: Omit<IdFormat, "name" | "endings"> = {
   hasDocuments: true,
   keepsFields: true,
@@ -70,7 +73,7 @@ export const idFormats: readonly IdFormat[] = [
     open: ([ids], type) => new BinaryWriter(ids!, type),
   },
   { ...rows, name: "parquet", endings: [".parquet"] },
-  // Only for `bpe ids join`: the first and the last row may be pieces of documents.
+  // A format for `bpe ids join` alone: the first and the last row may be parts of documents.
   { ...rows, name: "part", endings: [".part"] },
   {
     name: "megatron",
@@ -105,17 +108,20 @@ export const idFormats: readonly IdFormat[] = [
   },
 ];
 
-/** Returns the format with that name; without a name, the first whose id files have the path's suffix. */
+/**
+ * Returns the format with this name. Without a name, returns the first format whose files of ids end like the
+ * path.
+ */
 export const idFormatOf = (name: string | undefined, path: string): IdFormat | undefined =>
   idFormats.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
 
-/** Strips the format's suffix from a path. */
+/** Removes the ending of the format's files from a path. */
 export function baseOf(path: string, { endings }: IdFormat): string {
   const ending = endings.find((each) => path.endsWith(each) && path.length > each.length);
   return ending === undefined ? path : path.slice(0, -ending.length);
 }
 
-/** Raw ids plus document ends, which are written after the last document. */
+/** Writes raw ids, and after the last one the ends of documents. */
 class IndexedWriter implements IdWriter {
   private ends = new Float64Array(scaled(1 << 10, 4));
   private endCount = 0;
@@ -154,8 +160,8 @@ class IndexedWriter implements IdWriter {
 }
 
 /**
- * Drops empty documents, as the programs that read these files expect. OLMo-core refuses an empty document at
- * the end of the ids, and datatrove miscounts positions after one.
+ * Removes documents without ids, as the programs expect that read these files: OLMo-core refuses one at the
+ * end of the ids, and datatrove miscounts positions after one.
  */
 const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
 
@@ -169,15 +175,16 @@ const indexed = (
     for (const chunk of chunksOf(ends)) index.write(chunk);
   });
 
-/** Megatron uses 16-bit ids below this vocabulary size. */
+/** For vocabularies below this size, Megatron uses 16-bit ids. */
 const megatronNarrowLimit = 65_500;
-/** Megatron's codes of numpy types. Its 32-bit ids are signed, which makes no difference: ids are small. */
+/** Megatron's codes of numpy types. Its 32-bit ids are signed, which makes no difference, because ids are small. */
 const megatronTypes = { uint16: 8, uint32: 4 } as const;
 
 /**
- * `.idx`: magic, version, type, the number of sequences, and the number of documents plus one; then each
- * sequence's length in ids (32 bits), each sequence's start in bytes, and each document's first sequence with
- * a final entry for the end (64 bits). Here each document is one sequence.
+ * Yields the content of `.idx`: magic, version, type, the number of sequences, and the number of documents
+ * plus one; then the length of each sequence in ids (32 bits), the start of each sequence in bytes (64 bits),
+ * and the first sequence of each document, with one more entry for the end (64 bits). Here, each document is
+ * one sequence.
  */
 function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array> {
   const count = ends.length;
@@ -210,9 +217,9 @@ function lengthOf(idCount: number): number {
 const rowsInChunk = scaled(1 << 15, 2);
 
 /**
- * `.csv.gz`: a line for each document with its start and end in ids, its number, an empty source, and its
- * number again, where dolma has the line of a record. Each chunk is a gzip member of its own; the file is
- * their concatenation.
+ * Yields the content of `.csv.gz`: for each document a line with its start and end in ids, its number, an
+ * empty source, and again its number, where dolma has the number of the record's line. Each chunk is a
+ * complete gzip member.
  */
 function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   const ends = withoutEmpty(all);
@@ -224,35 +231,35 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   }
 }
 
-/** The tokenizer and the bytes of an id; the number of ids, exact and readable. */
+/** Returns the tokenizer's name and the bytes of an id; and the number of ids, exact and for people to read. */
 const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
 
-/** llm.c's magic number and version, for 16-bit ids (its GPT-2) and 32-bit ids (its Llama 3). */
+/** llm.c's magic numbers and versions: its GPT-2 has 16-bit ids, its Llama 3 has 32-bit ids. */
 const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
 const llmcHeadBytes = 256 * 4;
 
-/** 256 words: magic, version, number of ids, zeros. */
+/** Returns a head of 256 words: magic, version, the number of ids, and zeros. */
 function llmcHead(type: IdType, idCount: number): Uint8Array {
   const head = new Int32Array(llmcHeadBytes / 4);
   head.set([...llmcHeads[type], idCount]);
   return bytesOf(head);
 }
 
-/** A file of ids with its documents. */
+/** A file of ids that has a format with documents. */
 export type FormattedIds = {
   readonly format: IdFormat;
-  /** All paths that are read. */
+  /** The paths of all files that are read. */
   readonly paths: readonly string[];
-  /** The fields of records that the file also stores. */
+  /** The fields of records that the file stores. */
   readonly keptFields?: readonly KeptField[] | undefined;
-  /** Yields the ids in order with the ends of documents; a document may continue in the next part. */
+  /** Yields the ids in order, with the ends of documents. A document may continue in the next part. */
   read(): Generator<IdDocuments>;
 };
 
 /**
- * Identifies a file of ids by its suffix, its head and its companion files; undefined for bare ids. `needed`
- * is the id type if the files do not state one.
+ * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined
+ * for bare ids. `needed` is the id type of files that do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || statOf(path)?.isFile() !== true) return undefined;
@@ -278,7 +285,7 @@ export function openFormattedIds(path: string, needed: IdType): FormattedIds | u
 type Layout = {
   readonly type: IdType;
   readonly startByte?: number;
-  /** The ends of documents; unknown for bare ids. */
+  /** The ends of documents; undefined for bare ids, whose documents are unknown. */
   readonly ends?: Float64Array;
 };
 
@@ -309,7 +316,7 @@ function rawIds(
           yield { ids, ends: inChunk, kept: [] };
           [first, done] = [last, done + ids.length];
         }
-        // Documents without ids at the end.
+        // The last documents have no ids.
         const rest = (ends?.length ?? 0) - first;
         if (rest > 0) yield { ids: new Uint16Array(0), ends: new Uint32Array(rest), kept: [] };
       } finally {
@@ -402,7 +409,7 @@ function headOf(path: string): Uint8Array {
 const isNpy = (path: string) =>
   statOf(path) !== undefined && npyMagic.every((byte, i) => headOf(path)[i] === byte);
 
-/** Returns the id type stated by a valid llm.c head; undefined without one. */
+/** Returns the id type that a valid llm.c head states; undefined if the file has no such head. */
 function llmcTypeOf(path: string): IdType | undefined {
   const head = headOf(path);
   if (head.length < 12) return undefined;
@@ -415,7 +422,7 @@ function llmcTypeOf(path: string): IdType | undefined {
 }
 
 function parquetAt(path: string): FormattedIds {
-  // Loading it takes some 10 ms.
+  // Loading this code takes some 10 ms.
   const { keptFieldsOf, readParquetIds } =
     require("./read-parquet-ids.ts") as typeof import("./read-parquet-ids.ts");
   return {

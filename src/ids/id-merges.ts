@@ -5,13 +5,15 @@ import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./id-writers.ts";
 
 /**
- * Merges over an alphabet of ids: ids below `alphabetSize` are its symbols, merge k produces `alphabetSize` + k.
+ * Merges over an alphabet of ids. Ids below `alphabetSize` are symbols, and merge k produces the id
+ * `alphabetSize` + k.
  *
  *   ARRAY   TYPE         LENGTH       MEANING
  *   left    Int32Array   mergeCount   id of the left half of merge k
- *   right   Int32Array   mergeCount   id of its right half
+ *   right   Int32Array   mergeCount   id of the right half of merge k
  *
- * The file has a first line with the size of the alphabet, then a line for each merge, `left right` in decimal.
+ * In the file, the first line has the size of the alphabet, and each further line a merge: `left right` in
+ * decimal.
  */
 export type IdMerges = {
   readonly alphabetSize: number;
@@ -19,7 +21,7 @@ export type IdMerges = {
   readonly right: Int32Array;
 };
 
-/** Returns the id types for files: of symbols, and of tokens. */
+/** Returns the id types of files of symbols and of files of tokens. */
 export const idTypesOf = ({ alphabetSize, left }: IdMerges) => ({
   symbolType: idTypeFor({ isNarrow: alphabetSize - 1 <= narrowIdMax }),
   tokenType: idTypeFor({ isNarrow: alphabetSize + left.length - 1 <= narrowIdMax }),
@@ -44,7 +46,7 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
   if (chunk.length > 0) yield chunk.take();
 }
 
-/** Reads a `merges.txt` over ids; an error says what is wrong with it. */
+/** Reads a `merges.txt` over ids. Throws an error that says what is wrong with it. */
 export function readIdMerges(path: string): IdMerges {
   const fail = (what: string): never => {
     throw new UserError(`"${path}": ${what}`, {
@@ -68,8 +70,9 @@ export function readIdMerges(path: string): IdMerges {
 }
 
 /**
- * Returns the character of a symbol: its number as a code point, shifted past the surrogates from the first
- * surrogate on. So every alphabet of up to 2^20 symbols maps to characters in the order of ids.
+ * Returns the character of a symbol: its number as a code point, or, from the first surrogate on, that number
+ * plus the number of surrogates. So an alphabet of up to 2^20 symbols has different characters, in the order
+ * of ids.
  */
 export const characterOf = (id: number) =>
   String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);
@@ -77,7 +80,7 @@ export const characterOf = (id: number) =>
 const surrogatesStart = 0xd800;
 const surrogateCount = 0x800;
 
-/** Tokens with more characters in total are not written as strings. */
+/** Upper bound of the characters of all tokens together, for writing them as strings. */
 const charactersMax = 2 ** 26;
 
 /** Counts the symbols of each token, by id. */
@@ -87,13 +90,13 @@ export function symbolCounts({ alphabetSize, left, right }: IdMerges): Float64Ar
   return counts;
 }
 
-/** Returns the reason why these merges have no `tokenizer.json`, or null. */
+/** Returns the reason why these merges cannot be written as a `tokenizer.json`, or null. */
 export function charactersObstacle(merges: IdMerges): string | null {
   const sum = symbolCounts(merges).reduce((total, count) => total + count, -merges.alphabetSize);
   return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all`;
 }
 
-/** Yields `tokenizer.json`: HF's BPE over the characters of the symbols. A text is one word. */
+/** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. It does not cut a text. */
 export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   const { alphabetSize, left, right } = merges;
   const model = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };
@@ -121,7 +124,7 @@ export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   yield chunk.take();
 }
 
-/** Symbols between two yields. */
+/** Number of symbols between two yields. */
 const sliceSymbols = scaled(1 << 14, 16);
 
 /** Yields the symbols of tokens, in order. Each part is valid until the next one is requested. */
@@ -131,7 +134,7 @@ export function* symbolsOf(
 ): Generator<Uint32Array, void> {
   const symbols = new Uint32Array(sliceSymbols);
   let count = 0;
-  // Right halves, pending until their left halves are expanded.
+  // Tokens to expand later: the right halves of the tokens that are being expanded.
   const waiting: number[] = [];
   for (let i = 0; i < ids.length; i++) {
     waiting.push(ids[i]!);

@@ -7,22 +7,22 @@ import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 const windowBytes = scaled(1 << 20, 64);
 const npyHeadBytesMax = 1 << 16;
 
-/** Ids as stored in the file. Values such as `-1` are kept, so that they are reported instead of wrapping around. */
+/** Ids as the file has them. Values such as -1 are kept, so that they are reported and do not wrap around. */
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
 /**
- * The id type of `.bin` files: `asked` by the user, else `needed` for all ids. In the second case a file that
- * looks otherwise is refused.
+ * The id type of `.bin` files: `asked` is the type that the user stated; otherwise it is `needed`, which has
+ * room for all ids. A file that does not look like `needed` is refused.
  */
 export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
 
 /**
- * Yields the ids of a file: `.npy`, `.bin`, or decimal numbers separated by whitespace under any other name,
- * also compressed; `-` is standard input.
+ * Yields the ids of a file. `.npy` and `.bin` are binary; a file with any other name has decimal numbers
+ * separated by whitespace, and may be compressed. `-` is standard input.
  */
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
   if (!isIdFileName(path)) return yield* readDecimals(path);
-  // Pipes are refused: their size is unknown, so the head cannot be checked against it.
+  // Pipes are refused: their size is unknown, so the size in the head cannot be checked.
   const fd = openRegularFile(path);
   try {
     yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
@@ -45,7 +45,7 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
     yield numbersOf(buffer, byteCount, descr);
 }
 
-/** The facts in the head of an .npy file. */
+/** What the head of an .npy file says. */
 type NpyLayout = {
   readonly descr: string;
   readonly itemBytes: number;
@@ -53,7 +53,7 @@ type NpyLayout = {
   readonly count: number;
 };
 
-/** Parses the head; `bytes` are the first 64 KB of the file, or all of it. */
+/** Parses the head of an .npy file. `bytes` are its first 64 KB, or all of it. */
 export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const fail = (what: string, hint?: string): never => {
     throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
@@ -77,7 +77,7 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   }
   if (shape === undefined || /'fortran_order':\s*True/.test(text))
     fail("its array is not in C order (row-major)");
-  // Python's notation of a tuple: "()", "(3,)", "(3, 4)".
+  // The shape is a tuple in Python's notation: "()", "(3,)", "(3, 4)".
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");
   const count = sizes.reduce((product, size) => product * Number(size), 1);
@@ -104,7 +104,7 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   }
 }
 
-/** Yields the ids in bytes [startByte, endByte) of a file. */
+/** Yields the ids that are stored in bytes [startByte, endByte) of a file. */
 export function* readNumbers(fd: number, path: string, startByte: number, endByte: number, type: IdType) {
   for (const [buffer, byteCount] of windowsOf(fd, path, startByte, endByte))
     yield type === "uint16"
@@ -112,7 +112,10 @@ export function* readNumbers(fd: number, path: string, startByte: number, endByt
       : new Uint32Array(buffer, 0, byteCount >> 2);
 }
 
-/** Yields bytes [startByte, endByte) of a file window by window, in one buffer, with the number of bytes read. */
+/**
+ * Yields bytes [startByte, endByte) of a file, window by window: always the same buffer, and the number of
+ * bytes in it.
+ */
 function* windowsOf(fd: number, path: string, startByte: number, endByte: number) {
   const window = new Uint8Array(windowBytes);
   for (let atByte = startByte; atByte < endByte; atByte += windowBytes) {
@@ -123,9 +126,9 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
 }
 
 /**
- * Refuses 32-bit ids that are read as twice as many 16-bit ids: every second one is 0, or small if ids need
- * more bits (an alphabet has fewer than 2^20). With few ids it is less strict, because 0 may end each of two
- * texts.
+ * Throws a UserError if 32-bit ids seem to be read as twice as many 16-bit ids: every second one is 0, or
+ * small if the 32-bit ids need more than 16 bits (an alphabet has fewer than 2^20 ids). With few ids it is
+ * less strict, because 0 may end each of two texts.
  */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;
@@ -166,7 +169,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
     for (;;) {
       const readBytes = await stream.read(window, 0);
       const text = rest + latin1(window.subarray(0, readBytes));
-      // A number may continue in the next window.
+      // The last number may continue in the next window.
       const end = readBytes === 0 ? text.length : lastWordStart(text);
       rest = text.slice(end);
       if (rest.length > idLengthMax) throw notAnId(path, rest);
@@ -185,10 +188,10 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   }
 }
 
-/** The longest notation of a number, in characters. */
+/** The length of the longest accepted notation of a number, in characters. */
 const idLengthMax = 100;
 
-/** Returns the start of the last word; the text's end if it ends with whitespace. */
+/** Returns the start of the last word of a text; the text's end if whitespace is last. */
 function lastWordStart(text: string): number {
   let pos = text.length;
   while (pos > 0 && /[^\t-\r ]/.test(text[pos - 1]!)) pos--;
@@ -198,7 +201,7 @@ function lastWordStart(text: string): number {
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** Decodes a word of Latin-1 characters, each a byte of the file, as UTF-8 for messages. */
+/** Shows a word in a message. Its Latin-1 characters are bytes of the file, and are decoded as UTF-8. */
 const showWord = (word: string) =>
   escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
 
@@ -208,10 +211,13 @@ function notAnId(path: string, word: string): UserError {
   });
 }
 
-/** Ids of an alphabet are below this limit. */
+/** Ids of an alphabet must be below this limit. */
 export const alphabetSizeMax = 2 ** 20;
 
-/** Receives the ids of a document, valid during the call, then its end with the kept fields. */
+/**
+ * Receives the ids of a document, which are valid during the call, and then the end of the document with its
+ * kept fields.
+ */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;
   endDocument(kept?: readonly KeptValue[]): void;
@@ -247,7 +253,7 @@ export function* readDocuments(
     readCount += ids.length;
     yield readCount;
   }
-  // Bare ids are one document.
+  // Bare ids are a single document.
   if (isOpen) sink.endDocument();
 }
 
@@ -258,9 +264,10 @@ function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: numb
 }
 
 /**
- * Reads documents of ids. A `.npy` or `.bin` file is one document. Under any other name each line is one, of
- * decimal numbers separated by whitespace; `-` is standard input. An empty line is an empty document. An id
- * that is not below `idLimit` is an error. Yields the bytes or ids read so far, at intervals.
+ * Reads documents of ids. A `.npy` or `.bin` file is one document. In a file with any other name, and in
+ * standard input (`-`), each line is a document, of decimal numbers separated by whitespace; an empty line is
+ * an empty document. Throws an error for an id that is not below `idLimit`. At intervals, yields the number
+ * of bytes or ids read so far.
  */
 export async function* readSequences(
   path: string,
@@ -280,8 +287,8 @@ export async function* readSequences(
 }
 
 /**
- * Returns the position of the first number outside [0, idLimit), or the length. `findIndex` takes ten times
- * as long.
+ * Returns the position of the first number outside [0, idLimit); the length if there is none. `findIndex`
+ * would take ten times as long.
  */
 function findOutOfRange(ids: ReadIds, idLimit: number): number {
   let pos = 0;
@@ -310,11 +317,11 @@ async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
   }
 }
 
-/** Parses the numbers of lines, which arrive in windows. */
+/** Parses lines of numbers. They arrive in windows, which may end anywhere. */
 class DecimalLines {
   private readonly found = new Uint32Array(windowBytes);
   private foundCount = 0;
-  /** The number being parsed; -1 between numbers. */
+  /** The value so far of the number that is being parsed; -1 between numbers. */
   private number = -1;
   private lineNumber = 1;
   private isLineStart = true;
@@ -344,7 +351,7 @@ class DecimalLines {
     this.isLineStart = bytes[byteCount - 1] === lineFeed;
   }
 
-  /** Ends the input. The last line need not end with a line feed. */
+  /** Ends the input. The last line may lack its line feed. */
   end(): void {
     this.endNumber();
     if (!this.isLineStart) this.endLine();
@@ -389,8 +396,8 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
 }
 
 /**
- * Documents of ids, end to end: tokens[starts[d] .. starts[d + 1]) is document d. `grow` is called with the
- * bytes that the ids will take, before they are allocated.
+ * Documents of ids, end to end: document d is tokens[starts[d] .. starts[d + 1]). Before memory for ids is
+ * allocated, `grow` is called with its size in bytes.
  */
 export class SequenceList implements SequenceSink {
   tokens = new Uint32Array(1 << 16);

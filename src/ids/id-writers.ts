@@ -3,13 +3,13 @@ import type { KeptValue, Task } from "#corpus";
 import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
 /**
- * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
- * with spaces so that the ids begin at a multiple of 64.
+ * The size of the head of an .npy file, version 1.0. It consists of magic, version, the length of the text,
+ * and the text, a Python dict with type and shape. Spaces after it make the ids begin at a multiple of 64.
  */
 const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
-/** The names of the formats: id-formats.ts. */
+/** The names of the formats in id-formats.ts. */
 export const idFormatNames = [
   "npy",
   "bin",
@@ -24,11 +24,17 @@ export const idFormatNames = [
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
 
-/** Returns the requested type, otherwise uint16 if every id of the vocabulary fits, whether it occurs or not. */
+/**
+ * Returns the requested type. Without one, returns uint16 if every id of the vocabulary fits, whether it
+ * occurs or not.
+ */
 export const idTypeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
   asked ?? (isNarrow ? "uint16" : "uint32");
 
-/** Builds the head for `idCount` ids. Its length is constant, so it can be rewritten once the count is known. */
+/**
+ * Returns the head for `idCount` ids. Its length is constant, so it can be rewritten when the number of ids
+ * is known.
+ */
 export function npyHead(type: IdType, idCount: number): Uint8Array {
   const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;
   const head = new Uint8Array(headBytes).fill(0x20);
@@ -42,8 +48,8 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 /** Receives ids in the order of the inputs, or of the given ranges. */
 export type IdSink = {
   /**
-   * Receives the next ids, valid during the call. For records, also the positions where they end (none inside
-   * a long one) and their kept fields.
+   * Receives the next ids, which are valid during the call. For records, also receives the positions where
+   * they end (none inside a long record), and their kept fields.
    */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly KeptValue[]): void;
   /** Called at the end of a plain-text input. */
@@ -51,30 +57,36 @@ export type IdSink = {
   /** Called after all ids of a task. */
   endTask?(task: Task): void;
   /**
-   * Returns a promise to await before the next `write`; undefined or absent: continue at once. Errors are
-   * thrown by the next `write`.
+   * Returns a promise to await before the next `write`. If it is absent or returns undefined, the caller may
+   * continue at once. Errors are thrown by the next `write`.
    */
   drain?(): Promise<void> | undefined;
 };
 
-/** Writes ids in a format. `finish` is called after the last one. */
+/** Writes ids in a format. `finish` must be called after the last id. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 
 /** Whether a file with this name stores ids as binary numbers, not as text. */
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
-/** Refuses any other name for an output. `shown` is its name in the message. */
+/**
+ * Throws a usage error if the name of an output file does not end in .npy or .bin. `shown` is the name in the
+ * message.
+ */
 export function checkIdFileName(path: string, shown: Message, hint?: Message): void {
   if (!isIdFileName(path)) throw usageError(phrase`${shown} ends in neither .npy nor .bin`, hint);
 }
 
-/** Returns the writer for the path's suffix: .npy, .bin, or decimal numbers for anything else and for stdout. */
+/**
+ * Returns the writer for the ending of a path: .npy or .bin. For any other path, and for stdout, the ids are
+ * decimal numbers.
+ */
 export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
   if (path === undefined || !isIdFileName(path)) return new TextWriter(out);
   return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
 }
 
-/** Raw little-endian ids, inputs concatenated. */
+/** Writes raw little-endian ids, those of all inputs one after the other. */
 export class BinaryWriter implements IdWriter {
   idCount = 0;
   private converted: Uint16Array | Uint32Array = new Uint16Array(0);
@@ -118,7 +130,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   }
 }
 
-/** Raw ids after a head of fixed length, which is rewritten once the number of ids is known. */
+/** Writes raw ids after a head of constant length, which is rewritten when the number of ids is known. */
 export class HeadedWriter extends BinaryWriter {
   constructor(
     private readonly file: ByteSink,
@@ -134,16 +146,16 @@ export class HeadedWriter extends BinaryWriter {
   }
 }
 
-/** Raw ids after numpy's head. */
+/** Returns a writer of raw ids after numpy's head. */
 export const npyWriter = (out: ByteSink, type: IdType) =>
   new HeadedWriter(out, type, (idCount) => npyHead(type, idCount));
 
 const noEnds = new Uint32Array(0);
 
-/** 2^32 has ten digits, plus a space. */
+/** The most bytes of an id as text: 2^32 has ten digits, after a space. */
 const textBytesMax = 11;
 
-/** Decimal ids separated by spaces; a line for each input, or for each record. */
+/** Writes decimal ids separated by spaces, in a line for each input, or for each record. */
 export class TextWriter implements IdWriter {
   idCount = 0;
   private isLineStart = true;
@@ -182,7 +194,7 @@ export class TextWriter implements IdWriter {
   finish(): void {}
 }
 
-/** Writes a space and the digits of each id; returns the number of bytes. */
+/** Writes a space and the digits of each id. Returns the number of bytes written. */
 function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
   let pos = 0;
   for (let i = 0; i < ids.length; i++) {
@@ -192,7 +204,7 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
   return pos;
 }
 
-/** Appends an id to each input, or to each record. */
+/** Returns a sink that appends an id to each input, or to each record. */
 export function appendIdToDocuments(writer: IdSink, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {

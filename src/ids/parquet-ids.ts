@@ -7,12 +7,12 @@ import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus
 import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
-/** A row group ends after the document that reaches this many ids, or 4 MB of fields. */
+/** A row group ends after the document with which it has this many ids, or 4 MB of fields. */
 const groupIds = scaled(1 << 20, 64);
-/** The size of a page is a signed 32-bit field. */
+/** The most ids in a page, whose size is a signed 32-bit field. */
 const pageIdsMax = 2 ** 29 - 1;
 
-/** `input_ids`: a list of int32 in the layout of pyarrow and `datasets`. Neither a list nor an id is null. */
+/** The column `input_ids`: a list of int32 in the layout of pyarrow and `datasets`. Lists and ids are never null. */
 const idsColumn = [
   { name: "input_ids", repetition_type: "REQUIRED", num_children: 1, converted_type: "LIST" },
   { name: "list", repetition_type: "REPEATED", num_children: 1 },
@@ -33,9 +33,9 @@ const elementOf = (name: string, kind: KeptKind): SchemaElement => ({
 });
 
 /**
- * Writes a Parquet file with a row for each document. The library spends some 100 ns on an id, because it
- * makes levels and values one by one. So each row group's single page is built here: levels are runs, values
- * are the ids verbatim from memory.
+ * Writes a Parquet file with a row for each document. The library would take some 100 ns for an id, because
+ * it makes levels and values one by one. So the only page of each row group is built here: levels are runs,
+ * and the values are the ids as they are in memory.
  */
 export class ParquetIds implements IdWriter {
   idCount = 0;
@@ -46,11 +46,11 @@ export class ParquetIds implements IdWriter {
     codec: "UNCOMPRESSED",
     createdBy: "bpe",
   });
-  /** The ids of the row group, and the ends of its documents. */
+  /** The ids of the current row group, and the ends of its documents. */
   private ids = new Int32Array(groupIds);
   private count = 0;
   private ends: number[] = [];
-  /** Kept fields of these documents, by column. */
+  /** The kept fields of these documents, by column. */
   private values: KeptValue[][];
   private keptBytes = 0;
 
@@ -81,7 +81,7 @@ export class ParquetIds implements IdWriter {
   /** Ends a document. */
   endInput(): void {
     this.ends.push(this.count);
-    // Even an empty row takes some space.
+    // Each row adds one, because an empty row takes some space, too.
     if (this.count + this.ends.length + this.keptBytes / 4 >= groupIds) this.writeGroup();
   }
 
@@ -90,7 +90,7 @@ export class ParquetIds implements IdWriter {
   }
 
   finish(): void {
-    // Ids after the last document end are one more document.
+    // Ids after the last end of a document are one more document.
     if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
     if (this.ends.length > 0) this.writeGroup();
     const { fields } = this.kept;
@@ -167,7 +167,7 @@ export class ParquetIds implements IdWriter {
     this.ends = [];
   }
 
-  /** Writes the columns of kept fields; the library lays them out. */
+  /** Writes the columns of kept fields. The library lays them out. */
   private writeKept(): ColumnChunk[] {
     const { bytes, values, kept } = this;
     const columns = kept.fixKinds().map((kind, k) => {
@@ -177,7 +177,7 @@ export class ParquetIds implements IdWriter {
         ...{ columnName: name, element, schemaPath: [rootOf(values.length), element] },
         ...{ codec: "UNCOMPRESSED" as const, compressors: {}, stats: false, pageSize: 1 << 20 },
         ...{ columnIndex: false, offsetIndex: false },
-        // A dictionary would have a single entry for 0 and -0.
+        // A dictionary would have one entry for both 0 and -0.
         ...(kind === "double" && { encoding: "PLAIN" as const }),
       };
       const definitionLevels = values[k]!.map((value) => (value === null ? 0 : 1));
@@ -198,9 +198,9 @@ export class ParquetIds implements IdWriter {
 }
 
 /**
- * Dremel levels, one for each id and one for each empty list: repetition 0 begins a row, definition 0 is an
- * empty list. Here they are runs: twice the length, then the level. Source: "Dremel: Interactive Analysis of
- * Web-Scale Datasets", 2010; Parquet's RLE.
+ * Returns Dremel levels: one for each id, and one for each empty list. Repetition level 0 begins a row, and
+ * definition level 0 is an empty list. They are written as runs: twice the length, and the level. Sources:
+ * "Dremel: Interactive Analysis of Web-Scale Datasets", 2010; Parquet's RLE.
  */
 function levelsOf(ends: readonly number[], idCount: number) {
   const out = new ByteWriter();

@@ -19,7 +19,7 @@ import {
 import { UserError } from "#runtime";
 import type { IdDocuments } from "./id-reader.ts";
 
-/** Reads files written by `ParquetIds`, one row group at a time. */
+/** Reads a file that `ParquetIds` wrote, one row group at a time. */
 export function* readParquetIds(path: string): Generator<IdDocuments> {
   const { source, metadata, fields } = openParquetIds(path);
   const memory = new TextMemory();
@@ -39,7 +39,7 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
   }
 }
 
-/** Returns the fields of records that the file also stores. */
+/** Returns the fields of records that the file stores; undefined if it stores none. */
 export function keptFieldsOf(path: string): readonly KeptField[] | undefined {
   const { source, fields } = openParquetIds(path);
   closeSync(source.fd);
@@ -70,7 +70,7 @@ function openParquetIds(path: string) {
   }
 }
 
-/** Reads the ids of a row group, which are one page: levels, then the raw ids. */
+/** Reads the ids of a row group. They are one page: levels, and then raw ids. */
 function idsOf(
   source: FileSource,
   { data_page_offset, total_compressed_size }: { data_page_offset: bigint; total_compressed_size: bigint },
