@@ -1,12 +1,13 @@
-/* The way of a text: the kernel's text module cuts it into sections (src/kernel/text/sections.ts), and the kernel cuts these into
- * pretokens and encodes them. A text that is cut unchanged goes straight to the kernel, which finds added tokens while it cuts. */
+/* How a text is encoded: the kernel's text module cuts it into sections (src/kernel/text/sections.ts), and the kernel
+ * cuts these into pretokens and encodes them. A text that nothing changes before cutting goes straight to the kernel,
+ * which finds added tokens while it cuts. */
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
 
 const char gave_up[] = "stopped";
 
-/* Notes what an event says of the text, with the index of the next id. */
+/* Records an event; unless it is a change, together with the index of the next id. */
 static const char *note(const Encoding *encoding, const Event *event) {
   Notes *notes = encoding->notes;
   if (notes == NULL) return NULL;
@@ -30,7 +31,8 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* How much goes in at a time; with a limit some bytes for each id that is missing. */
+/* How many bytes are encoded at a time. If the number of ids is limited: a few bytes for each id still needed, within
+ * bounds. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
@@ -44,7 +46,8 @@ static size_t next_part(const Encoding *encoding, size_t size) {
 
 static bool has_enough(const Encoding *encoding) { return encoding->out->size / encoding->image->id_bytes > encoding->id_limit; }
 
-/* Encodes what is certain, if that may be enough. */
+/* If the number of ids is limited, encodes the text whose tokens cannot change any more, because it may reach the
+ * limit. */
 static const char *settle(Encoding *encoding, Section *section) { return encoding->id_limit == SIZE_MAX ? NULL : section_settle(section); }
 
 /* Passes the text to the kernel unchanged. */

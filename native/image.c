@@ -1,5 +1,5 @@
-/* The image of a tokenizer (src/tokenizer/image.ts): everything in it is checked before it is used, but for the
- * kernel's memory: each access there is checked, and instance.c turns a trap into an error. */
+/* The image of a tokenizer (src/tokenizer/image.ts). Everything in it is checked before it is used, except the kernel's
+ * memory: each access to that is checked, and instance.c turns a trap into an error. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum {
 };
 
 static const char damaged[] = "the image is damaged";
-const char no_memory[] = "there is no memory for the tokenizer, or for a text as long as this";
+const char no_memory[] = "not enough memory for the tokenizer or for a text of this length";
 
 const char *processor_obstacle(void) {
 #ifdef __x86_64__
@@ -61,7 +61,8 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
   return true;
 }
 
-/* Whether the areas are ascending and in the memory, and the listed ones as large as the model. */
+/* Whether the areas are in ascending order and inside the memory, the listed ones together are as large as the model,
+ * and the others are within their limit. */
 static bool are_areas(const Image *image, uint32_t model_size) {
   uint64_t end = 0, size = 0, filled = 0;
   for (uint32_t i = 0; i < image->area_count; i++) {
@@ -77,8 +78,8 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   const uint32_t *head = (const uint32_t *)bytes;
   *image = (Image){.bytes = bytes, .size = size};
   if (size < HEAD_BYTES + 8 * PART_COUNT || size > UINT32_MAX || memcmp(bytes, "bpeimage", 8) != 0)
-    return "this is no image of a tokenizer";
-  if (head[2] != IMAGE_VERSION) return "the image has another version of its format";
+    return "this is not a tokenizer image";
+  if (head[2] != IMAGE_VERSION) return "the image has a format version that this build does not read";
   if (head[3] != image_crc32(bytes + 16, size - 16)) return damaged;
   if (memcmp(bytes + 16, kernel_digest, 16) != 0) return "the image was made by another version of bpe";
   const uint8_t *parts[PART_COUNT];

@@ -13,26 +13,26 @@ typedef struct {
 
 #define STATE(self) ((State *)PyType_GetModuleState(Py_TYPE((PyObject *)(self))))
 
-/* An instance that nobody works with, or the next one in the list. */
+/* An instance and its place in the list of idle ones. */
 typedef struct Idle {
   Instance *instance;
-  unsigned lane; /* the least number that no other instance has */
+  unsigned lane; /* the lowest number that no other instance has; LANE_MAX if all are taken */
   struct Idle *next;
 } Idle;
 
 typedef struct {
   PyObject_HEAD
   PyObject *source; /* the bytes of the image */
-  PyObject *error;  /* the class of what is raised */
+  PyObject *error;  /* the exception class to raise */
   Image image;
-  Idle *idle;         /* by their lanes; the GIL guards the list, and what else is here */
-  uint64_t lanes;     /* a bit for each that is taken */
+  Idle *idle;         /* sorted by lane; the GIL guards this list and all other fields */
+  uint64_t lanes;     /* bit n is set while lane n is taken */
   PyObject **numbers; /* an object for each id, once it has occurred */
   Ids spare;          /* memory for the ids of one short text */
 } Model;
 
 static PyObject *raise(const Model *model, const char *message) {
-  if (message == gave_up) return NULL; /* the handler of a signal has raised */
+  if (message == gave_up) return NULL; /* a signal handler has raised */
   if (message == no_memory) PyErr_SetString(PyExc_MemoryError, message);
   else PyErr_SetString(model->error, message);
   return NULL;
@@ -48,14 +48,14 @@ static void free_object(void *self) {
 
 /* ---- Instances ---- */
 
-/* All that are more share the last one. */
+/* All further instances share this lane. */
 enum { LANE_MAX = 63 };
 
 static void leave_lane(Model *self, unsigned lane) {
   if (lane < LANE_MAX) self->lanes &= ~((uint64_t)1 << lane);
 }
 
-/* The least one that nobody else works with; NULL, and why. */
+/* Returns the idle instance with the lowest lane, or a new one. On failure returns NULL and sets `*error`. */
 static Idle *acquire(Model *self, const char **error) {
   Idle *idle = self->idle;
   if (idle != NULL) {
@@ -86,7 +86,7 @@ static void drop(Idle *idle) {
   free(idle);
 }
 
-/* After an error it may hold half of a text. */
+/* Puts an instance back on the list; frees it if it is large, or after an error, when it may hold half of a text. */
 static void release(Model *self, Idle *idle, const char *error) {
   if (error != NULL || instance_is_large(idle->instance)) {
     leave_lane(self, idle->lane);
@@ -101,10 +101,10 @@ static void release(Model *self, Idle *idle, const char *error) {
 
 /* ---- Encoding ---- */
 
-/* For so short a text other threads do not get the GIL. */
+/* The GIL is not released while a text of up to this many bytes is encoded. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
-/* The UTF-8 of a string, or bytes, which may be no UTF-8. */
+/* The UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. */
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
   if (PyBytes_Check(text)) {
@@ -117,7 +117,7 @@ static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   return NULL;
 }
 
-/* Lets the handlers of signals run, in the main thread; false where one has raised. */
+/* Runs pending signal handlers, if this is the main thread. Returns false if one raised an exception. */
 static bool serve_signals(void *context) {
   PyThreadState **thread = context;
   PyEval_RestoreThread(*thread);
@@ -126,17 +126,17 @@ static bool serve_signals(void *context) {
   return is_well;
 }
 
-/* The same for work that holds the GIL. */
+/* Like `serve_signals`, for work that holds the GIL. */
 static bool serve_signals_held(void *context) {
   (void)context;
   return PyErr_CheckSignals() == 0;
 }
 
-/* What is done with the ids of a text. */
+/* How the ids of a text are used. */
 typedef struct {
   bool in_characters;
-  Span *spans;      /* where the tokens are, if there is no cutting; to be freed */
-  Cutting *cutting; /* has no parts if the text has not too many ids */
+  Span *spans;      /* one per token, if `cutting` is NULL; the caller frees it */
+  Cutting *cutting; /* gets no parts if the text is within its limit */
 } Use;
 
 static const char *encode_and_use(Encoding *encoding, Use *use) {
@@ -148,7 +148,8 @@ static const char *encode_and_use(Encoding *encoding, Use *use) {
   return use->spans == NULL ? no_memory : find_spans(encoding, use->in_characters, use->spans);
 }
 
-/* Encodes a text; false where it failed, which it has raised. The ids are appended to `out`. `use` may be NULL. */
+/* Encodes a text and appends its ids to `out`. On failure, sets a Python exception and returns false. `use` may be
+ * NULL. */
 static bool encode(Model *self, Encoding *encoding, Use *use) {
   const char *error;
   Idle *idle = acquire(self, &error);
@@ -171,7 +172,8 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
   return error == NULL;
 }
 
-/* While an object is made, a finalizer may encode with this model: the memory is whose it was taken by. */
+/* Making an object can run a finalizer that encodes with this model. So a caller takes the spare memory, and owns it
+ * until `give_spare`. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -186,7 +188,8 @@ static void give_spare(Model *self, Ids ids) {
   else self->spare = ids;
 }
 
-/* Objects of ids are made once: four times as fast as new ones, and a list has 8 bytes for an id, not 40. */
+/* The int object of each id is made once and shared. That is four times as fast as making new ones, and an id in a list
+ * takes 8 bytes instead of 40. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];
@@ -199,7 +202,8 @@ static PyObject *number(Model *self, uint32_t id) {
   return object;
 }
 
-/* A list as every Python from 3.10 to 3.14 has it. The limited API does not say so: in a later one it takes a call for each item. */
+/* The layout of a list in Python 3.10 to 3.14. The limited API does not guarantee it, so in later versions each item is
+ * set by a call. */
 typedef struct {
   PyObject ob_base;
   Py_ssize_t ob_size;
@@ -207,7 +211,7 @@ typedef struct {
 } List;
 static bool knows_lists;
 
-/* Fills a new list up to an id that has no object yet; returns how many it has then. */
+/* Fills a new list until an id has no object yet. Returns the number of items filled. */
 static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t id_limit, const uint8_t *ids, uint32_t id_bytes, size_t count) {
   size_t i = 0;
   for (; i < count; i++) {
@@ -220,13 +224,14 @@ static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t i
   return i;
 }
 
-/* How many objects are made between two checks for signals. */
+/* How many objects are made, and how many ids are listed whose objects exist, between two checks for signals. */
 enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 
-/* Whether signals are to be served now, after `done` objects, and a handler has raised. */
+/* Handles signals after every OBJECTS_AT_ONCE objects. Returns true if a handler raised an exception. */
 static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
 
-/* Python's cyclic collector passes over the list, whose numbers lead nowhere: where lists are kept it took a fifth of the time. */
+/* The list is hidden from Python's cyclic garbage collector, since ints cannot form a cycle. In programs that keep many
+ * lists, scanning them took a fifth of the time. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
@@ -293,7 +298,7 @@ static PyObject *model_count(Model *self, PyObject *args) {
 /* Pairs of numbers. */
 static PyObject *pairs_of(const Span *spans, size_t count) {
   PyObject *pairs = PyList_New((Py_ssize_t)count);
-  if (pairs != NULL) PyObject_GC_UnTrack(pairs); /* A handler of a signal must not find it half made. */
+  if (pairs != NULL) PyObject_GC_UnTrack(pairs); /* A signal handler must not find it half made. */
   for (size_t i = 0; pairs != NULL && i < count; i++) {
     PyObject *pair = is_interrupted(i) ? NULL : Py_BuildValue("(nn)", (Py_ssize_t)spans[i].start, (Py_ssize_t)spans[i].end);
     if (pair == NULL) Py_CLEAR(pairs);
@@ -390,8 +395,8 @@ static PyObject *strings_of(const Model *self, const char *text, const Cutting *
   return strings;
 }
 
-/* cut(text, limit, which, overlap, specials_as_text) -> list: the text, if it has at most `limit` ids; else its first part (0), its
- * last (1) or all parts (2) of at most that many */
+/* cut(text, limit, which, overlap, specials_as_text) -> list: `[text]` if it has at most `limit` ids. Otherwise parts
+ * of at most `limit` ids: by `which` the first (0), the last (1) or all (2). */
 static PyObject *model_cut(Model *self, PyObject *args) {
   PyObject *given, *parts = NULL;
   Py_ssize_t limit, overlap, size;
@@ -416,7 +421,8 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* A list of what is given, or that list itself. `PySequence_List` would serve no signals. */
+/* Returns `given` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, it handles signals
+ * meanwhile. */
 static PyObject *listed(PyObject *given) {
   if (PyList_CheckExact(given)) return Py_NewRef(given);
   PyObject *items = PyObject_GetIter(given), *list = items == NULL ? NULL : PyList_New(0), *item;

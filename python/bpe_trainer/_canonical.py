@@ -1,11 +1,15 @@
-"""Where ids differ from the canonical ones, those that encoding their text gives (src/tokenizer/canonical-ids.ts)."""
+"""Finds where ids differ from the canonical ids: those that encoding the decoded text gives.
+
+The library does the same in src/tokenizer/canonical-ids.ts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Callable, Union
 
-#: Ids ``[start, end)`` of those given are ids ``[canonical_start, canonical_end)`` of the canonical ones.
+#: ``(start, end, canonical_start, canonical_end)``: given ids ``[start, end)`` correspond to canonical ids
+#: ``[canonical_start, canonical_end)``.
 Span = tuple[int, int, int, int]
 
 
@@ -18,10 +22,10 @@ def first_difference(given: Sequence[int], canonical: Sequence[int]) -> Union[in
 
 
 def spans(given: Sequence[int], canonical: Sequence[int], size: Callable[[int], int], is_same_text: bool) -> list[Span]:
-    """The shortest spans of both that differ and have the same bytes.
+    """The shortest spans of the two lists that differ in ids but have the same bytes.
 
-    If the texts differ, because decoded ids are normalized once more, it is one span, between what both have in common at the
-    start and at the end.
+    If the two lists decode to different texts, because decoded text is normalized again, there is one span: all between
+    their common start and their common end.
     """
     if not is_same_text:
         return _differing_middle(given, canonical)

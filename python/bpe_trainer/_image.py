@@ -34,7 +34,7 @@ class Image:
 
         fields = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (b"", 0)
         if fields[:2] != (b"bpeimage", _VERSION):
-            raise BpeError("this is no image of a tokenizer, or one of another version of bpe")
+            raise BpeError("this is not a tokenizer image, or one of another version of bpe")
         self.data = data
         self._flags, self._parts = fields[4:10], fields[10:]
         self.facts: dict[str, Any] = json.loads(self._part(_FACTS).decode("utf-8"))

@@ -1,7 +1,7 @@
 /**
  * The byte-to-character form of GPT-2: each byte becomes one printable character, so that a token is a plain string
- * without spaces, tabs or line ends. Bytes 33-126, 161-172 and 174-255 keep their code point; the other 68 bytes, in
- * order, become U+0100 + n.
+ * without spaces, tabs or line ends. Bytes 33-126, 161-172 and 174-255 become the character with the same number; the
+ * other 68 bytes, in order, become U+0100 to U+0143.
  *
  * " low\n" is "ĠlowĊ".
  */
@@ -43,5 +43,5 @@ export function decodeCharacters(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** Whether a text has only ASCII characters, each of which represents itself. */
+/** Whether a text has only ASCII characters, which are single bytes in UTF-8. */
 export const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);

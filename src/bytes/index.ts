@@ -1,6 +1,5 @@
-// Text and numbers in bytes, and checks of data from outside.
-// It is one module because these are small functions without state that call each other. Two fifths of the names are
-// checks, which readers of files combine.
+// Text and numbers as bytes, and checks of data from outside. They are one module because they are small, stateless
+// functions that call each other.
 
 export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";
 export {

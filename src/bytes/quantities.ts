@@ -37,7 +37,7 @@ export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
     ? ""
     : `, ${(sizeBytes / 1e3 / elapsedMs).toFixed(sizeBytes < 1e4 * elapsedMs ? 1 : 0)} MB/s`;
 
-/** counted(1, "document") -> "1 document" */
+/** `countNoun(1, "document")` is "1 document". */
 export const countNoun = (value: number, noun: string) =>
   `${groupDigits(value)} ${noun}${value === 1 ? "" : "s"}`;
 

@@ -8,14 +8,15 @@ import { releaseMemory } from "#runtime";
  *   bytes    Uint8Array   the whole buffer
  *   view     DataView     the whole buffer, for unaligned four-byte loads
  *
- * Positions are offsets into `bytes`. The code that fills a text passes on how much of it is valid (`limit`).
+ * Positions are offsets into `bytes`. A `Text` does not record how much of it is filled: functions that read it are told
+ * where the valid bytes end (`limit`).
  */
 export type Text = { readonly bytes: Uint8Array; readonly view: DataView };
 
 /** The number of bytes that a loop may read past `limit`. */
 export const paddingBytes = 64;
 
-/** Allocates a text of `capacityBytes` zero bytes, and padding. */
+/** Allocates a text with room for `capacityBytes` bytes plus padding, all zero. */
 export function allocateText(capacityBytes: number): Text {
   const buffer = new ArrayBuffer(capacityBytes + paddingBytes);
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
@@ -29,7 +30,10 @@ export function growText(text: Text, byteCount: number): Text {
   return longer;
 }
 
-/** Makes a text of `capacityBytes`, and padding. It may reuse the memory of the last text that it made. */
+/**
+ * Makes a text with room for `capacityBytes` bytes plus padding. It may reuse the memory of the previous text that it
+ * made, which must then not be used any more.
+ */
 export type TextMaker = (capacityBytes: number) => Text;
 
 /**
@@ -50,7 +54,7 @@ export function textOf(content: string | Uint8Array): Text {
   return text;
 }
 
-// UTF-8, one character at a time, in bytes.
+// Reads and writes UTF-8 in byte arrays, one character at a time.
 
 /**
  * The length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a surrogate, too
@@ -79,7 +83,7 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
   return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
 }
 
-/** The first position of a string from `position` on that does not split a surrogate pair. */
+/** The first position in a string, at or after `position`, that does not split a surrogate pair. */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
@@ -106,7 +110,10 @@ export function byteCountOf(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }
 
-/** Whether the bytes at `pos` may become a character when more bytes follow. */
+/**
+ * Whether the invalid bytes at `pos` may be a character cut off by `limit`. Only the lower bound of the first byte and
+ * the number of bytes left are checked, so it is also true for some bytes that no continuation can complete.
+ */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;
 }
@@ -166,7 +173,7 @@ export function putDecimal(number: number, into: Uint8Array, pos: number): numbe
   let rest = number;
   for (let at = pos + digitCount - 1; at >= pos; at--) {
     const tenth = Math.floor(rest / 10);
-    // Subtle: the parentheses keep the sum below 2^53.
+    // Without the parentheses, `zero + rest` could exceed 2^53 and be rounded.
     into[at] = zero + (rest - 10 * tenth);
     rest = tenth;
   }

@@ -296,9 +296,12 @@ export function decompressionError(path: string, compression: Codec, error: unkn
   const { code } = error as NodeJS.ErrnoException;
   if (code === "Z_BUF_ERROR") return truncatedError(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
-    return new UserError(`"${path}" is zstd data with a window of more than 128 MB (zstd --long)`, {
-      hint: `unpack it first, which needs as much memory: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
-    });
+    return new UserError(
+      `"${path}" was compressed by zstd with a window of more than 128 MB (--long), which is not supported`,
+      {
+        hint: `unpack it first; that needs memory for the window: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
+      },
+    );
   }
   if (code === "ZSTD_error_dictionary_wrong") {
     return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { groupBy } from "#bytes";
+import { countNoun, groupBy } from "#bytes";
 import {
   asOption,
   exitCode,
@@ -140,9 +140,13 @@ function emptyDirectoryError(
 ): UserError {
   const [first] = skipped;
   if (first !== undefined) {
-    return new UserError(phrase`there is no text below "${directory}": "${first.path}" is ${first.reason}`, {
-      hint: phrase`skipped in total: ${skipped.length}; ${asOption("binary", "text")} also reads files that are not text`,
-    });
+    const others = skipped.length === 1 ? "" : `, and ${countNoun(skipped.length - 1, "more file")} skipped`;
+    return new UserError(
+      phrase`no text found in "${directory}": "${first.path}" is ${first.reason}${others}`,
+      {
+        hint: phrase`${asOption("binary", "text")} also reads files that are not text`,
+      },
+    );
   }
   const what =
     include.length === 0
@@ -151,7 +155,7 @@ function emptyDirectoryError(
           include.map((glob) => asOption("include", glob)),
           ", ",
         )} matches`;
-  return new UserError(phrase`there is ${what} below "${directory}"`, { hint: "hidden files are not read" });
+  return new UserError(phrase`there is ${what} in "${directory}"`, { hint: "hidden files are not read" });
 }
 
 /**

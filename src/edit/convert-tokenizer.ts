@@ -69,13 +69,13 @@ function checkSame(
 ): void {
   const refuse = (what: string): never => {
     throw new UserError(`"${before.description.path}" cannot be converted to ${format}: ${what}`, {
-      hint: phrase`name other formats: ${asOption("format")}`,
+      hint: phrase`choose other formats with ${asOption("format")}`,
     });
   };
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {
     const isSame = Buffer.compare(tokenBytesOf(before.tokens, id), tokenBytesOf(after.tokens, id)) === 0;
-    if (!isSame) refuse(`the id ${id} would be another token`);
+    if (!isSame) refuse(`id ${id} would become a different token`);
   }
   const idsOf = (parts: TokenizerParts) =>
     JSON.stringify(

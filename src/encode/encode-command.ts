@@ -44,8 +44,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const files = idFilesOf(asked);
   if (files !== undefined && isPart(files.format) && plan === undefined)
     throw usageError(
-      phrase`${asOption("ids-format", "part")} is for ranges of a plan`,
-      phrase`give them: ${asOption("ranges", "FILE")}, made by bpe plan`,
+      phrase`${asOption("ids-format", "part")} needs ${asOption("ranges")}`,
+      phrase`give ${asOption("ranges", "FILE")}, a file that bpe plan wrote`,
     );
   checkFiles(invocation.files, asked);
 

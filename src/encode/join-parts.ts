@@ -113,7 +113,7 @@ export async function joinParts(
 const partFormat = idFormatOf("part", "")!;
 
 function openPart(path: string, plan: readonly PlanLine[], planPath: string): Part {
-  const hint = "bpe encode --ranges … --ids-format part -o NAME writes NAME.json, which is given here";
+  const hint = "give the NAME.json that bpe encode --ranges … --ids-format part -o NAME wrote";
   if (!path.endsWith(".json")) throw usageError(`"${path}" is not the manifest of a part`, hint);
   const base = path.slice(0, -".json".length);
   const again = "encode this part again, or fetch its files";

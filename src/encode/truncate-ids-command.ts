@@ -132,8 +132,10 @@ function outputOf(
   const format = named === undefined && isOwn ? own : idFormatOf(named, path);
   if (format === undefined || (named === undefined && own.hasDocuments && !format.hasDocuments))
     throw usageError(
-      phrase`${asOption("output", `"${path}"`)} does not determine the format, and "${file}" has documents`,
-      phrase`give ${asOption("ids-format")}: ${own.name} keeps them, bin or npy leaves them out`,
+      format === undefined
+        ? phrase`${asOption("output", `"${path}"`)} does not say which format to write`
+        : phrase`${asOption("output", `"${path}"`)} would be written as ${format.name}, which drops the documents of "${file}"`,
+      phrase`${asOption("ids-format", own.name)} keeps documents; ${asOption("ids-format", "bin")} or npy drops them`,
     );
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)

@@ -176,7 +176,9 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
 /** Checks an id from a file or an option. */
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
-    throw new UserError(`"${path}": the id of ${showValue(token)} is ${showValue(id)}, not a whole number`);
+    throw new UserError(
+      `"${path}": the id of ${showValue(token)} is ${showValue(id)}; an id is a whole number from 0 on`,
+    );
   }
   if (id >= idLimitMax) {
     throw new UserError(`"${path}": the id ${id} of ${showValue(token)} is too large`, {

@@ -241,9 +241,9 @@ export async function readBase(path: string): Promise<BaseFiles> {
   const only = await readSource(all[0]!, "usual");
   if (only.code.extend !== undefined) return { sources: [only], companions: [] };
   throw new UserError(
-    `"${only.path}": a ${only.format.name}.json cannot be extended: its sizes are fixed in it`,
+    `"${only.path}" cannot be extended: a ${only.format.name}.json fixes the size of its vocabulary`,
     {
-      hint: "name the same tokenizer as a tokenizer.json",
+      hint: "give the tokenizer.json of the same tokenizer",
     },
   );
 }

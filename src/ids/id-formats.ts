@@ -347,9 +347,12 @@ function megatronOf(path: string): Layout {
   const count = Number(view.getBigUint64(18, true));
   const documentCount = Number(view.getBigUint64(26, true)) - 1;
   if (documentCount !== count)
-    throw new UserError(`"${path}" has ${count} sequences in ${documentCount} documents`, {
-      hint: otherHint,
-    });
+    throw new UserError(
+      `"${path}" has ${count} sequences in ${documentCount} documents; only files with one sequence per document can be read`,
+      {
+        hint: otherHint,
+      },
+    );
   const startsAt = 34 + 4 * count;
   if (index.length !== startsAt + 8 * count + 8 * (count + 1))
     throw damagedFileError(path, `it has ${index.length} bytes`);

@@ -135,8 +135,8 @@ function refuseHalves(ids: ReadIds, path: string): void {
   const isUpper = (id: number) => id <= upperMax;
   if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
   const small = upperMax === 0 ? "0" : "below 16";
-  throw new UserError(`"${path}": every second of its uint16 ids is ${small}`, {
-    hint: phrase`this looks like ids of 32 bits: give ${asOption("dtype", "uint32")}, or ${asOption("dtype", "uint16")} if they are correct`,
+  throw new UserError(`"${path}": read as uint16, every second id is ${small}`, {
+    hint: phrase`the ids probably have 32 bits: give ${asOption("dtype", "uint32")}. If they do have 16: ${asOption("dtype", "uint16")}`,
   });
 }
 

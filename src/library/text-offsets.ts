@@ -35,7 +35,9 @@ export function findOffsets(
 ): Spans {
   const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
   if (spans === null)
-    throw new UserError("the tokens of this text do not decode to it, so it has no offsets");
+    throw new UserError("no offsets for this text: its tokens decode to a different text", {
+      hint: "encode it without offsets",
+    });
   if (typeof text !== "string") return spans;
   const units = unitsOf(text);
   if (units === undefined) return spans;

@@ -230,7 +230,7 @@ export type TrainTokenizerOptions = {
    * Also write the word counts. A name that ends in .tsv gets text, any other name the compact binary form.
    */
   readonly saveCounts?: string | undefined;
-  /** What `transformers` reads beside vocabulary and merges. */
+  /** What `transformers` reads in addition to vocabulary and merges. */
   readonly model?:
     | {
         readonly roles?:

@@ -177,7 +177,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
   const logPath = options.text("log-file");
   if (logPath === "")
     throw usageError(
-      phrase`${asOption("log-file")} is empty`,
+      phrase`${asOption("log-file")} was given an empty name`,
       phrase`name a file, e.g. ${asOption("log-file", "bpe.log")}`,
     );
   return {

@@ -23,16 +23,19 @@ import {
 } from "./merge-options.ts";
 import type { Merges } from "./merges.ts";
 
-/** Seven memories hold the maximum number of cells; more help if the system gives each of them less than 4 GB. */
+/**
+ * Seven memories of 4 GB hold the maximum number of cells. If the system grants less per memory, more memories are
+ * needed.
+ */
 const memoryCountMax = 16;
 
 /**
- * Learns merges from words: a word table, whose start tokens are the bytes, or words of any start tokens. Yields after a bounded
- * amount of work, tens of milliseconds, so that the caller can draw progress and handle signals. The result depends only on the
- * words and the options.
+ * Learns merges from words: a word table, whose start tokens are the 256 bytes, or words made of other start tokens.
+ * Yields after a bounded amount of work, tens of milliseconds, so that the caller can draw progress and handle signals.
+ * The result depends only on the words and the options.
  *
- * The engine uses as few memories as possible. If the words have more pairs than any text seen before, it may run out of memory
- * in the middle; then it restarts with twice as many memories.
+ * The engine uses as few memories as possible. If the words have more pairs than those of any text that we measured,
+ * the engine may run out of memory midway; then it starts again with twice as many memories.
  */
 export function* trainMerges(
   table: WordTable | NumberedTable,
@@ -46,15 +49,15 @@ export function* trainMerges(
     const merges = engine && (yield* runEngine(engine, words, tuning));
     if (merges !== undefined) return merges;
     memoryCount = engine === undefined ? memoryCount + 1 : 2 * memoryCount;
-    // A word is in one memory.
+    // A word is never split between memories, so more memories than words cannot help.
     if (memoryCount > words.wordCount) break;
   }
   throw tooLarge(words, options);
 }
 
 /**
- * Does the same for words that are records, in their memory. Returns undefined if there is no room. If the room runs out in the
- * middle, the generator returns undefined, and the words are discarded.
+ * Like `trainMerges`, for words that are records: the engine works in the memory that holds them. Returns undefined if
+ * the memory has no room for it. If room runs out later, the generator returns undefined, and the words are lost.
  */
 export function trainInPlace(
   words: NumberedRecords,
@@ -92,9 +95,9 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
   );
 
 /**
- * Estimates the memory of the engine in bytes, in addition to the word table. Cells, the order of the words and the arena are
- * nearly exact. The longest list and the number of records are guesses, and the arena grows for unusual text. With several
- * memories (src/merge/merge-memories.ts), each has all tokens and pairs.
+ * Estimates the memory of the engine in bytes, in addition to the word table. The estimates for the cells, the order of
+ * the words and the arena are nearly exact; those for the longest list and the number of pairs are guesses. Unusual
+ * text makes the arena grow. With several memories (src/merge/merge-memories.ts), each has all tokens and pairs.
  */
 export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;
@@ -103,7 +106,7 @@ export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOpt
   const threadCount = threadCountOf(options, cellCount, defaultTuning);
   const tokenCount = startTokens.count + Math.min(mergeCount, cellCount);
   const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
-  // A copy of the words, in the memory of the later arena.
+  // A copy of the words, in memory that the arena later overwrites.
   const wordBytes = wordCount * bytesPerWord + bytesOfId(startTokens.count) * (cellCount - wordCount);
   const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
   const stagedBytes = 2 * (cellBytes / cellCount) * longestListLength(wordCount, cellCount);
@@ -119,33 +122,39 @@ export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOpt
 /** The size of a start token's id in the words (src/words/word-table.ts). */
 export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
 
-/** The room for cells and lists in one memory of the engine: 4 GB without its pairs and tokens. */
+/** The room for cells and lists in one memory of the engine: 4 GB minus room for pairs and tokens. */
 const memoryBytesMax = 3.5e9;
 
 /** Address space for a cell: the cell, its neighbours, which may be staged, and its share of the smallest initial arena. */
 const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
-/** One huge word can consist of a single pair; among many words, the commonest pair had at most 3 % of the cells. */
+/**
+ * A single huge word can be one pair repeated. Among many words, the commonest pair had at most 3 % of the cells
+ * (measured).
+ */
 function longestListLength(wordCount: number, cellCount: number): number {
   return wordCount < 1000 ? cellCount : 0.03 * cellCount;
 }
 
 // The content of the engine's regions (src/kernel/merge/merge-regions.ts).
 
-/** The count of a word, and its start and position in the order, if it is frequent. */
+/** The count of a word (8) and its start (4). The arrays for frequent words are not counted. */
 const bytesPerWord = 8 + 4;
 /** Halves, length, two counts, tie key. */
 const bytesPerToken = 12 + 16 + 8;
 /** Per token and thread: neighbours on the left and on the right, and those that were seen. */
 const bytesOfSums = 2 * (16 + 4);
-/** The mean length of a token on English is near 7; plus its start. */
+/** The bytes of a token, about 7 on average in English text, rounded up (8), and its start (4). */
 const bytesOfPrefix = 8 + 4;
-/** A record, at least two slots of the hash table, and a position in the queue. */
+/** A record (32), two slots of the hash table and the link in its bucket (3 * 4), and an entry of the queue (16). */
 const bytesPerPair = 32 + 3 * 4 + 16;
-/** The memory of a helper thread in addition to the engine's: measured, 10 MB. */
+/** The memory that a helper thread needs in addition to the engine's: 10 MB measured, with a margin. */
 const helperBytes = 12e6;
 /** 65,536 pairs of bytes. */
 const bytePairTableBytes = 16 << 16;
-/** Measured: 200,000 records for 6 million words, 72 million cells and 32,000 merges; 85,000 for 145,000 words. */
+/**
+ * The number of pairs is estimated as one per 400 cells plus three per token. Measured: 200,000 pairs for 6 million
+ * words, 72 million cells and 32,000 merges; 85,000 pairs for 145,000 words.
+ */
 const positionsPerPair = 400;
 const pairsPerToken = 3;

@@ -126,7 +126,7 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   ...text(value),
   read([text], name) {
     if (text !== "" || hint === undefined) return text!;
-    throw usageError(phrase`${name} is empty`, hint);
+    throw usageError(phrase`${name} was given an empty name`, hint);
   },
   wanted: "a path: a string that is not empty",
   take: (value) => (isPath(value) ? (value as string) : wrongKind),
@@ -473,7 +473,10 @@ export function readNamed(what: Message, typed: string): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
   if (name === "" || path === "") {
-    throw usageError(phrase`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
+    throw usageError(
+      phrase`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`,
+      "write NAME=PATH, or only PATH",
+    );
   }
   return { name, path };
 }

@@ -10,9 +10,10 @@ import {
 } from "./unicode.ts";
 
 /**
- * The regular-expression engines whose patterns we read, and all their differences; both read everything else alike.
+ * The two regular-expression engines whose patterns `bpe` reads, and all differences between them.
  *   fancyRegex   the engine of tiktoken and rustbpe, and of `--pattern`
- *   oniguruma    HF's engine, with Ruby's syntax: that of `tokenizer.json`, and of `--pattern` with `--compat huggingface`
+ *   oniguruma    Hugging Face's engine, with Ruby's syntax: used for `tokenizer.json`, and for `--pattern` with
+ *                `--compat huggingface`
  * The differences were found by running the engines. The parser refuses syntax that the given engine does not know.
  */
 export type Dialect = {
@@ -24,35 +25,45 @@ export type Dialect = {
   readonly flagsTakeTheRest: boolean;
   /** (?i) in a capturing, lookaround or atomic group also applies after that group. */
   readonly flagsLeak: boolean;
-  /** `^` and `$` match at lines without any flag, and `^` does not match after a "\n" that ends the text. */
+  /** Without any flag, `^` and `$` match at line boundaries, and `^` does not match after a "\n" that ends the text. */
   readonly hasLineAnchors: boolean;
-  /** The number of "\n" that may follow `\Z` up to the end of the text: any number, or one. */
+  /** How many "\n" may stand between `\Z` and the end of the text: at most one, or any number. */
   readonly newlinesAfterZ: number;
-  /** `{1,3}+` is possessive. Otherwise it is a repeated repeat, and `{2}?` an optional one. */
+  /**
+   * If true, `x{1,3}+` is possessive, and `x{2}?` lazy. If false, `x{1,3}+` repeats the repeat, and `x{2}?` is
+   * `(?:x{2})?`.
+   */
   readonly hasIntervalModes: boolean;
   /** A repeat may be repeated, as in `a+*`. */
   readonly repeatsRepeats: boolean;
   /**
-   * (?i) also applies to escapes outside of classes, and to each item of a class by itself. Otherwise it applies to whole
-   * classes only, and one character may equal several: ß and ss.
+   * If true, (?i) also applies to escapes outside classes, and to each item of a class by itself. If false, it applies
+   * to literals and to classes as a whole, and one character may match several: ß and ss.
    */
   readonly foldsOneByOne: boolean;
-  /** Escapes with a surprising meaning, or none, and their replacements. */
+  /**
+   * Escapes that are refused, because this engine gives them an unexpected meaning or none, each with what to write
+   * instead.
+   */
   readonly refusedEscapes: Readonly<Record<string, string>>;
   /** `\x80` to `\xff` are bytes. */
   readonly hasByteEscapes: boolean;
   /** `\pL` without braces, `\p{Script=Han}`, `(?P<name>…)`. */
   readonly hasPerlForms: boolean;
-  /** A look-behind may contain neither look-aheads, nor negated looks, nor the end of the text. */
+  /** A look-behind must not contain a look-ahead, a negative lookaround, or an assertion of the end of the text. */
   readonly limitsLookBehind: boolean;
-  /** (?:a|\b)* is an error. */
+  /** A repeated assertion, as in (?:a|\b)*, is an error. */
   readonly refusesRepeatedAssertions: boolean;
-  /** The meaning of (?:a*){2,3} depends on the size of the body. */
+  /**
+   * A counted repeat of something that can be empty, such as (?:a*){2,3}, is refused, because in this engine its
+   * meaning depends on the size of the body.
+   */
   readonly refusesCountedEmpties: boolean;
-  /** `\w`, also as used by `\b`; and `\w` in a class. */
+  /** The characters of `\w` outside classes, and of `\b`. */
   readonly wordCharacters: () => CodePointSet;
+  /** The characters of `\w` inside a class. */
   readonly classWordCharacters: () => CodePointSet;
-  /** `[[:name:]]`; undefined for an unknown name. */
+  /** The characters of `[[:name:]]`; undefined for an unknown name. */
   readonly parsePosixClass: (name: string) => CodePointSet | undefined;
 };
 
@@ -95,7 +106,7 @@ export const oniguruma: Dialect = {
   limitsLookBehind: true,
   refusesRepeatedAssertions: true,
   refusesCountedEmpties: true,
-  // Alphabetic, marks, decimal digits and connectors, without joiners; outside of a class also ²³¹¼½¾.
+  // Alphabetic, marks, decimal digits and connectors, without joiners; outside a class also ²³¹¼½¾.
   wordCharacters: () => unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
   classWordCharacters: () => withoutJoiners(wordCharacters()),
   parsePosixClass: (name) => unicodeClasses[name]?.(),

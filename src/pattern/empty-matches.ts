@@ -4,15 +4,15 @@ import { portableSource } from "./portable-source.ts";
 import { fullSet } from "./unicode.ts";
 
 /*
- * HF's engine accepts a pattern that can match the empty string. Such a match is a cut, and the search continues one character
- * later. So a pretoken that begins at an empty match is that character and all following ones at which the pattern does not
- * match:
+ * HF's engine accepts a pattern that can match the empty string. Such a match is a cut, and the search continues one
+ * character later. So a pretoken that begins at an empty match consists of the character there and all following ones
+ * at which the pattern does not match:
  *
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
- * Only the first empty alternative counts, in the engine's order of preference: those before it consume characters, those
- * after it are never tried.
+ * Only the first empty alternative counts, in the engine's order of preference. Alternatives before the first empty one
+ * consume characters. Those after it are tried only if the empty one has conditions, such as `$`, that do not hold.
  */
 
 /** A node that can be empty. */
@@ -34,7 +34,7 @@ const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: tr
 /** An equivalent pattern that never matches the empty string; undefined where none is known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
-  // A pattern that never consumes a character already has that meaning.
+  // The parser already reads a pattern of assertions alone as cuts where they hold.
   if (isAssertion(tree)) return undefined;
   const options: Node[] = [];
   let isAlwaysThere = false;
@@ -65,7 +65,7 @@ export function withoutEmptyMatches(source: string, dialect: Dialect): string | 
   return portableSource(choice(whole));
 }
 
-/** undefined if alternatives after a conditional empty one would matter. */
+/** Like `everyNullableOf`, but undefined if the empty alternative has conditions and others follow it. */
 function nullableOf(node: Node): Nullable | undefined {
   const nullable = everyNullableOf(node);
   const needsWorse = nullable?.hasWorse === true && nullable.conditions.length > 0;

@@ -4,9 +4,11 @@ import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import { type CodePointSet, complementOf } from "./unicode.ts";
 
 /**
- * Writes a pattern as JavaScript reads it: `new RegExp(source, "gu")` finds the same pieces in a text that is well formed. Classes
- * such as \p{L} are those of the engine's version of Unicode. Null if there is no such expression: for several splits, for a
- * pattern that can match nothing, and for a possessive or atomic part inside of a look-behind, where JavaScript matches backwards.
+ * Writes a pattern as JavaScript reads it: `new RegExp(source, "gu")` finds the same pieces in a text that is well
+ * formed. Returns null if there is no such expression: for several splits, an invalid pattern, a pattern that can match
+ * the empty string, a repeat (more than once) of something that can, and a possessive or atomic part inside a
+ * look-behind, where JavaScript matches backwards. Classes such as \p{L} follow the Unicode version of the JavaScript
+ * engine.
  */
 export function javascriptSource(sources: readonly string[], dialect: Dialect = fancyRegex): string | null {
   const [source] = sources;
@@ -62,7 +64,7 @@ class Writer {
     }
   }
 
-  /** A look-ahead is not entered again, so what it has captured is matched as a whole. */
+  /** JavaScript never backtracks into a look-ahead, so what it has captured is matched as a whole. */
   private atomic(bodyOf: () => string): string {
     if (this.behindDepth > 0) throw new Unwritable();
     const name = `a${++this.atomicCount}`;
@@ -70,7 +72,7 @@ class Writer {
   }
 
   private repeat({ body, min, max, mode }: Node & { readonly kind: "repeat" }): string {
-    // Engines differ in when a repetition that matches nothing ends the loop.
+    // Engines differ in whether a repeat ends once its body has matched the empty string.
     if (max > 1 && canBeEmpty(body)) throw new Unwritable();
     const repeated = () =>
       (body.kind === "set" ? this.sourceOf(body) : `(?:${this.inner(body)})`) + countSource(min, max);
@@ -91,7 +93,7 @@ function countSource(min: number, max: number): string {
   return min === 0 && max === 1 ? "?" : min === max ? `{${min}}` : `{${min},${max}}`;
 }
 
-/** Sets of fewer ranges are written as ranges. */
+/** Sets of up to this many ranges are written as ranges, larger ones as the class was written, where possible. */
 const rangesMax = 8;
 
 function setSource(set: CodePointSet, text: string | null): string {
@@ -121,7 +123,7 @@ function point(codePoint: number, syntax: RegExp): string {
   return /[!-~ ]/.test(character) ? character : (shortEscapes[character] ?? `\\u{${codePoint.toString(16)}}`);
 }
 
-/** The classes of Unicode's recommendation (UTS #18), as all engines have them that patterns are for. */
+/** The classes as Unicode recommends them (UTS #18) and as all engines that we write patterns for define them. */
 const classes: Readonly<Record<string, string>> = {
   "\\s": "\\p{White_Space}",
   "\\S": "\\P{White_Space}",
@@ -130,7 +132,10 @@ const classes: Readonly<Record<string, string>> = {
   "\\w": "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}",
 };
 
-/** A class in JavaScript's notation; undefined if its text has more than classes, characters and ranges of these. */
+/**
+ * A class in JavaScript's notation; undefined if its text has anything but classes, characters and ranges of
+ * characters.
+ */
 function classOfText(text: string): string | undefined {
   if (text === "\\W") return `[^${classes["\\w"]}]`;
   const [, sign = "", items = text] = /^\[(\^?)(.*)\]$/s.exec(text) ?? [];

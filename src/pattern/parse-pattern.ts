@@ -333,7 +333,11 @@ class Parser {
   }
 
   private parseLook(startPos: number, behind: boolean, negated: boolean): Node {
-    this.refuseBehind(startPos, this.dialect.limitsLookBehind && (negated || !behind), "a look");
+    this.refuseBehind(
+      startPos,
+      this.dialect.limitsLookBehind && (negated || !behind),
+      "a look-ahead or negative lookaround",
+    );
     if (behind) this.lookBehindDepth++;
     const body = this.groupBody(startPos);
     if (behind) this.lookBehindDepth--;

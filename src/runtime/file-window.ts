@@ -12,11 +12,11 @@ import { addressOf, openLibc } from "#host";
  * reading them raises SIGBUS. For a load in WebAssembly the engine turns it into a `WebAssembly.RuntimeError`. In
  * JavaScript, or in `memory.copy`, which is a function of the engine, it ends the process. Mapped pages must not be written.
  *
- * The mapping is private, because the engine makes a whole memory writable before it frees it, and ends the process if it
- * cannot. A shared mapping of a file that is open for reading cannot be made writable.
+ * The mapping is private because the engine makes the whole memory writable before it frees it, and aborts the process if
+ * that fails, as it would for a shared mapping of a file opened read-only.
  */
 export class FileWindow {
-  /** The number of bytes, from the start of the window, that may be mapped now. */
+  /** Upper bound on the number of bytes, from the start of the window, that are currently mapped. */
   private mappedBytes = 0;
   /** The address of the window in the process; 0 until it is first needed. */
   private address = 0;
@@ -45,9 +45,9 @@ export class FileWindow {
   }
 
   /**
-   * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the start
-   * of a page. Returns false if there is no room or the system refuses; the window is then plain memory. Prefetches as many
-   * bytes after them, which are needed next.
+   * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the
+   * start of a page. Returns false if there is no room or the system refuses; the window is then plain memory. Also
+   * starts reading the same number of bytes after them into the page cache, because they are mapped next.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
@@ -68,7 +68,7 @@ export class FileWindow {
     return isMapped;
   }
 
-  /** Replaces mapped pages by plain memory, which all code may read and write. */
+  /** Replaces mapped pages with plain memory, which all code may read and write. */
   clear(): void {
     if (this.mappedBytes === 0) return;
     mappingSystem()!.mapMemory(this.address, this.mappedBytes);
@@ -83,7 +83,7 @@ const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
 const MAP_NORESERVE = 0x4000;
-/** Maps all pages at once: a fault for every sixteen pages would cost as much as the copy. */
+/** Maps all pages in one call: otherwise page faults, one per sixteen pages, would cost as much as copying the data. */
 const MAP_POPULATE = 0x8000;
 const POSIX_FADV_WILLNEED = 3;
 
@@ -97,7 +97,9 @@ function mappingSystem(): MappingSystem | null {
   return opened;
 }
 
-/** The system's calls. Their addresses are those of the process. */
+/**
+ * Opens the system's calls. The addresses that they take are those of the process, not offsets in the kernel's memory.
+ */
 function openSystem() {
   const libc = openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
@@ -121,14 +123,14 @@ function openSystem() {
     },
     mapFile: (address: number, sizeBytes: number, fd: number, offsetByte: number) =>
       map(address, sizeBytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, offsetByte) === address,
-    /** Has the system read these bytes from the device in the background, unless they are cached. */
+    /** Asks the system to read these bytes from the device in the background, unless they are cached. */
     prefetch: (fd: number, offsetByte: number, byteCount: number) => {
       libc.posix_fadvise(fd, BigInt(offsetByte), BigInt(byteCount), POSIX_FADV_WILLNEED);
     },
     mapMemory: (address: number, sizeBytes: number) => {
       const flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE;
       if (map(address, sizeBytes, PROT_READ | PROT_WRITE, flags, -1, 0) === address) return;
-      throw new RangeError("the system has no memory for a window of text");
+      throw new RangeError("the system refused memory for a window of text");
     },
   };
 }
@@ -137,10 +139,11 @@ function openSystem() {
 const highestAddress = 2 ** 57;
 
 /**
- * Zeroes an array and returns its pages to the system at once. Writing to it allocates pages again.
+ * Zeroes an array. If it has at least 1 MB of whole pages and the system supports it, those pages are returned at once,
+ * and writing to them allocates new ones; otherwise the array is filled with zeros and keeps its memory.
  *
- * A new array would not do: an allocator keeps freed memory for some time, and zeroes all of it, including untouched address
- * space, before it reuses it. Where the system has no such call, the array is filled with zeros and keeps its memory.
+ * A new array would not do: an allocator keeps freed memory for some time, and zeroes all of it, including untouched
+ * address space, before it reuses it.
  */
 export function releasePages(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {
@@ -153,8 +156,9 @@ export function releasePages(array: Int32Array | Uint8Array): void {
 }
 
 /**
- * Asks the system for pages of 2 MB, where it has them, for a large array with random access. With pages of 4 KB most accesses
- * also miss the TLB. An array that is filled from the front may waste up to 2 MB after its last element.
+ * Asks the system to back a large, randomly accessed array with 2 MB pages, where it has them. With 4 KB pages, most
+ * accesses miss the TLB in addition to the cache. An array that is filled from the front may waste up to 2 MB after its
+ * last element.
  */
 export function requestHugePages(array: Uint8Array): void {
   advise(array, MADV_HUGEPAGE);

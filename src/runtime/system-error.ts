@@ -26,7 +26,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory",
   ENAMETOOLONG: "the name is too long",
   ELOOP: "too many symbolic links",
-  EBADF: "it is a device or a pipe, and no file",
+  EBADF: "it is a device or a pipe, not a file",
   EBUSY: "the system uses it, e.g. as a mount point",
   EEXIST: "there is a file of that name",
   EXDEV: "it cannot be renamed on this file system",

@@ -93,7 +93,10 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
   return { leftPath, keptPath };
 }
 
-/** Hides it first. If the run dies, the next one removes it, and nobody sees an incomplete kept result. */
+/**
+ * Removes a kept result. It is renamed to a hidden name first: if this run dies, the next run removes the rest, and
+ * nobody sees an incomplete kept result.
+ */
 function removeKept(old: Place, place: Place): void {
   const hidden = reserve(place, "new");
   try {
@@ -141,9 +144,9 @@ function removeFiles(directory: string, names: readonly string[]): void {
 }
 
 /**
- * Checks before any work, without changing anything, that a result may replace what is at the path: nothing,
- * an empty directory, or only files that its own record lists. Write permission in the parent is checked with
- * the lock.
+ * Checks before any work, without changing anything, that a result may replace what is at the path: nothing, an empty
+ * directory, or a directory that holds only files listed in its training record. Write permission in the parent is
+ * checked when the lock is taken.
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
@@ -203,8 +206,7 @@ class StagedDirectory {
 
   constructor(place: Place) {
     this.place = place;
-    // Before this result takes its hidden name, because one that this process failed to publish may still
-    // have it.
+    // This must precede taking the hidden name: a result that this process failed to publish may still have that name.
     tryWrite(place.typed, () => recoverStaleOutputs(place));
     this.removeParents = tryWrite(place.typed, () => makeParents(place));
     this.staged = new HiddenPath(place, "new");
@@ -228,7 +230,7 @@ class StagedDirectory {
     while (!steps.next().done);
   }
 
-  /** Likewise. Yields after each chunk, so that the caller can handle signals. */
+  /** Like `write`, but yields after each chunk, so that the caller can handle signals. */
   *writeInSteps(name: string, chunks: Iterable<Uint8Array>): Generator<undefined, void> {
     const parts = name.split("/");
     assert(parts.length <= 2 && !this.openFiles.has(name), `"${name}" is one level deep, written once`);
@@ -245,12 +247,12 @@ class StagedDirectory {
   }
 
   /**
-   * Flushes the result to the device and moves it to its place, in one step. If the place is refused, or
-   * something else is there by now, the result is left next to it and the error says where.
+   * Flushes the result to the device and moves it to its place, in one step. If the system refuses the move, or
+   * something else is at the path by then, the result is left next to it and the error says where.
    *
-   * Keeps `keepCount` former results next to it, including its predecessor. Without `keepCount` the
-   * predecessor is removed, and results that were kept before stay. Tests pass an exchange that refuses, as
-   * on some file systems.
+   * Keeps `keepCount` former results next to it, including its predecessor. Without `keepCount` the predecessor is
+   * removed, and results that were kept before stay. Tests pass an `exchangePaths` that always fails, as it does on
+   * some file systems.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     tryWrite(this.place.typed, () => this.flushFiles());

@@ -68,8 +68,8 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
   if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
     const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
     throw usageError(
-      phrase`${asOption("text-field", `"${options.textField}"`)}: no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is checked"}`,
-      phrase`to read other files as records, give ${asOption("input-format", "jsonl")} or parquet`,
+      phrase`${asOption("text-field", `"${options.textField}"`)} does not apply: ${isSeen ? "all inputs are plain text" : "no input has fields (only the first stream is checked)"}`,
+      phrase`if they are JSON lines or Parquet, say so: ${asOption("input-format", "jsonl")} or parquet`,
     );
   }
   return { ...found, inputs };

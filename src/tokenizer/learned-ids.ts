@@ -4,11 +4,12 @@ import type { EncodingModel } from "./encoding-model.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
- * Encodes a few kilobytes with a tokenizer that was just learned; special tokens are found. Setting the kernel's encoder up
- * takes longer than learning a small vocabulary. Returns undefined if the tokenizer does more than cut and merge.
+ * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned: setting up the kernel's
+ * encoder would take longer than learning a small vocabulary. Returns undefined if the tokenizer does more than cut and
+ * merge.
  *
- * Merges are applied one after the other, in the order learned. The encoder merges the pair of the lowest rank first; that
- * is the same if no merge makes a pair of a lower rank. None does, because a pair of the new token was learned after it.
+ * Merges are applied one after the other, in the order learned. The encoder instead always merges the pair of the
+ * lowest rank. The result is the same, because every pair that contains a merged token was learned after that token.
  */
 export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, normalization, addsPrefixSpace, addedTokens } = parts;
@@ -23,14 +24,14 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
 }
 
 /**
- * The tokens of a text while they are merged. Position i is a byte; that of a token is its first.
+ * The tokens of a text while they are merged. A token is stored at the position of its first byte.
  *
  *   ARRAY      TYPE          LENGTH          MEANING
- *   ids        Int32Array    byteCount       id of the token at i; `noToken` inside of one that was merged
- *   more       Int32Array    byteCount + 1   bytes of the token at i after its first
- *   before     Int32Array    byteCount + 1   likewise for the token that ends before i
- *   isStart    Uint8Array    byteCount + 1   1 where a pretoken or a special token starts, and at the end: no pair has its
- *                                            right token there
+ *   ids        Int32Array    byteCount       id of the token at i; `noToken` inside one that was merged
+ *   more       Int32Array    byteCount + 1   how many more bytes the token at i has after its first
+ *   before     Int32Array    byteCount + 1   the value of `more` for the token that ends just before i
+ *   isStart    Uint8Array    byteCount + 1   1 where a pretoken or a special token starts, and at the end of the text: no
+ *                                            merge joins tokens across such a position
  */
 type GrowingTokens = {
   readonly ids: Int32Array;
@@ -41,7 +42,7 @@ type GrowingTokens = {
 
 const noToken = -1;
 
-/** Finds the special tokens and the pretokens; the latter's tokens are bytes. */
+/** Finds the special tokens and the pretokens. Each byte of a pretoken is a token at first. */
 function startTokens({ model, pattern, addedTokens }: EncodingParts, text: Uint8Array): GrowingTokens {
   const ids = new Int32Array(text.length);
   const more = new Int32Array(text.length + 1);

@@ -3,13 +3,13 @@ import { characterLengthAt, codePointOf } from "#bytes";
 /**
  * The visual kind of a token.
  *
- *   SHAPE       MEANING                                                                  EXAMPLES
- *   letters     it contains a letter                                                     " the", "aaaa", "3rd"
- *   whitespace  two or more whitespace characters and nothing else                       "    ", "\n\n"
- *   separator   one sign, three times or more, with or without whitespace between        "-----", " ====", ". . .", "───"
- *   other       all else: digits, one whitespace character, signs, parts of characters   "2026", ").", "\xe2\x94"
+ *   SHAPE       MEANING                                                                EXAMPLES
+ *   letters     it contains a letter                                                   " the", "aaaa", "3rd"
+ *   whitespace  two or more whitespace characters and nothing else                     "    ", "\n\n"
+ *   separator   one symbol, three times or more, with or without whitespace between    "-----", " ====", ". . .", "───"
+ *   other       anything else: digits, one space, symbols, parts of characters         "2026", ").", "\xe2\x94"
  *
- * A sign is a character other than letters, marks, digits and whitespace.
+ * A symbol is a character other than a letter, mark, number, whitespace or control character.
  */
 export type TokenShape = "letters" | "whitespace" | "separator" | "other";
 
@@ -54,7 +54,7 @@ export function longestWithLetters(
   first = 0,
 ): number[] {
   const longest: number[] = [];
-  /** Shorter tokens are not among the longest. */
+  /** Once the list is full, tokens of at most this length cannot enter it. */
   let lengthMin = 0;
   for (let i = first; i < lengths.length; i++) {
     if (lengths[i]! <= lengthMin || shapeAt(i) !== "letters") continue;

@@ -357,7 +357,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
     }
     if (compat !== "huggingface" && isSingleByte(special)) {
       throw usageError(
-        `special token ${quote(special)} equals the vocabulary entry of a single byte`,
+        `special token ${quote(special)} is how the vocabulary writes a single byte`,
         "choose a longer text that means nothing else in the corpus, such as <|endoftext|>",
       );
     }

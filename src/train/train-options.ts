@@ -38,7 +38,7 @@ export const countOptions = tableOf({
     name: "min-count",
     kind: whole(1),
     topic: "output",
-    description: "leave out words that occur fewer times",
+    description: "leave out words that occur fewer than N times",
     details:
       "Without it, counts are exact. With it, the counts of parts of a corpus no longer add up exactly.",
   },

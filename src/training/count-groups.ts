@@ -44,7 +44,10 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));
   if (unknown !== undefined)
-    throw usageError(phrase`${asOption("language-dev")}: there is no language "${unknown}"`);
+    throw usageError(
+      phrase`${asOption("language-dev")}: there is no language "${unknown}"`,
+      phrase`give its training text as well: ${asOption("language", `${unknown}=FILE`)}`,
+    );
   const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
   if (bare === undefined) return;
   throw usageError(

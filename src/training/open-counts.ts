@@ -18,8 +18,8 @@ export const countsPaths = ({ counts = [] }: Pick<RequestedTraining, "counts">) 
   counts.flatMap(countsPathsOf);
 
 /**
- * Opens the requested word counts, and settles how text is cut: as requested, and otherwise by `made`, the
- * options stated in the files.
+ * Opens the requested word counts, and decides how text is cut: as requested, or else as the files state; `settle`
+ * receives their options as `made`.
  */
 export async function settleWithCounts<T extends CutSettings>(
   asked: AskedCounts,
@@ -40,7 +40,10 @@ export async function settleWithCounts<T extends CutSettings>(
   return { settled, countsFiles };
 }
 
-/** Throws a UserError if neither the files nor the caller state how the words were counted. */
+/**
+ * Throws a UserError if neither the files nor the caller say how the words were counted, or if the files disagree on
+ * the order of the special tokens and the caller gives none.
+ */
 function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
     (option) => option !== undefined || asked.like !== undefined,
@@ -57,7 +60,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
   }
 }
 
-/** Reports options that only the file states as the file's mistake, not the caller's. */
+/** If `settle` refuses options that come only from the file, reports it as a mistake in the file, not the caller's. */
 function mistakesOfFile<T>(path: string | undefined, settle: () => T): T {
   try {
     return settle();

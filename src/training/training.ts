@@ -279,7 +279,7 @@ function settleBase(
 export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
   const id = idOfKey(text);
   if (id !== undefined)
-    throw usageError(`${subject} is the base's token ${id} already`, "choose another text");
+    throw usageError(`${subject} is already token ${id} of the base`, "leave it out, or choose another text");
 }
 
 /** Without a corpus, refuses options about reading one. */
@@ -448,10 +448,13 @@ function refuseCountsOfSpaces(
   if (!whose?.addsPrefixSpace || name === undefined) return;
   const who =
     asked.extend === undefined
-      ? phrase`${asOption("like")}: that tokenizer`
-      : phrase`${asOption("extend")}: the base`;
+      ? phrase`${asOption("like")} here: the tokenizer named there`
+      : phrase`${asOption("extend")} here: the base`;
   const option = asOption(trainingOptions[name].name);
-  throw usageError(phrase`${option} cannot be combined with this ${who} puts a space before each text`);
+  throw usageError(
+    phrase`${option} cannot be combined with ${who} puts a space before each text, which word counts do not record`,
+    phrase`leave out ${option}${name === "counts" ? " and train on text" : ""}`,
+  );
 }
 
 /** Refuses a requested format that cannot express how text is cut. */

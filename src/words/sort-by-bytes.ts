@@ -4,20 +4,20 @@ import type { WordTable } from "./word-table.ts";
 /**
  * Sorts words by their bytes. The order is an array of word indices.
  *
- * Words are compared by keys of six bytes, which are stored next to the indices. A bucket sort distributes the words to 65,536
- * buckets by their first two bytes. Then multikey quicksort sorts each bucket: it compares keys at one depth, and where they
- * are equal it goes six bytes deeper.
+ * Words are compared by keys of six bytes, which are stored next to the indices. A bucket sort distributes the words
+ * into 65,536 buckets by their first two bytes. Then multikey quicksort sorts each bucket: it compares keys at one
+ * depth, and where they are equal it goes six bytes deeper.
  *
- * A key is a whole number below 2^51: six bytes, the most significant first, zeros after the end of the word, and in the
- * lowest three bits the number of bytes that were left, at most 7. So "a" comes before "a\0", and two words with equal keys
- * are either equal or both longer than the six bytes.
+ * A key is a whole number below 2^51. Its upper 48 bits are six bytes of the word, the most significant first, with
+ * zeros after the word's end; its lowest three bits are the number of bytes from this depth to the word's end, capped
+ * at 7. So "a" comes before "a\0", and two words with equal keys are either equal or both go on after these six bytes.
  *
  *   ARRAY     TYPE           LENGTH       MEANING
  *   indices   Uint32Array    wordCount    words of the table, in the order so far
- *   keys      Float64Array   wordCount    the key of each, at the depth of its range
+ *   keys      Float64Array   wordCount    the key of each word, at the depth of its range
  */
 type KeyedWords = {
-  /** The table's bytes and starts. */
+  /** A view of the table's bytes. */
   readonly view: DataView;
   readonly starts: Uint32Array;
   readonly indices: Uint32Array<ArrayBuffer>;
@@ -27,17 +27,22 @@ type KeyedWords = {
 const keyBytes = 6;
 const leftMax = 7;
 const bucketCount = 65536;
-/** Fewer words are sorted as one bucket, because visiting 65,536 buckets takes longer than sorting them. */
+/**
+ * Up to this many words are sorted as one bucket, because visiting 65,536 buckets would take longer than sorting them.
+ */
 const fewWords = scaled(2048, 5);
 /** Ranges up to this size are sorted by insertion. From 3 to 24, the total time is the same within 5 %. */
 const insertionMax = scaled(16, 2);
 
-/** The memory of sorting per word, in addition to the table, at most: two arrays of indices and two of numbers. */
+/**
+ * Memory per word, in addition to the table, of the sort by counts (tsv.ts): two arrays of indices and two of numbers.
+ * The sort by bytes needs half of it.
+ */
 export const sortBytesPerWord = 24;
 
 const wordsPerStep = scaled(1 << 18, 7);
 
-/** Sorts words in ascending order of their bytes; yields between slices of some 50 ms. */
+/** Sorts words in ascending order of their bytes; yields between slices of about 50 ms. */
 export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint32Array<ArrayBuffer>> {
   const { wordCount, bytes, starts } = table;
   const words: KeyedWords = {
@@ -142,7 +147,7 @@ function sortRange(words: KeyedWords, first: number, end: number): void {
         loadKeys(words, equalFirst, equalEnd, depth + keyBytes);
         pending.push({ first: equalFirst, end: equalEnd, depth: depth + keyBytes });
       }
-      // The larger side is pushed, so at each depth the list is as short as the logarithm of the range.
+      // The larger side is pushed, so at each depth at most log2(range size) ranges are pending.
       if (equalFirst - first > end - equalEnd) {
         pending.push({ first, end: equalFirst, depth });
         first = equalEnd;

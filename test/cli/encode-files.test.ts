@@ -72,7 +72,7 @@ test("what no part can be joined of is refused before it is encoded", () => {
   const whole = run("encode", text, ...part);
   expect([whole.code, whole.stderr]).toEqual([
     2,
-    expect.stringContaining("--ids-format part is for ranges of a plan"),
+    expect.stringContaining("--ids-format part needs --ranges"),
   ]);
 });
 

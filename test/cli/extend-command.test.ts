@@ -174,7 +174,7 @@ describe("the base's own special tokens", () => {
     const { code, stderr } = run("by-cs336", corpus, "--extend", base, "-n", "+2", "--compat", "cs336");
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("documents   end at x\n") });
     const named = run("named", corpus, "--extend", base, "-n", "+2", "--compat", "cs336", "-s", "x");
-    expect(named.stderr).toContain('special token "x" equals the vocabulary entry of a single byte');
+    expect(named.stderr).toContain('special token "x" is how the vocabulary writes a single byte');
     const twice = run("twice", corpus, "--extend", base, "-n", "+2", "-s", "y!", "-s", "y!");
     expect(twice.stderr).toContain('special token "y!" is given twice');
   });
@@ -345,7 +345,7 @@ test("word counts, which do not say that a space was put before a text, are refu
   for (const option of ["--cache", "--save-counts"]) {
     const { code, stderr } = train("refused", "--extend", path, "-n", "+4", option, join(home, "some"));
     expect(code).toBe(2);
-    expect(stderr).toContain(`${option} cannot be combined with this --extend`);
+    expect(stderr).toContain(`${option} cannot be combined with --extend here`);
   }
   expect(train("normalized", "--extend", path, "-n", "+4").code).toBe(0);
 });

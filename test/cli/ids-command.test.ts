@@ -177,7 +177,7 @@ describe("files of ids", () => {
       [large, "below 16"],
     ] as const) {
       const path = rawOf(...ids, ...(ids.length === 5 ? [40] : []));
-      expect(looks(path).stderr).toContain(`every second of its uint16 ids is ${second}`);
+      expect(looks(path).stderr).toContain(`read as uint16, every second id is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
     // These are of 16 bits: an end of two texts, a small alphabet, one that is used in full.

@@ -180,7 +180,7 @@ describe("records are recognized by content", () => {
     expect(wordLines(words.stdout)).toEqual(["Ġb\t2", "a\t2"]);
     expect(bash(`echo 'some text' | "$0" count - --text-field text`)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("no input has fields, all are plain text"),
+      stderr: expect.stringContaining("does not apply: all inputs are plain text"),
     });
     const second = bash('"$0" count <(echo text) <(cat lines.json)');
     expect(second.stderr).toContain("holds JSON records, but only the first stream is checked");
@@ -188,7 +188,7 @@ describe("records are recognized by content", () => {
     expect(second.code).toBe(1);
     expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("and only the first stream is checked"),
+      stderr: expect.stringContaining("no input has fields (only the first stream is checked)"),
     });
     // Who writes two pipes in turn waits for the first to be read.
     const inTurn = (content: string) =>

@@ -303,7 +303,7 @@ test("a prefix space comes before each line, a normal form before the pattern: a
   }
   put(home, "corpus.txt", text);
   const { code, stderr } = train(prefix, "--cache", join(home, "cache"));
-  expect([code, stderr]).toEqual([2, expect.stringContaining("--cache cannot be combined with this --like")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--cache cannot be combined with --like here")]);
 });
 
 test("an added token that the training learns is that token; sizes and --pad-to count the others", () => {
@@ -407,7 +407,7 @@ test("the library gives what the command line writes, and encodes as its files d
   const ids = bpe(["encode", sample, "--tokenizer", output]).stdout.trim().split(" ").map(Number);
   expect([...tokenizer.encode(readFileSync(sample, "utf8"))]).toEqual(ids);
   for (const [options, message] of [
-    [{ cache: join(home, "cache") }, "cache cannot be combined with this like"],
+    [{ cache: join(home, "cache") }, "cache cannot be combined with like here"],
     [{ like: "nowhere" }, '"nowhere": no such file or directory'],
   ] as [object, string][]) {
     const failing = trainTokenizer({ files: corpus, vocabSize: 300, like, ...options });

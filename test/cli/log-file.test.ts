@@ -78,7 +78,7 @@ test("a log that cannot be written is an error before any work", () => {
   const cases = [
     [join(home, "no", "such", "bpe.log"), 1, "no such directory"],
     [home, 1, "it is a directory"],
-    ["", 2, "--log-file is empty"],
+    ["", 2, "--log-file was given an empty name"],
   ] as const;
   for (const [path, code, reason] of cases) {
     const run = bpe(["train", corpus, "-n", "270", "-o", output, "--log-file", path]);

@@ -34,7 +34,7 @@ describe("the directory of train", () => {
     [".", 1, '"." is not replaced: it holds'],
     ["/", 1, '"/" is not replaced: it is a mount point'],
     ["/..", 1, "it is a mount point"],
-    ["", 2, "--output is empty"],
+    ["", 2, "--output was given an empty name"],
     ["link", 1, '"link" is not replaced: it is a symbolic link'],
     ["link/", 1, "it is a symbolic link"],
     ["dangling", 1, "it is a symbolic link"],

@@ -133,7 +133,7 @@ describe("--text-field and --input-format", () => {
 
   test("are errors where they name nothing", () => {
     const cases = rowsOf(`
-      texts.txt --text-field body | 2 | --text-field "body": no input has fields, all are plain text
+      texts.txt --text-field body | 2 | --text-field "body" does not apply: all inputs are plain text
       texts.jsonl --text-field title | 1 | "texts.jsonl" line 1: no field "title"
       texts.jsonl --text-field id | 1 | "texts.jsonl" line 1: the field "id" is not a string
       texts.parquet --text-field title | 1 | "texts.parquet" has no column "title"
@@ -144,7 +144,7 @@ describe("--text-field and --input-format", () => {
       - --input-format parquet | 2 | standard input cannot be read as Parquet
       /dev/null --input-format parquet | 1 | "/dev/null" cannot be read as Parquet
       texts.txt --include *.txt | 2 | --include selects files in directories
-      tree --include *.csv | 1 | there is no file that --include *.csv matches below "tree"
+      tree --include *.csv | 1 | there is no file that --include *.csv matches in "tree"
     `);
     for (const [args, code, error] of cases) {
       const finished = run("count", ...args!.split(" "));

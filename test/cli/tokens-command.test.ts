@@ -173,7 +173,7 @@ describe("bpe tokens", () => {
       [["texts/a.txt", "none.txt"], 1, "no such file"],
       [["texts/a.txt", "texts/z.zip"], 1, "zip archive"],
       [["texts/a.txt", "cut.txt.gz"], 1, "cut.txt.gz"],
-      [["texts/a.txt", "--text-field", "t"], 2, "no input has fields"],
+      [["texts/a.txt", "--text-field", "t"], 2, "all inputs are plain text"],
       [["texts/a.txt", "--input-format", "ids"], 2, "--input-format ids was removed"],
       [["texts/a.txt", "-o", "x"], 2, "unknown option -o"],
       [["texts/a.txt", "--special-token", "x"], 2, "--special-token is stored in tokenizer.json"],

@@ -175,8 +175,9 @@ describe("files of the trainers' formats, with their documents,", () => {
     refused(
       "m-megatron.bin",
       "never.npy",
-      'does not determine the format, and "m-megatron.bin" has documents',
+      '--output "never.npy" would be written as npy, which drops the documents of "m-megatron.bin"',
     );
+    refused("m-megatron.bin", "never.xyz", '--output "never.xyz" does not say which format to write');
     refused("ids.npy", "never.ds", '"ids.npy" has bare ids', "--ids-format", "datatrove");
     refused("m-megatron.idx", "m-megatron", "would replace");
     const damage = (name: string, change: (bytes: Buffer) => Buffer) =>

@@ -32,10 +32,7 @@ describe.skipIf(compiler === undefined)("the C library", () => {
     const ids = (await Tokenizer.load(tokenizer)).encode(text);
     expect(said.stdout.toString()).toBe([...ids, ""].join("\n"));
     const wrong = Bun.spawnSync([program, binary], { stdin: Buffer.from(text) });
-    expect([wrong.exitCode, wrong.stderr.toString()]).toEqual([
-      1,
-      "encode: this is no image of a tokenizer\n",
-    ]);
+    expect([wrong.exitCode, wrong.stderr.toString()]).toEqual([1, "encode: this is not a tokenizer image\n"]);
     const missing = Bun.spawnSync([program, join(home, "nothing")]);
     expect([missing.exitCode, missing.stderr.toString()]).toEqual([
       1,
@@ -104,6 +101,6 @@ describe.skipIf(compiler === undefined)("the C library", () => {
     // The checksum alone is right: what it covers is another thing.
     writeFileSync(join(home, "damaged.image"), "bpeimage");
     const opened = Bun.spawnSync([(await compiled("driver"))!, join(home, "damaged.image")]);
-    expect([opened.exitCode, opened.stderr.toString()]).toEqual([1, "this is no image of a tokenizer\n"]);
+    expect([opened.exitCode, opened.stderr.toString()]).toEqual([1, "this is not a tokenizer image\n"]);
   });
 });

@@ -43,7 +43,7 @@ test("zsh completes as people type", async () => {
     ["bpe train -qn3 --work\t", "bpe train -qn3 --workers="],
     ["bpe completions f\t", "bpe completions fish "],
     ["bpe inspect cor\t", "bpe inspect corpus"],
-    ["bpe count -\t", "leave out words that occur fewer times"],
+    ["bpe count -\t", "leave out words that occur fewer than N times"],
   ];
   put(home, "bpe.zsh", completionScript("zsh"));
   const functions = join(root, "usr/share/zsh/functions");

@@ -1,6 +1,6 @@
 import { asOption, phrase, UserError } from "#runtime";
 
-// Fields of records that are written next to their ids: `--keep-field id,url`.
+// Record fields that are written next to the ids of each record: `--keep-field id,url`.
 
 /** The types of columns. */
 export const keptKinds = ["text", "int", "double", "bool"] as const;
@@ -15,7 +15,7 @@ export type KeptValue = string | bigint | number | boolean | null;
 /** The approximate memory of a value. */
 export const keptBytesOf = (value: KeptValue) => 16 + (typeof value === "string" ? 2 * value.length : 0);
 
-/** The kind of a value; null if any column can hold it. */
+/** The kind of a value; null for the value null, which fits every column. */
 export function kindOf(value: KeptValue): KeptKind | null {
   if (value === null) return null;
   if (typeof value === "string") return "text";
@@ -23,7 +23,10 @@ export function kindOf(value: KeptValue): KeptKind | null {
   return typeof value === "bigint" ? "int" : "double";
 }
 
-/** The value of valid JSON; undefined for text with a lone surrogate. A column of text gets numbers verbatim. */
+/**
+ * Converts the JSON text of a value; undefined for a string with a lone surrogate. A text column keeps numbers, true
+ * and false as they are written in the JSON.
+ */
 export function keptValue(json: string, { kind }: KeptField): KeptValue | undefined {
   if (json === "null") return null;
   if (json[0] === '"') {
@@ -44,9 +47,12 @@ const kindNames: Record<KeptKind, string> = {
 
 const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** The columns of kept fields. A column without a given kind has that of its first value; null fits any. */
+/**
+ * The columns of kept fields. A column whose type was not given takes the type of its first value other than null. null
+ * fits every column.
+ */
 export class KeptColumns {
-  /** null: no value so far. */
+  /** null: the type was not given, and no value other than null has come so far. */
   readonly kinds: (KeptKind | null)[];
 
   /** @param kinds the kinds in earlier shards */

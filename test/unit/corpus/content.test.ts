@@ -188,6 +188,6 @@ test("a directory skips files that are not text, and reports their kinds", () =>
   expect(() => findCorpus([`${root}/*`])).toThrow(`"${root}/b.png" is a PNG image`);
   rmSync(join(root, "a.txt"));
   expect(() => findCorpus([root])).toThrow(
-    `there is no text below "${root}": "${root}/b.png" is a PNG image, not text`,
+    `no text found in "${root}": "${root}/b.png" is a PNG image, not text`,
   );
 });

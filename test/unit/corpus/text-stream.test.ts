@@ -235,7 +235,7 @@ test("frames to be skipped are skipped", async () => {
 test("zstd data that is whole but needs more to be unpacked is named for what it is", async () => {
   const block = [0x11, 0, 0, ...Buffer.from("hi")];
   const window = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, ...block]);
-  expect(await unpack("zstd", window)).toMatch(/a window of more than 128 MB \(zstd --long\)/);
+  expect(await unpack("zstd", window)).toMatch(/a window of more than 128 MB \(--long\)/);
   const dictionary = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 2, ...block]);
   expect(await unpack("zstd", dictionary)).toMatch(/was compressed with a dictionary/);
 });

@@ -12,7 +12,7 @@ import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 // further line.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
-  tekken: { extend: "a tekken.json cannot be extended: its sizes are fixed in it" },
+  tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
   gguf: { read: "holds no tokenizer" },
 };
 

@@ -241,7 +241,10 @@ test("a model parsed as JSON or lines equals that of its usual spelling", () => 
 test("an error says which token or merge is wrong, with its value", () => {
   const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
     errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
-  expect(messageOf({ a: 0, b: 1.5 })).toBe('"x.json": the id of "b" is 1.5, not a whole number');
+  expect(messageOf({ a: 0, b: 1.5 })).toBe(
+    '"x.json": the id of "b" is 1.5; an id is a whole number from 0 on',
+  );
+  expect(messageOf({ a: -1 })).toBe('"x.json": the id of "a" is -1; an id is a whole number from 0 on');
   expect(messageOf({ a: 0, b: 2 ** 24 })).toBe('"x.json": the id 16777216 of "b" is too large');
   expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half a surrogate pair");
   const vocab = { a: 0, b: 1, ab: 2 };

@@ -182,11 +182,11 @@ describe("tokens for a tokenizer without a corpus", () => {
     [{ seedTokens: ["a"] }, "has these tokens already"],
     [{ seedTokens: ["new york"] }, 'the pattern splits it: "new" " york"'],
     [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" splits it'],
-    [{ specialTokens: ["a"] }, 'special token "a" equals the vocabulary entry of a single byte'],
+    [{ specialTokens: ["a"] }, 'special token "a" is how the vocabulary writes a single byte'],
     [{ specialTokens: ["<|x|>"], textField: "a" }, "textField needs vocabSize"],
     [{ specialTokens: ["<|x|>"], texts: ["a"] }, "vocabSize is missing"],
     [{ rename: { x: "y" } }, '"x" cannot be renamed: the base has no such special token'],
-    [{ rename: { "<|end|>": "a" } }, 'special token "a" equals the vocabulary entry'],
+    [{ rename: { "<|end|>": "a" } }, 'special token "a" is how the vocabulary writes'],
     [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "has these tokens already"],
   ];
   test("the hint for a seed token that the pattern cuts does not offer another pattern", async () => {
@@ -208,7 +208,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     const { path, naive } = await makeBase("keys");
     const key = naive.merges[3]!.join("");
     await expect(extend(path, { specialTokens: [key] })).rejects.toThrow(
-      `special token "${key}" is the base's token`,
+      `special token "${key}" is already token`,
     );
     const learning = { texts: ["qq qq qq"], vocabSize: "+4" as const, specialTokens: ["Ġqq"] };
     await expect(extend(path, learning)).rejects.toThrow('special token "Ġqq" equals a learned token');
@@ -255,8 +255,8 @@ describe("another text for a special token", () => {
     const key = naive.merges[3]!.join("");
     const spare = "<|reserved_special_token_1|>";
     for (const [rename, message] of [
-      [{ "<|end|>": key }, `"${key}" is the base's token`],
-      [{ "<|end|>": spare }, `"${spare}" is the base's token 421 already`],
+      [{ "<|end|>": key }, `"${key}" is already token`],
+      [{ "<|end|>": spare }, `"${spare}" is already token 421 of the base`],
       [{ "<|end|>": "<x>", [spare]: "<x>" }, 'another token becomes "<x>", too'],
       [{ [key]: "<x>" }, `"${key}" cannot be renamed: the base has no such special token`],
     ] as const) {

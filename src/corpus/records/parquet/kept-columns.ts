@@ -121,10 +121,11 @@ function columnsOf(source: FileSource, fields: readonly KeptField[], memory: Tex
   const { path } = source;
   const metadata = readMetadata(source, memory);
   const root = parquetSchema(metadata);
+  const names = root.children.map(({ element }) => element.name);
   return fields.map((field) => {
     const { name } = field;
     const [column, second] = root.children.filter(({ element }) => element.name === name);
-    const hint = phrase`${asOption("keep-field")} can keep text, numbers and booleans; the file has: ${root.children.map(({ element }) => element.name).slice(0, 20)}`;
+    const hint = phrase`${asOption("keep-field")} keeps columns of text, numbers or booleans; the columns are: ${names.slice(0, 20).join(", ")}`;
     if (column === undefined || second !== undefined)
       throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
     if (!isKeepable(column.element))

@@ -79,12 +79,12 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   const { path, sizeBytes } = source;
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
   const begins = text(readFully(source, 0, Math.min(magic.length, sizeBytes)));
-  if (begins === "PARE") throw new UserError(`"${path}" is encrypted`);
+  if (begins === "PARE") throw encrypted(path);
   if (begins !== magic)
     throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`);
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
   const tail = readFully(source, sizeBytes - tailBytes, sizeBytes);
-  if (text(tail.subarray(4)) === "PARE") throw new UserError(`"${path}" is encrypted`);
+  if (text(tail.subarray(4)) === "PARE") throw encrypted(path);
   if (text(tail.subarray(4)) !== magic) throw cutOff(path);
   const metadataBytes = new DataView(tail.buffer).getUint32(0, true);
   if (metadataBytes > sizeBytes - tailBytes) {
@@ -100,6 +100,11 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
     parsers: { stringFromBytes: (bytes) => bytes },
   });
 }
+
+const encrypted = (path: string) =>
+  new UserError(`"${path}" is an encrypted Parquet file, which cannot be read`, {
+    hint: "write it again without encryption",
+  });
 
 const cutOff = (path: string) =>
   new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);

@@ -198,9 +198,10 @@ describe("kept fields", () => {
       { name: "day", data: [new Date(0)], type: "TIMESTAMP" as const },
     ];
     const path = put(home, "a.parquet", new Uint8Array(parquetWriteBuffer({ columnData })));
-    const message = async (name: string) =>
-      (await refusalOf(encode([path], join(home, "kept"), [{ name }]))).message;
+    const refused = (name: string) => refusalOf(encode([path], join(home, "kept"), [{ name }]));
+    const message = async (name: string) => (await refused(name)).message;
     expect(await message("day")).toEndWith('a.parquet": column "day" holds TIMESTAMP_MILLIS');
+    expect((await refused("day")).hint).toEndWith("the columns are: text, day");
     expect(await message("id")).toEndWith('a.parquet" has no column "id"');
     expect(readdirSync(home)).toEqual(["a.parquet"]);
   });
