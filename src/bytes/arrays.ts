@@ -1,4 +1,4 @@
-/** Groups items by key, in their order: Map.groupBy, which Node 20 lacks. */
+/** Groups items by key, in the order of first occurrence, like `Map.groupBy`, which Node 20 lacks. */
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -22,7 +22,7 @@ export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
   return longer;
 }
 
-/** The same memory as bytes. */
+/** The bytes of an array, in the same memory. */
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
@@ -32,7 +32,7 @@ export class Heap {
   private keys = new Float64Array(1 << 12);
   private ids = new Int32Array(1 << 12);
 
-  /** Key and id of the smallest pair. Meaningless if the heap is empty. */
+  /** The key and, below, the id of the smallest pair. Meaningless if the heap is empty. */
   get topKey(): number {
     return this.keys[0]!;
   }

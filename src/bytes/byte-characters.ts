@@ -8,12 +8,12 @@
 
 export const byteToCharacter: readonly string[] = [];
 
-/** The end of the alphabet's code points: U+0100 plus 68. */
+/** The code point after the last one of the alphabet. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);
 
-// Runs at each start, so it makes few calls.
+// This runs whenever the program starts, so it makes few calls.
 for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   const keepsItsCodePoint = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   const codePoint = keepsItsCodePoint ? byte : moved++;
@@ -21,7 +21,7 @@ for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   codePointToByte[codePoint] = byte;
 }
 
-/** Bytes in byte-to-character form. */
+/** Writes bytes in byte-to-character form. */
 export function encodeBytes(bytes: Uint8Array): string {
   let text = "";
   for (let pos = 0; pos < bytes.length; pos++) text += byteToCharacter[bytes[pos]!]!;
@@ -32,7 +32,7 @@ export function encodeBytes(bytes: Uint8Array): string {
 export const byteOfCodePoint = (codePoint: number): number =>
   codePoint < codePointLimit ? codePointToByte[codePoint]! : notInAlphabet;
 
-/** The bytes of a text in byte-to-character form; null if a character is not one of the 256. */
+/** Reads a text in byte-to-character form; null if a character is not one of the 256. */
 export function decodeCharacters(text: string): Uint8Array | null {
   const bytes = new Uint8Array(text.length);
   for (let pos = 0; pos < text.length; pos++) {

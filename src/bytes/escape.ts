@@ -30,7 +30,7 @@ export function escapeBytes(bytes: Uint8Array): string {
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
-/** A fast path: most text has nothing to escape, and a table of files has many lines. */
+/** Text with nothing to escape, which is the usual case: a table of files has many lines. */
 const isPlain = /^[\x20-\x7e]*$/;
 
 /** JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning. */
@@ -46,7 +46,7 @@ export const jsonLine = (value: unknown) =>
 const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
-/** Replaces spaces other than ASCII's by visible signs: ‿ for a no-break space, ▫ for any other. */
+/** Replaces every space except U+0020 with a visible sign: ‿ for a no-break space, ▫ for any other. */
 export const spacesWithSigns = (text: string) =>
   text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
 

@@ -13,7 +13,8 @@ import {
   tab,
 } from "./text.ts";
 
-// Finds values by their positions in the bytes of a JSON text, without checking them: the caller parses what it needs.
+// Finds values in the bytes of a JSON text by their positions. The values are not checked: the caller parses those it
+// needs.
 
 /** Returned in place of a position if the JSON is not valid. */
 export const invalidJson = -1;
@@ -83,6 +84,6 @@ export function walkMembers(
   }
 }
 
-/** Bytes [start, end) as text. */
+/** Decodes bytes [start, end) as UTF-8. */
 export const decodeText = (json: Uint8Array, start: number, end?: number): string =>
   Buffer.from(json.subarray(start, end)).toString("utf8");

@@ -1,4 +1,4 @@
-// Formats numbers for people.
+// Formats numbers for people to read.
 
 /** 1234567 -> "1,234,567" */
 export const groupDigits = (value: number) =>
@@ -45,7 +45,10 @@ const months = "January February March April May June July August September Octo
   " ",
 );
 
-/** "27 November 2026", in UTC. Without Intl: loading time zones takes 7 ms, and names of months as long. */
+/**
+ * Formats a date as "27 November 2026", in UTC. Without Intl: loading its time zones takes 7 ms, and its month names as
+ * long.
+ */
 export function formatDay(date: Date): string {
   const [year, month, day] = date.toISOString().split(/[-T]/);
   return `${Number(day)} ${months[Number(month) - 1]} ${year}`;

@@ -3,7 +3,7 @@ import { nearest, UserError, usageError } from "#runtime";
 // Checks data from outside: JSON, headers, records of a format. A check takes a value of unknown type and returns it typed,
 // or throws a `Mismatch` that says what is wrong and where. The reader of the file adds the file's name.
 
-/** `name` is the path of the value, as in `options.pattern`; the root's name is "". */
+/** Checks a value and returns it typed. `name` is the value's path, as in `options.pattern`; the root's name is "". */
 export type Check<T> = (value: unknown, name: string) => T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
@@ -26,13 +26,13 @@ export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string)
   }
 }
 
-/** A value in a message: JSON, cut to a readable length. */
+/** Writes a value for a message: as JSON, cut to a readable length. */
 export function showValue(value: unknown): string {
   let json: string;
   try {
     json = JSON.stringify(value) ?? "missing";
   } catch (error) {
-    // JSON.parse accepts deeper nesting than JSON.stringify.
+    // JSON.parse accepts nesting that is too deep for JSON.stringify.
     if (!(error instanceof RangeError)) throw error;
     json = "nested too deeply";
   }
@@ -41,7 +41,7 @@ export function showValue(value: unknown): string {
 
 const shownLengthMax = 100;
 
-/** The limit of serde, with which HF reads its files. */
+/** The nesting limit of serde, the library with which HF reads its files. */
 const jsonLevelsMax = 128;
 
 /** Whether plain data has more levels of lists and objects than `levels`. */
@@ -76,7 +76,7 @@ export const text: Check<string> = (value, name) => {
   throw new Mismatch(value, name, "not text");
 };
 
-/** Linux's limit. */
+/** PATH_MAX on Linux. */
 const pathLengthMax = 4096;
 
 /** The path of a file: text that the system accepts as a path. */
@@ -134,7 +134,7 @@ export const tupleOf =
     return checks.map((check, i) => check(value[i], `${name}[${i}]`)) as unknown as T;
   };
 
-/** A value, or a list of at least one value; returns a list in either case. */
+/** A value, or a list of at least one value. Always returns a list. */
 export const oneOrMore =
   <T>(check: Check<T>): Check<T[]> =>
   (value, name) =>
@@ -142,7 +142,7 @@ export const oneOrMore =
 
 type Fields = Readonly<Record<string, Check<unknown>>>;
 
-/** An object with these fields; other fields are allowed, and dropped. */
+/** An object with these fields. Other fields are allowed, and left out of the result. */
 export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in keyof F]: Checked<F[K]> }> => {
   const checks = Object.entries(fields);
   return (value, name) => {
@@ -159,7 +159,7 @@ export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in ke
   };
 };
 
-// Checks arguments of the library's functions. TypeScript's types say the same, but JavaScript callers have none.
+// Checks the arguments of the library's functions. TypeScript's types say the same, but JavaScript does not check them.
 
 export type ArgumentKind = { readonly accepts: (value: unknown) => boolean; readonly name: string };
 
@@ -224,7 +224,10 @@ export function readText(name: string, text: unknown): string | Uint8Array<Array
   return unchangingBytes(name, text as Uint8Array);
 }
 
-/** The bytes as a plain Uint8Array (no subclass) in unshared memory of fixed size, copied only if necessary. */
+/**
+ * Returns the bytes as a plain Uint8Array (no subclass) in unshared memory of fixed size; copies them only if
+ * necessary.
+ */
 export function unchangingBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   checkAttached(name, bytes);
   const { buffer, byteOffset, byteLength } = bytes;
@@ -281,7 +284,7 @@ export function checkOptions<Options extends object>(
   return read as Options;
 }
 
-/** A value of any type in a message. */
+/** Describes a value of any type for a message. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "function") return "a function";
@@ -298,7 +301,7 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** Parses JSON. `path` is the file's name, for messages, here and below. */
+/** Parses JSON. `path` is the file's name in messages, as in the functions below. */
 export function parseJson(text: string, path: string): unknown {
   let value: unknown;
   try {

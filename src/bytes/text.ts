@@ -137,7 +137,7 @@ export function putCharacter(bytes: Uint8Array, pos: number, codePoint: number):
   return end;
 }
 
-// ASCII characters as bytes, for code that reads or writes lines, JSON and numbers byte by byte.
+// The ASCII characters that lines, JSON and numbers consist of, as bytes.
 
 export const tab = 0x09;
 export const lineFeed = 0x0a;

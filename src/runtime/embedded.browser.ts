@@ -1,6 +1,6 @@
 /*
- * Replaces embedded.ts in the library for browsers. There are no files and no workers, the kernel is part of the script, and
- * a page uses no more memory than a small machine has.
+ * Replaces embedded.ts in the library for browsers. There are no files and no workers, the kernel is part of the
+ * script, and memory is limited to what a small machine has.
  */
 
 import { fromBase64 } from "#host";
@@ -18,7 +18,8 @@ export {
 } from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build replaces these paths by the files' content in base64 (of the small-scale modules at small scale).
+  // The build replaces these paths with the files' content in base64; at small scale with that of the small-scale
+  // modules.
   const bytes = new Uint8Array(fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {

@@ -1,6 +1,6 @@
 /*
  * Replaces embedded.ts in the libraries for Bun and Node. All files are next to the importing module, in the package's
- * directory. Patterns are compiled when they are needed.
+ * directory. Patterns are compiled on first use.
  */
 import { readFileSync } from "node:fs";
 import { openWorker } from "#host";
@@ -21,5 +21,5 @@ export const hasKernelAsserts = false;
 export const readKernel = (name: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(readFileSync(new URL(`../wasm/${name}.wasm`, import.meta.url)));
 
-/** Whether this is the executable. */
+/** Whether this is the executable: never in a library. */
 export const isEmbedded = false;

@@ -8,14 +8,14 @@ export { availableParallelism, totalmem } from "node:os";
 /** Whether this is the executable. */
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-// In the binary, the entry of the workers and the embedded files are in the directory of the main entry, for every module. In
-// the source tree, paths are relative to the module, so only this module resolves them.
+// In the executable, the entry of the workers and the embedded files are in the directory of the main entry, whichever
+// module asks. In the source tree, paths are relative to the importing module, so only this module resolves them.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 
 let workerCount = 0;
 
-/** Starts a worker. It loads the code of its job, then handles the messages that arrived in the meantime. */
+/** Starts a worker. The worker loads the code of its job, then handles the messages that arrived in the meantime. */
 export function startWorker(job: JobName): WorkerThread {
   checkOpenFiles(workerCount + 1);
   const worker = new Worker(workerUrl);
@@ -25,12 +25,12 @@ export function startWorker(job: JobName): WorkerThread {
   return worker as WorkerThread;
 }
 
-/** The directory of embedded files. The source tree has none: their content is computed when it is needed. */
+/** The directory of embedded files. In the source tree there are none: their content is computed on first use. */
 export const embeddedDirectory = import.meta.dir;
 
 /**
- * Reads a file by its path in the source tree, where the build makes some. The executable has it compressed, by its name
- * alone.
+ * Reads an embedded file by its path in the source tree, where the build makes some of these files. The executable
+ * stores each compressed, under its base name.
  */
 export const readEmbedded = (path: string): Uint8Array =>
   isEmbedded

@@ -1,6 +1,6 @@
 /*
- * Replaces embedded.browser.ts where the engine compiles no bytes, as in Cloudflare's Workers: modules of the kernel are files
- * next to the script, which it imports as compiled modules.
+ * Replaces embedded.browser.ts where the engine does not compile bytes, as in Cloudflare's Workers. The kernel's
+ * modules are files next to the script, which imports them already compiled.
  */
 
 import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
@@ -15,6 +15,6 @@ export {
   totalmem,
 } from "./without-files.browser.ts";
 
-/** The loader of the script resolves these imports; their types are paths. */
+/** A bundler resolves these imports to compiled modules; TypeScript sees them as paths. */
 export const readKernel = (name: string): WebAssembly.Module =>
   (name.startsWith("kernel-text") ? textKernel : kernel) as unknown as WebAssembly.Module;

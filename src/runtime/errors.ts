@@ -2,7 +2,7 @@ import { asOption, type Message, phrase, type Spelling, spell } from "./message.
 
 /** @internal The exit codes of the process. */
 export const exitCode = {
-  /** Also if the reader of stdout goes away (`run` of src/main/run.ts). */
+  /** Also if the reader of stdout closes it (`run` in src/main/run.ts). */
   done: 0,
   failed: 1,
   usage: 2,
@@ -12,15 +12,15 @@ export const exitCode = {
 } as const;
 
 /**
- * A mistake of the user, or a failure outside the program. It is shown as `bpe: error: <message>` and, if a remedy is known,
- * `hint: <hint>`; never with a stack trace. Any other exception is a bug.
+ * A mistake of the user, or a failure outside the program. It is shown as `bpe: error: <message>`, with `hint: <hint>`
+ * if a remedy is known, and never with a stack trace. Any other exception is a bug.
  */
 export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;
   /** `exitCode.usage` if the command line alone shows the mistake, else `exitCode.failed`. */
   readonly exitCode: number;
-  /** @internal The message and the hint as data. `message` and `hint` are what the command line makes of them. */
+  /** @internal The message and the hint as data. `message` and `hint` are their texts on the command line. */
   readonly parts: { readonly message: Message; readonly hint: Message | undefined };
 
   constructor(message: Message, options: { hint?: Message | undefined; exitCode?: number } = {}) {
@@ -30,7 +30,7 @@ export class UserError extends Error {
     this.exitCode = options.exitCode ?? exitCode.failed;
   }
 
-  /** @internal The texts for a caller. */
+  /** @internal The message and the hint as a caller spells options. */
   spelled(spelling?: Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;
     const text = (part: Message) => shorten(spell(part, spelling));
@@ -38,24 +38,24 @@ export class UserError extends Error {
   }
 }
 
-/** A longer message contains a value that nobody will read. The longest path of a file fits. */
+/** Longer messages are cut: they repeat a value that nobody will read to the end. The longest path of a file fits. */
 const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 
 /** @internal Cuts the middle out of a message that repeats something very long, such as a pattern of 100 kB. */
 export function shorten(message: string): string {
   if (message.length <= messageMax) return message;
-  // Half a surrogate pair at an edge is dropped, too.
+  // Half a surrogate pair at a cut is dropped, too.
   const first = message.slice(0, shownFirst).replace(/[\ud800-\udbff]$/, "");
   const last = message.slice(-shownLast).replace(/^[\udc00-\udfff]/, "");
   return `${first} … (${message.length - first.length - last.length} characters) … ${last}`;
 }
 
-/** @internal A mistake that the command line alone shows. */
+/** @internal The error for a mistake that the command line alone shows. */
 export const usageError = (message: Message, hint?: Message) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
-/** @internal The error for the user if the system refused an allocation; undefined for any other error. */
+/** @internal The UserError to show if the system refused an allocation; undefined for any other error. */
 export function outOfMemory(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   const isRefused =
@@ -69,8 +69,8 @@ export function outOfMemory(error: unknown): UserError | undefined {
 }
 
 /**
- * @internal The error for a caller of the library if the engine does not allow WebAssembly or has no more memory for it;
- * undefined for any other error.
+ * @internal The UserError for callers of the library if the engine does not allow WebAssembly or has no more memory for
+ * it; undefined for any other error.
  */
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
@@ -89,7 +89,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
   });
 }
 
-/** @internal Does the work. If the engine refuses WebAssembly, throws a UserError that says how to allow it. */
+/** @internal Runs `work`. If the engine refuses WebAssembly, throws a UserError that says how to allow it. */
 export function withEngineErrors<T>(work: () => T): T {
   try {
     return work();
@@ -98,7 +98,7 @@ export function withEngineErrors<T>(work: () => T): T {
   }
 }
 
-/** @internal Throws a bug if an invariant does not hold; `invariant` describes it. */
+/** @internal Throws an error that reports a bug if an invariant does not hold; `invariant` describes it. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);
 }

@@ -15,7 +15,7 @@ import { errnoOf, openLibc, openWindows, sleepSync } from "#host";
 import { codeOf } from "./system-error.ts";
 import { isHeldOpen, isWindows, lockOnWindows, retryWhileHeldOpen } from "./windows.ts";
 
-/** A file or a stream that is written. */
+/** The destination of bytes: a file or a stream. */
 export type ByteSink = {
   write(chunk: Uint8Array): void;
   /** Overwrites bytes, for a header that is known only at the end. Absent for a stream. */
@@ -24,7 +24,10 @@ export type ByteSink = {
   drain?(): Promise<void> | undefined;
 };
 
-/** Writes all of the bytes, at `offset` if given; a single system call may write fewer. Waits while a pipe is full. */
+/**
+ * Writes all of the bytes, at `offset` if given, although a single system call may write fewer. Waits while a pipe is
+ * full.
+ */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   for (let pos = 0; pos < bytes.length; ) {
     const place = offset === undefined ? null : offset + pos;
@@ -37,7 +40,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   }
 }
 
-/** Returns when all written data is on the device; at once where the file system has no such call. */
+/** Flushes an open file to the device. Does nothing if the file system has no flush. */
 export function flush(fd: number): void {
   try {
     fsyncSync(fd);
@@ -47,20 +50,24 @@ export function flush(fd: number): void {
 }
 
 /**
- * Starts writing a file to the device, without waiting. Call it for each of many files before flushing the first. A file is
- * allocated on the device only now, and the journal records that. If all are started together, one commit of the journal
- * covers them; if each is flushed in turn, each waits for its own commit.
+ * Starts writing a file to the device, without waiting. Call it for each of many files before flushing the first: only
+ * now is space allocated for a file, which the journal records. If all are started together, one commit of the journal
+ * covers them; otherwise each flush waits for a commit of its own.
  */
 export function beginFlush(fd: number): void {
   const libc = openLibc("sync_file_range", "__errno_location");
   if (libc === null || libc.sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) === 0) return;
   const code = lossCodes.get(errnoOf(libc));
-  // Subtle: data that cannot be written here is dropped, and a later flush may not report it.
+  // Subtle: data that cannot be written here is dropped, and a later flush may not report the loss, so it must be an
+  // error now.
   if (code !== undefined) throw Object.assign(new Error(`${code}: sync_file_range`), { code });
 }
 
 const SYNC_FILE_RANGE_WRITE = 2;
-/** Errors that lose data. Any other error means that the call is unsupported; a later flush does all the work. */
+/**
+ * Errors after which data is lost. Any other error means that the call is unsupported, and a later flush does all the
+ * work.
+ */
 const lossCodes = new Map([
   [5, "EIO"],
   [12, "ENOMEM"],
@@ -68,14 +75,17 @@ const lossCodes = new Map([
   [122, "EDQUOT"],
 ]);
 
-/** Renames a path and replaces the target. Windows refuses while a program has either open, so this retries for a second. */
+/**
+ * Renames a path, and replaces what is at `newPath`. Windows refuses while a program has either open, so this retries
+ * for a second.
+ */
 export const rename = (path: string, newPath: string): void =>
   retryWhileHeldOpen(() => renameSync(path, newPath));
 
-/** Windows does not rename a directory while any process has a file in it open. */
+/** Whether a directory can be renamed while files in it are open. Not on Windows. */
 export const canRenameOpen = !isWindows;
 
-/** Whether a directory can replace an empty one in one step. On Windows the empty one must be removed first. */
+/** Whether renaming a directory can replace an empty one. On Windows the empty one must be removed first. */
 export const canRenameOntoEmpty = !isWindows;
 
 /** Rethrows an error unless it says that the file system has no flush. */
@@ -84,8 +94,8 @@ export function ignoreMissingFlush(error: Error): void {
 }
 
 /**
- * Flushes a directory's list of names. Does nothing if the directory cannot be opened, or if Windows refuses; Windows
- * requires a writable descriptor.
+ * Flushes the entries of a directory. Does nothing if the directory cannot be opened or Windows refuses, which requires
+ * a writable descriptor.
  */
 export function flushDirectory(path: string): void {
   let fd: number;
@@ -103,7 +113,7 @@ export function flushDirectory(path: string): void {
   }
 }
 
-/** The file system has no flush. */
+/** Errors that mean that the file system has no flush. */
 const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
 /**
@@ -124,7 +134,7 @@ export function exchange(path: string, otherPath: string): boolean {
 /** The system call number of renameat2 on each processor. */
 const callNumbers: Readonly<Record<string, bigint>> = { x64: 316n, arm64: 276n };
 const RENAME_EXCHANGE = 2;
-/** The directory of an absolute path is ignored. */
+/** A value for the directory argument, which the system ignores for absolute paths. */
 const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
@@ -154,8 +164,8 @@ const openFlock = () => openLibc("flock", "__errno_location");
 export const canLock = (): boolean => openFlock() !== null || openWindows() !== null;
 
 /**
- * Whether a path is on a local file system: a lock there holds for every process that can reach the file, also in other
- * containers. False where that is unknown, as for network file systems and FUSE.
+ * Whether a path is on a local file system. There, a lock holds for every process that can reach the file, also in
+ * other containers. False if that is unknown, as for network file systems and FUSE.
  */
 export function isOnThisMachine(path: string): boolean {
   try {
@@ -170,7 +180,7 @@ const localFileSystems = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ]);
 
-/** Whether the lock file names a live process of this machine, which is the best check without locks. */
+/** Whether the lock file names a live process of this machine: the best check where files cannot be locked. */
 function isHolderAlive(fd: number): boolean {
   const text = Buffer.alloc(1 << 12);
   try {
@@ -184,8 +194,8 @@ function isHolderAlive(fd: number): boolean {
 }
 
 /**
- * Whether the path still names the open file. Check it after locking: the previous holder of the lock may have removed the
- * file, and then the lock excludes nobody.
+ * Whether the path still names the open file. Check it after locking: the previous holder of the lock may have removed
+ * the file, and a lock on a removed file excludes nobody.
  */
 export function isSameFile(fd: number, path: string): boolean {
   // Windows uses all 64 bits of an inode number, which a plain number would round.
@@ -194,7 +204,7 @@ export function isSameFile(fd: number, path: string): boolean {
     const named = statSync(path, { bigint: true });
     return named.dev === dev && named.ino === ino;
   } catch (error) {
-    // On Windows, an open file that was removed keeps its name until it is closed, but cannot be stat'ed.
+    // On Windows, an open file that was removed keeps its name until it is closed, but stat fails.
     if (codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
     return false;
   }
@@ -203,5 +213,5 @@ export function isSameFile(fd: number, path: string): boolean {
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const EINTR = 4;
-/** ENOLCK, ENOSYS, EOPNOTSUPP: the file system or its server has no locks. */
+/** ENOLCK, ENOSYS, EOPNOTSUPP: the file system or its server does not support locks. */
 const lockUnsupportedErrnos = new Set([37, 38, 95]);

@@ -36,7 +36,7 @@ export class FileWindow {
     const system = mappingSystem();
     if (system === null) return false;
     this.address ||= addressOf(new Uint8Array(this.memory.buffer, this.startByte));
-    // Tried at another address: a mapping that fails in place may already have removed the memory there.
+    // `tryMapping` maps at another address: a mapping that fails in place may already have removed the memory there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
@@ -91,7 +91,9 @@ type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
 
 let opened: MappingSystem | null | undefined;
 
-/** The system's calls; null where files cannot be mapped. Loaded on first use, which takes half a millisecond. */
+/**
+ * The system's calls; null where files cannot be mapped. They are loaded on first use, which takes half a millisecond.
+ */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();
   return opened;
@@ -114,7 +116,7 @@ function openSystem() {
   ) => Number(libc.mmap(BigInt(address), BigInt(sizeBytes), access, flags, fd, BigInt(offset)));
   return {
     pageBytes,
-    /** Whether a page of the file can be mapped anywhere. */
+    /** Whether a page of the file can be mapped at any address. */
     tryMapping: (fd: number) => {
       const address = map(0, pageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
       if (address > highestAddress) return false;
@@ -179,7 +181,7 @@ function pagesOf(array: Int32Array | Uint8Array) {
   return { address, start, end: Math.floor((address + array.byteLength) / pageBytes) * pageBytes };
 }
 
-/** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */
+/** A multiple of every page size of Linux on x64 and arm64. Huge pages are larger, but the system splits them. */
 const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
 

@@ -1,11 +1,11 @@
-/** Arguments joined to a command line of a POSIX shell. */
+/** Joins arguments to a command line for a POSIX shell. */
 export const shellLine = (args: readonly string[]) => args.map(shellQuoted).join(" ");
 
-/** One argument, quoted for a POSIX shell if necessary. */
+/** Quotes an argument for a POSIX shell if necessary. */
 export const shellQuoted = (argument: string) =>
   /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 
-/** The candidate with the smallest edit distance from `typed`, if it is close enough to be what was meant. */
+/** The candidate with the smallest edit distance from `typed`; undefined if none is close. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.ceil(typed.length / 3)) + 1;
@@ -19,7 +19,9 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   return best;
 }
 
-/** Optimal string alignment distance: letters replaced, deleted, inserted, or swapped with their neighbours. */
+/**
+ * Optimal string alignment distance: the number of letters replaced, deleted, inserted, or swapped with a neighbour.
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

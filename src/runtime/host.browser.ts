@@ -1,6 +1,4 @@
-/*
- * Replaces host.ts in the library for browsers: the parts that loading, encoding and training use.
- */
+/* Replaces host.ts in the library for browsers, with the parts that loading, encoding and training use. */
 import { noSystem } from "./no-system.browser.ts";
 
 export type Sha256 = {
@@ -8,11 +6,11 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
-/** Only caches and records need hashes. */
+/** A browser never calls these: only caches and records need hashes. */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 
-/** Browsers neither block nor read paths. */
+/** A browser never calls these: it neither blocks nor reads files. */
 export {
   noSystem as addressOf,
   noSystem as collectGarbage,
@@ -26,10 +24,13 @@ export {
   noSystem as xxHash64,
 } from "./no-system.browser.ts";
 
-/** Browsers have no C library. */
+/** Always null: browsers have no C library. */
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
 
-/** Uses a message channel: a timer would wait 4 ms each time. */
+/**
+ * Calls `callback` after the event loop has handled other tasks. Uses a message channel, because a timer would wait 4
+ * ms each time.
+ */
 export function scheduleMacrotask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
@@ -39,7 +40,7 @@ export function scheduleMacrotask(callback: () => void): void {
   port2.postMessage(null);
 }
 
-/** Leaves the memory of large texts to the garbage collector. */
+/** Does nothing: the memory of large texts is left to the garbage collector. */
 export const releaseMemory = (_buffer: ArrayBuffer): void => {};
 
 export const toBase64 = (bytes: Uint8Array): string =>
@@ -51,13 +52,13 @@ export const fromBase64 = (text: string): Uint8Array =>
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
 /*
- * Replaces node:buffer and the global Buffer: the parts that loading and encoding use.
- * test/unit/runtime/buffer.test.ts compares it with the real one.
+ * Replaces node:buffer and the global Buffer, with the parts that loading and encoding use.
+ * test/unit/runtime/buffer.test.ts compares this class with the real one.
  */
 
 type Encoding = "utf8" | "latin1" | "base64" | "hex";
 
-/** Uint8Array without its static functions, whose signatures differ from Buffer's. */
+/** Uint8Array as a type without its static functions, whose signatures differ from Buffer's. */
 const Bytes = Uint8Array as unknown as new (
   source: number | ArrayBufferLike,
   offset?: number,
@@ -82,7 +83,7 @@ export class Buffer extends Bytes {
       for (let i = 0; i < source.length; i++) bytes[i] = source.charCodeAt(i);
       return bytes;
     }
-    // Not `instanceof`: pages that are not cross-origin isolated have no SharedArrayBuffer.
+    // Not `instanceof SharedArrayBuffer`: pages that are not cross-origin isolated have no such class.
     if ("byteLength" in source && !ArrayBuffer.isView(source)) {
       return new Buffer(source, encodingOrOffset as number | undefined, length);
     }
@@ -118,7 +119,7 @@ export class Buffer extends Bytes {
   }
 
   override toString(encoding: Encoding = "utf8", start = 0, end = this.length): string {
-    // A copy: the decoders of some browsers reject shared memory.
+    // Copies the bytes, because the decoders of some browsers reject shared memory.
     const bytes = new Uint8Array(this.subarray(start, end));
     if (encoding === "utf8") return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     if (encoding === "base64") return toBase64(bytes);

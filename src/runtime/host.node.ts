@@ -3,13 +3,11 @@ import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "
 import { join, resolve } from "node:path";
 import { Worker as NodeWorker } from "node:worker_threads";
 import picomatch from "picomatch";
-// The build puts it next to the importing module.
+// The build puts this file next to the importing module.
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
 import type { WorkerThread } from "./worker-jobs.ts";
 
-/*
- * Replaces host.ts in the library for Node: the same names, with the same results.
- */
+/* Replaces host.ts in the library for Node, with the same names and the same results. */
 
 export const runtimeVersion: string = `Node ${process.versions.node}`;
 
@@ -26,10 +24,10 @@ export const sleepSync = (ms: number): void => void Atomics.wait(sleepCell, 0, 0
 
 export const scheduleMacrotask = (callback: () => void): void => void setImmediate(callback);
 
-/** Does nothing: Node has no such call by default. */
+/** Does nothing: Node exposes its garbage collector only on request. */
 export const collectGarbage = (): void => {};
 
-/** `ArrayBuffer.prototype.transfer` exists only from Node 21. */
+/** Frees the memory by transferring it to nobody. `ArrayBuffer.prototype.transfer` exists only from Node 21 on. */
 export const releaseMemory = (buffer: ArrayBuffer): void =>
   void structuredClone(buffer, { transfer: [buffer] });
 
@@ -40,9 +38,7 @@ export const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.fr
 /** Does nothing: only Bun's engine has this control. */
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
-/*
- * Globs for Node, which has its own only from version 22: `*`, `?`, `[]`, `{}` and `**`, with picomatch's meaning.
- */
+/* Globs for Node, which has its own only from version 22 on: `*`, `?`, `[]`, `{}` and `**`, as picomatch reads them. */
 
 /** Returns a test whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
@@ -51,8 +47,8 @@ export function globMatcher(glob: string): (path: string) => boolean {
 }
 
 /**
- * The paths below `cwd` that match a glob, including directories and links, also broken ones, without hidden ones. Links are
- * followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd` "/".
+ * The paths below `cwd` that match a glob, including directories and links, even broken ones, but without hidden paths.
+ * Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd` "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");
@@ -72,7 +68,7 @@ export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   }
 }
 
-/** picomatch knows only `[^a]`, not the shell's `[!a]`. */
+/** Returns a test of one path component. picomatch knows only `[^a]`, not the shell's `[!a]`. */
 const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<!\\)\[!/g, "[^"), { dot });
 
 type Limits = {
@@ -109,8 +105,8 @@ function* walk(
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /*
- * xxHash: the WebAssembly module of the package xxhash-wasm. Its own JavaScript is asynchronous, and hashes are needed in
- * synchronous code.
+ * xxHash, by the WebAssembly module of the package xxhash-wasm. The package's own JavaScript is asynchronous, and
+ * hashes are needed in synchronous code.
  */
 
 type Exports = {
@@ -146,8 +142,8 @@ export function xxHash32(text: string): number {
 }
 
 /*
- * Node cannot call the C library or Windows. So files are read instead of mapped, a directory is replaced in two steps, and
- * released pages stay with the process.
+ * Node cannot call the C library or Windows functions. So files are read instead of mapped, a directory is replaced in
+ * two steps, and released pages stay with the process.
  */
 
 type Symbols<Names extends string> = Readonly<Record<Names, (...args: readonly unknown[]) => never>>;
@@ -172,7 +168,7 @@ class WorkerOfNode implements WorkerThread {
   constructor(url: URL) {
     this.worker = new NodeWorker(url);
     this.worker.on("message", (data: unknown) => this.onmessage?.({ data: data as never }));
-    // Without a listener the error would end the process.
+    // Without a listener, an error would end the process.
     this.worker.on("error", (error: Error) =>
       this.onerror?.({ message: error.message, preventDefault() {} }),
     );
@@ -182,7 +178,7 @@ class WorkerOfNode implements WorkerThread {
     this.worker.postMessage(message, transfer);
   }
 
-  /** Only `close` has listeners: the thread has ended. */
+  /** Supports only `close`, which means that the thread has ended. */
   addEventListener(_type: "close", listener: () => void): void {
     this.worker.once("exit", listener);
   }

@@ -1,15 +1,15 @@
 /*
- * Everything that comes from Bun and not from JavaScript or Node's modules. In the library for Node, host.node.ts replaces
- * this file (scripts/npm/compile.ts), with the same names. So code of the library uses Bun only here, in embedded.ts and in
- * pattern/ready-made.ts.
+ * Everything that comes from Bun and not from JavaScript or Node's modules. In the library for Node, host.node.ts
+ * replaces this file (scripts/npm/compile.ts), with the same names. So the library's code uses Bun only here, in
+ * embedded.ts and in pattern/ready-made.ts.
  */
 import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";
 
-/** The runtime's version, for the records of a training. */
+/** The runtime's version, for records of trainings. */
 export const runtimeVersion: string = Bun.version;
 
-/** A hash that detects damage, but no deliberate change. */
+/** A hash that detects accidental damage, but not a deliberate change. */
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
@@ -18,7 +18,7 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
-// Not node:crypto: loading it takes 4 ms.
+// Bun's hasher instead of node:crypto, which takes 4 ms to load.
 export const createSha256 = (): Sha256 => new Bun.CryptoHasher("sha256");
 export const createSha1 = (): Sha256 => new Bun.CryptoHasher("sha1");
 
@@ -28,7 +28,7 @@ export const sleepSync = (ms: number): void => Bun.sleepSync(ms);
 /** Calls `callback` after the event loop has handled timers, messages and signals. */
 export const scheduleMacrotask = (callback: () => void): void => void setImmediate(callback);
 
-/** Collects garbage at once, where the runtime has a call for that. */
+/** Collects garbage at once, if the runtime has a call for that. */
 export const collectGarbage = (): void => void Bun.gc(true);
 
 export const releaseMemory = (buffer: ArrayBuffer): void => void buffer.transfer(0);
@@ -73,7 +73,7 @@ const functions = {
   __errno_location: { args: [], returns: "ptr" },
   flock: { args: ["i32", "i32"], returns: "i32" },
   getpagesize: { args: [], returns: "i32" },
-  /** With the arguments that a terminal's size needs. */
+  /** Declared with the arguments of the request for a terminal's size. */
   ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
   madvise: { args: ["usize", "usize", "i32"], returns: "i32" },
   mmap: { args: ["usize", "usize", "i32", "i32", "i32", "i64"], returns: "usize" },
@@ -81,7 +81,7 @@ const functions = {
   poll: { args: ["ptr", "u64", "i32"], returns: "i32" },
   posix_fadvise: { args: ["i32", "i64", "i64", "i32"], returns: "i32" },
   sync_file_range: { args: ["i32", "i64", "i64", "u32"], returns: "i32" },
-  /** With the arguments that renameat2 needs. */
+  /** Declared with the arguments of renameat2. */
   syscall: { args: ["i64", "i32", "ptr", "i32", "ptr", "u32"], returns: "i64" },
 } as const;
 
@@ -95,7 +95,7 @@ const libraries = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1
 const opened = new Map<string, Symbols<Name> | null>();
 
 /**
- * Loads functions of the C library; null if the library is not found. Call it when they are needed, not at the start: the
+ * Loads functions of the C library; null if the library is not found. Do not call it at the start of the program: the
  * first call takes half a millisecond.
  */
 export function openLibc<Names extends Name>(...names: readonly Names[]): Symbols<Names> | null {
@@ -120,7 +120,10 @@ function load(names: readonly Name[]): Symbols<Name> | null {
   return null;
 }
 
-/** The same for Windows, and the function of libuv, in our executable, that turns a descriptor into a handle. */
+/**
+ * The functions of Windows that neither Node nor Bun offers, and the one of libuv, in our executable, that turns a
+ * descriptor into a handle.
+ */
 const windowsFunctions = {
   "kernel32.dll": {
     GetLastError: { args: [], returns: "u32" },
@@ -140,7 +143,7 @@ type WindowsSymbols = {
 
 let openedWindows: WindowsSymbols | null | undefined;
 
-/** Loads these functions; null on other systems. */
+/** Loads the functions of Windows; null on other systems. */
 export function openWindows(): WindowsSymbols | null {
   if (openedWindows === undefined) openedWindows = process.platform === "win32" ? loadWindows() : null;
   return openedWindows;

@@ -1,6 +1,6 @@
-// This process and its system, errors, and the kernel's memory.
-// It is one module because all of it depends on the host and imports nothing of ours. A refused allocation, a
-// missing file and a kernel without memory end in the same kind of error.
+// The process and its system, errors, and the kernel's memory. They are one module because all of them depend on the
+// host and on no other module of ours. A refused allocation, a missing file and a kernel without memory end in the same
+// kind of error.
 
 export { embeddedDirectory, startWorker } from "#embedded";
 export {

@@ -29,7 +29,7 @@ function moduleName() {
   return hasKernelAsserts ? "kernel-asserts" : "kernel";
 }
 
-/** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
+/** A WebAssembly module that is valid only if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
 const simdProbe = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0], // magic, version
   ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
@@ -39,7 +39,7 @@ const simdProbe = Uint8Array.of(
 
 let compiled: WebAssembly.Module | undefined;
 
-/** A build for engines that compile no bytes has compiled modules instead (embedded.wasm-files.ts). */
+/** Compiles the kernel's code, unless the build contains it compiled (embedded.wasm-files.ts). */
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
@@ -49,7 +49,7 @@ export function kernelModule(): WebAssembly.Module {
   return compiled;
 }
 
-/** Loads the code before it is needed; the engine's threads compile it in the background. */
+/** Loads and compiles the code before it is needed, by the engine's background threads. */
 export async function prepareKernel(): Promise<void> {
   compiled ??= await WebAssembly.compile(readModule());
 }
@@ -60,9 +60,9 @@ export function adoptKernelModule(module: WebAssembly.Module): void {
 }
 
 /**
- * Creates a kernel in a memory of its own, or in the memory given, which it may share with other kernels. Its own reserves
- * as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is shared, because
- * shared memory never moves.
+ * Creates a kernel in the given memory, which other kernels may share, or else in a memory of its own. That one
+ * reserves as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is a
+ * shared memory, because those never move.
  */
 export function createKernel(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
   const { exports } = new WebAssembly.Instance(kernelModule(), { env: { memory, abort } });
@@ -72,10 +72,13 @@ export function createKernel(memory = largestMemory(largestPageCount, smallestPa
 const readEncodingKernel = () => readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
 const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
-/** The parts of the kernel that run in the processes of other programs (native/). */
+/** The parts of the kernel that other programs run in their own process (native/). */
 export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 
-/** An instance of the encoding part: it has some of the kernel's exports, and an unshared memory of its own. */
+/**
+ * An instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared memory of
+ * its own.
+ */
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
@@ -83,14 +86,17 @@ export function createEncodingKernel(): Kernel {
   return { exports: exports as KernelExports, memory };
 }
 
-/** The part that processes a text before it is cut, in a memory of its own. */
+/** An instance of the part of the kernel that processes a text before it is cut, with a memory of its own. */
 export type TextKernel = { readonly exports: TextKernelExports; readonly memory: WebAssembly.Memory };
 
 export type CountIds = (start: number, end: number, limit: number) => number;
 
 let compiledText: WebAssembly.Module | undefined;
 
-/** @param countIds what src/kernel/env.ts says; only for texts that are cut into parts */
+/**
+ * @param countIds counts the ids of a part of the text (src/kernel/env.ts); needed only for texts that are cut into
+ * parts
+ */
 export function createTextKernel(countIds: CountIds = () => 0): TextKernel {
   compiledText ??= moduleOf(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
@@ -101,7 +107,10 @@ export function createTextKernel(countIds: CountIds = () => 0): TextKernel {
 export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
-/** 256 MB has room for the regions of most patterns, less than 64 MB for those of hardly any. */
+/**
+ * The usual minimum and the smallest size of a memory. 256 MB have room for the regions of most patterns, less than 64
+ * MB for those of hardly any.
+ */
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;
 
@@ -113,9 +122,9 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * The size in bytes of one of `memoryCount` memories that should have `wantedBytes`. The engine limits the sum of all
- * memories, written or not, to three times the machine's memory. So each gets at most its share of twice the machine's
- * memory.
+ * The size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the sum of
+ * all memories, written or not, to three times the machine's memory. So each memory gets at most its share of twice the
+ * machine's memory.
  */
 export function wholeMemoryBytes(
   wantedBytes: number,
@@ -128,13 +137,19 @@ export function wholeMemoryBytes(
   return sizeBytes;
 }
 
-/** Creates a memory of that size, all of it accessible at once; smaller where the system refuses it. */
+/**
+ * Creates a memory of the size that `wholeMemoryBytes` gives, accessible as a whole; smaller if the system refuses
+ * that.
+ */
 export function createWholeMemory(wantedBytes: number, memoryCount?: number): WebAssembly.Memory {
   const pageCount = wholeMemoryBytes(wantedBytes, memoryCount) / pageBytes;
   return largestMemory(pageCount, smallestWholeBytes / pageBytes, (maximum) => maximum);
 }
 
-/** Creates a memory of `pageCount` pages, or half as many, and so on, as the system allows. Throws below `leastPageCount`. */
+/**
+ * Creates a memory of `pageCount` pages, or of half as many, and so on, until the system allows it. Throws below
+ * `leastPageCount`.
+ */
 function largestMemory(
   pageCount: number,
   leastPageCount: number,
@@ -155,8 +170,8 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
 }
 
 /**
- * Copies an array to the start of `byteCount` bytes that it reserves permanently in the kernel's memory. Returns its
- * address, or 0 if there is no room.
+ * Copies an array into the kernel's memory, where `byteCount` bytes are reserved permanently. Returns the address, or 0
+ * if there is no room.
  */
 export function putArray(
   { exports, memory }: Kernel,
@@ -171,7 +186,7 @@ export function putArray(
   return address;
 }
 
-/** Called when an assertion fails, in the module with assertions. */
+/** The kernel calls this when an assertion fails, in the module with assertions. */
 function abort(_message: number, _file: number, line: number, column: number): never {
   throw new Error(`the kernel's assertion at line ${line}, column ${column} does not hold`);
 }

@@ -1,17 +1,17 @@
-// Messages as data: lower modules name options, and each caller spells them.
+// Messages as data. Lower modules name options in them, and each caller spells the options in its own way.
 
-/** An option that a message names, with the value that it shows, as a shell would take it. */
+/** An option in a message, with the value to show, written as in a shell. */
 export type NamedOption = {
   /** Its long name on the command line, without dashes. */
   readonly option: string;
   readonly value?: string;
-  /** The letter by which the command line shows it. */
+  /** The option's one-letter name, if the command line should show that. */
   readonly letter?: string;
 };
 
 /**
- * Text for people, in parts. The command line writes `--vocab-size 300` for an option in it, the library `vocabSize 300`, and
- * Python `vocab_size=300`.
+ * Text for people, in parts. The command line spells an option in it as `--vocab-size 300`, the library as `vocabSize
+ * 300`, and Python as `vocab_size=300`.
  */
 export type Message = string | NamedOption | readonly (string | NamedOption)[];
 
@@ -25,11 +25,11 @@ export const asOption = (option: string, value?: string | number, letter?: strin
   ...(letter !== undefined && { letter }),
 });
 
-/** Makes a message of a template in which options and other messages are embedded. */
+/** Builds a message from a template in which options and other messages are embedded. */
 export const phrase = (texts: TemplateStringsArray, ...embedded: readonly (Message | number)[]): Message =>
   joined(texts.flatMap((text, i) => (i < embedded.length ? [text, embedded[i]!] : [text])));
 
-/** Joins messages to one. */
+/** Joins messages into one. */
 export function joined(messages: readonly (Message | number)[], separator = ""): Message {
   const parts: (string | NamedOption)[] = [];
   const add = (part: string | NamedOption) => {
@@ -47,7 +47,10 @@ export function joined(messages: readonly (Message | number)[], separator = ""):
   return parts.length < 2 && typeof first === "string" ? first : parts;
 }
 
-/** Says which value was found at a place: an option is named together with it. */
+/**
+ * Adds the value found at a place to the place's name. If the name ends with an option, the value becomes that
+ * option's.
+ */
 export function withValue(place: Message, value: string): Message {
   const parts = typeof place === "string" || "option" in place ? [place] : place;
   const last = parts.at(-1);
@@ -55,7 +58,7 @@ export function withValue(place: Message, value: string): Message {
   return joined([...parts.slice(0, -1), { ...last, value }]);
 }
 
-/** Writes a message for a caller. */
+/** Turns a message into text, with options as the caller spells them. */
 export function spell(message: Message, spelling: Spelling = asTyped): string {
   if (typeof message === "string") return message;
   const parts = "option" in message ? [message] : message;

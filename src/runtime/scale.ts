@@ -2,10 +2,11 @@
 declare const BPE_SMALL_SCALE: boolean | undefined;
 
 /**
- * Whether every size is tiny, as in dist/bpe-small and in tests at small scale: small texts then reach the edges of all blocks,
- * windows, batches and tables. The kernel and native/ have the same switch (src/kernel/scale.d.ts, native/scale.h).
+ * Whether every size is tiny, as in dist/bpe-small and in tests at small scale, so that small texts reach the edges of
+ * all blocks, windows, batches and tables. The kernel and native/ have the same switch (src/kernel/scale.d.ts,
+ * native/scale.h).
  */
 export const isSmallScale = typeof BPE_SMALL_SCALE !== "undefined" && BPE_SMALL_SCALE;
 
-/** Chooses a size that no result depends on: the usual one, or the tiny one of tests at small scale. */
+/** Chooses a size that no result depends on: `usual`, or `tiny` at small scale. */
 export const scaled = (usual: number, tiny: number): number => (isSmallScale ? tiny : usual);

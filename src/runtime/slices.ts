@@ -3,7 +3,7 @@ import { scheduleMacrotask } from "#host";
 /** Lets the event loop handle timers, messages and signals between two slices of work. */
 export const yieldToEventLoop = () => new Promise<void>(scheduleMacrotask);
 
-/** Does all of the work, and awaits `pause` between its slices. */
+/** Does all of the work, and awaits `pause` after each slice. */
 export async function runSliced<T>(work: Generator<unknown, T>, pause = yieldToEventLoop): Promise<T> {
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;

@@ -12,7 +12,7 @@ import { outOfMemory, UserError } from "./errors.ts";
 import { asOption, joined, type Message, phrase } from "./message.ts";
 import { moreFilesHint } from "./system-limits.ts";
 
-/** The system's error codes in words for users. */
+/** What the system's error codes mean, for users. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "operation not permitted",
@@ -53,20 +53,20 @@ const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in erro
 
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 
-/** The reason of an error in words. The runtime's own text is `CODE: words, call 'path'`. */
+/** The reason of an error in words. The runtime's own text would be `CODE: words, call 'path'`. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && hasNul(error)) return "a path cannot contain NUL";
   return reasons[codeOf(error)] ?? text.replace(/^[A-Z0-9]+: (.+?)(, \w+( '.*)?)?$/s, "$1");
 }
 
-/** Remedies that do not depend on the file. */
+/** Hints that do not depend on the file. */
 const remedies: Readonly<Record<string, string>> = {
   EMFILE: moreFilesHint,
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/** A UserError with `what` and the system's reason. A UserError or a bug is returned unchanged. */
+/** The UserError with `what` and the system's reason. Returns any other error, and a UserError, unchanged. */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
@@ -83,8 +83,8 @@ export function userErrorOf(error: unknown): UserError | undefined {
 }
 
 /**
- * The message of an error that a library threw for malformed data. Errors that the library throws itself have a readable
- * message; the engine's errors (a TypeError, say) quote the library's code, so they are replaced.
+ * The message of an error that a library threw for malformed data. An error that the library made itself has a readable
+ * message. The engine's own errors, such as a TypeError, quote the library's code, so their messages are replaced.
  */
 export const faultOf = (error: unknown): string =>
   error instanceof Error && error.constructor === Error
@@ -109,8 +109,8 @@ export const isFile = (path: string) => statOf(path)?.isFile() === true;
 export const isDirectory = (path: string) => statOf(path)?.isDirectory() === true;
 
 /**
- * Opens a file that the user named. Throws a UserError unless it is a regular file. In particular it does not wait for a
- * pipe, which may never get a writer: no signal would be handled meanwhile.
+ * Opens a file that the user named. Throws a UserError unless it is a regular file. So it never waits for a named pipe
+ * to get a writer, during which no signal would be handled.
  */
 export function openRegularFile(path: string): number {
   const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
@@ -122,7 +122,7 @@ export function openRegularFile(path: string): number {
   );
 }
 
-/** Opens a regular file in the same way, reads from it, and closes it. */
+/** Opens a regular file, passes it to `read`, and closes it. */
 export function withRegularFile<T>(path: string, read: (fd: number) => T): T {
   const fd = openRegularFile(path);
   try {
@@ -132,7 +132,7 @@ export function withRegularFile<T>(path: string, read: (fd: number) => T): T {
   }
 }
 
-/** Runs `read`. If the system refuses, throws the error of `readErrorOf`. */
+/** Runs `read`. If the system refuses, throws the error that `readErrorOf` returns. */
 export function tryRead<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -159,7 +159,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Whether a path has the replacement character, which a name that is not valid UTF-8 has once it is decoded. */
+/** Whether a path has the replacement character: a name that is not valid UTF-8 has one once it is decoded. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodableNameError(path: string): UserError {
@@ -168,7 +168,10 @@ export function undecodableNameError(path: string): UserError {
   });
 }
 
-/** Half the length of the runtime's longest string. No file that is read as a whole comes near it. */
+/**
+ * The largest file that is read as a whole: half the length of the runtime's longest string. No such file comes near
+ * this size.
+ */
 const wholeBytesMax = 2 ** 30;
 
 /** Reads a whole regular file. */

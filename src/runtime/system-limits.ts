@@ -5,8 +5,8 @@ import { exitCode, UserError } from "./errors.ts";
 import { asOption, joined, type Message, phrase } from "./message.ts";
 
 /**
- * The memory that this process may use, in bytes: the machine's, or the limit of the tightest control group around it.
- * Groups are nested, and each, from the group of the process up to the root, may have a limit of its own.
+ * The memory in bytes that this process may use: the machine's, or the lowest limit of its control groups. Groups are
+ * nested, and each, from the group of the process up to the root, may have a limit.
  *
  * @param root the directory that holds /proc and /sys, for tests
  */
@@ -15,7 +15,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupDirectories(root, "memory").map(groupLimitBytes));
 }
 
-/** The free part of that memory, in bytes. The system's cache of files counts as free. */
+/** The free part of `allowedMemoryBytes`, in bytes. The system's file cache counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupDirectories(root, "memory").map((directory) => {
@@ -29,12 +29,12 @@ export function freeMemoryBytes(root = "/"): number {
 }
 
 /**
- * The number of threads of this process that can run at a time: the cores it may use, or the smallest CPU quota of the
- * control groups around it, rounded up.
+ * The number of threads of this process that can run at a time: the cores that it may use, or the lowest CPU quota of
+ * its control groups, rounded up.
  */
 export function allowedCores(root = "/"): number {
   const quotas = groupDirectories(root, "cpu").map((directory) => {
-    // "max" means no quota; in version 1, -1.
+    // "max" means no quota, and so does -1 in cgroup version 1.
     const second = /^(\d+) (\d+)/.exec(read(join(directory, "cpu.max")));
     const [quota, period] = second
       ? [Number(second[1]), Number(second[2])]
@@ -45,10 +45,15 @@ export function allowedCores(root = "/"): number {
   return Math.min(availableParallelism(), ...quotas);
 }
 
-/** The limits of both versions. Above `memory.high` a group is not killed, but throttled until it is useless. */
+/**
+ * The files of memory limits in cgroup versions 1 and 2. Above `memory.high` a group is not killed, but throttled until
+ * it is useless.
+ */
 const limitNames = ["memory.max", "memory.high", "memory.limit_in_bytes"];
 
-/** "max" means no limit; in version 1, a number larger than any machine's memory. */
+/**
+ * The lowest limit of one group. "max" means no limit, and so does a number above any machine's memory, in version 1.
+ */
 function groupLimitBytes(directory: string): number {
   const limits = limitNames.map((name) => numberIn(join(directory, name), /^(\d+)/));
   return Math.min(...limits.filter((bytes) => bytes > 0), Number.POSITIVE_INFINITY);
@@ -61,7 +66,7 @@ function groupDirectories(root: string, controller: "memory" | "cpu"): readonly 
   return ownGroups[controller];
 }
 
-/** Cached: a start needs them seven times. */
+/** Cached, because the program's start needs them seven times. */
 const ownGroups: { memory?: string[]; cpu?: string[] } = {};
 
 function findGroups(root: string, controller: string): string[] {
@@ -74,7 +79,7 @@ function findGroups(root: string, controller: string): string[] {
       version === 2 ? controllers === "" : controllers.split(",").includes(controller),
     );
     if (mount === undefined) continue;
-    // In a container the mount may show the container's own group as its root.
+    // In a container, the mount may show the container's own group as its root.
     const below = relative(mount.group, path);
     const parts = below === "" || below.startsWith("..") ? [] : below.split("/");
     for (let depth = parts.length; depth >= 0; depth--) {
@@ -86,7 +91,7 @@ function findGroups(root: string, controller: string): string[] {
 
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
-/** The mount points of groups of each version, and the group at the root of each. */
+/** The mount points of the control groups of each version, and the group at the root of each. */
 function mountsOf(root: string, controller: string): Mount[] {
   return read(join(root, "proc/self/mountinfo"))
     .split("\n")
@@ -129,7 +134,7 @@ const filesOfMainThread = 12;
 let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
 
 /**
- * Throws a UserError if this process may not open the files that `workerCount` workers need. Without the check, the runtime
+ * Throws a UserError if this process may not open the files that `workerCount` workers need; otherwise the runtime
  * would end the process with a message of its own. The limit is known only on Linux.
  */
 export function checkOpenFiles(workerCount: number, root = "/"): void {
@@ -143,13 +148,13 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   });
 }
 
-/** The number of open files, and the limit: infinite on other systems than Linux. */
+/** The number of open files, and the limit, which is infinite on systems other than Linux. */
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;
     return { heldCount, limit: openFilesMax(root) };
   } catch (error) {
-    // The limit is already reached.
+    // This call itself failed because the limit is reached.
     if ((error as NodeJS.ErrnoException).code === "EMFILE") throw error;
     return { heldCount: 0, limit: Number.POSITIVE_INFINITY };
   }
@@ -159,15 +164,18 @@ function findOpenFiles(root: string): { heldCount: number; limit: number } {
 export const openFilesMax = (root = "/") =>
   numberIn(join(root, "proc/self/limits"), /^Max open files\s+(\d+)/m) || Number.POSITIVE_INFINITY;
 
-/** The default limit, as a share of the memory that the machine or the control group allows. */
+/** The default memory limit, as a share of the memory that the machine or the control group allows. */
 const defaultShare = 0.8;
 
-/** The overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md). */
+/**
+ * The overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md).
+ * Below, the least memory for the words of a thread.
+ */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
 const wordBytesLeast = 40e6;
 
-/** Divides the memory limit of this process, which covers its whole resident set. */
+/** Divides the memory limit of this process, which covers its resident set as a whole. */
 export class MemoryBudget {
   readonly limitBytes: number;
   private readonly hasExplicitLimit: boolean;
@@ -180,7 +188,7 @@ export class MemoryBudget {
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
-  /** The number of threads with room for counting; 1 is the main thread alone. */
+  /** The number of threads, including the main thread, that have room for counting. */
   get workerCountMax(): number {
     const leftBytes = this.limitBytes - mainThreadBytes - this.heldBytes;
     const workers = Math.floor(leftBytes / (workerBytes + wordBytesLeast));
@@ -196,7 +204,7 @@ export class MemoryBudget {
     return mainThreadBytes + this.heldBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
   }
 
-  /** A budget in which this many more bytes are in use. */
+  /** Returns a budget in which `heldBytes` more bytes are in use. */
   withReserved(heldBytes: number): MemoryBudget {
     return new MemoryBudget(this.askedBytes, this.heldBytes + heldBytes);
   }
@@ -215,7 +223,9 @@ export class MemoryBudget {
     return this.limitBytes - ownBytes;
   }
 
-  /** Throws a UserError if `what` does not fit, which needs `neededBytes` in addition to the program itself. */
+  /**
+   * Throws a UserError that names `what` if it does not fit: it needs `neededBytes` in addition to the program itself.
+   */
   check(what: string, neededBytes: number, remedy: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
@@ -234,10 +244,10 @@ export class MemoryBudget {
   }
 }
 
-/** Rounded up, so that the number shown is enough. */
+/** Rounds up, so that the number shown is enough. */
 const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${space}MB`;
 
-/** A limit as text, rounded down so that it never claims more. */
+/** Writes a limit as text, rounded down so that it never claims too much. */
 export function limitText(bytes: number): string {
   const tenths = (unit: number) => Math.floor((10 * bytes) / unit) / 10;
   if (bytes >= 1e9) return `${tenths(1e9).toFixed(1)} GB`;
@@ -246,7 +256,7 @@ export function limitText(bytes: number): string {
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-/** For smaller corpora, starting a worker and compiling its code cost more than it saves (docs/internals/measured.md). */
+/** Below this size, starting a worker and compiling its code cost more than they save (docs/internals/measured.md). */
 const smallCorpusBytes = 32e6;
 /** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
@@ -258,7 +268,7 @@ export function defaultWorkerCount(corpusBytes: number): number {
   return Math.max(1, Math.min(allowedCores(), affordable));
 }
 
-/** The number of threads for a text of a given size: the number asked for, else the default, at most `workerCountMax`. */
+/** The number of threads for a text: `asked`, or else the default, but at most `workerCountMax`. */
 export function workersFor(
   asked: number | undefined,
   workerCountMax: number,

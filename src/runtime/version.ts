@@ -25,10 +25,10 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** The running executable, even if its file has been replaced since the start. */
+/** Names the running executable, even if its file was replaced since the start. */
 const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
-/** Whether the first word of a command line asks for the version. */
+/** Whether the first word of a command line is a request for the version. */
 export const isVersionRequest = (word: string) => ["--version", "-v", "-V", "version"].includes(word);
 
 export const versionLine = `bpe ${build.version} (Bun ${build.bunVersion}, commit ${build.commit})`;

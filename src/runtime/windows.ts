@@ -1,9 +1,7 @@
 import { openWindows, sleepSync } from "#host";
 import { codeOf } from "./system-error.ts";
 
-/*
- * Differences of Windows. On other systems nothing here calls the system.
- */
+/* What differs on Windows. On other systems, nothing here calls the system. */
 
 export const isWindows = process.platform === "win32";
 
@@ -21,7 +19,7 @@ export const withForwardSlashes = (path: string): string =>
 export const isHeldOpen = (error: unknown): boolean =>
   isWindows && ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error));
 
-/** Retries for a second while a program holds the file open; virus scanners and indexers release it sooner. */
+/** Retries for a second while another program holds the file open; virus scanners and indexers release it sooner. */
 export function retryWhileHeldOpen<T>(attempt: () => T): T {
   for (let left = retryCount; ; left--) {
     try {

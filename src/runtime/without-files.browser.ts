@@ -1,14 +1,14 @@
-// What both libraries without files and threads say of their host (embedded.browser.ts, embedded.wasm-files.ts).
+// What the two libraries without files and threads (embedded.browser.ts, embedded.wasm-files.ts) say of their host.
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;
 
-/** One thread merges. */
+/** Never called: merging uses one thread. */
 export { noSystem as startWorker } from "./no-system.browser.ts";
 
 export const embeddedDirectory = "";
 
 export const hasKernelAsserts = false;
 
-/** Whether this is the executable. */
+/** Whether this is the executable: never in a library. */
 export const isEmbedded = false;

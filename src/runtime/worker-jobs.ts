@@ -1,4 +1,4 @@
-/** The jobs of workers. main/worker.ts has the code of each. */
+/** The jobs that a worker can have. src/main/worker.ts loads the code of each. */
 export type JobName =
   | "counting"
   | "encoding"
@@ -10,7 +10,7 @@ export type JobName =
   | "examining"
   | "merging";
 
-/** The part of the web's Worker that this program uses. */
+/** The part of the web's Worker interface that this program uses. */
 export type WorkerThread = {
   onmessage: ((event: { readonly data: never }) => void) | null;
   onerror: ((event: { readonly message: string; preventDefault(): void }) => void) | null;
@@ -20,6 +20,6 @@ export type WorkerThread = {
   terminate(): void;
   /** Lets the process exit while the worker runs. */
   unref(): void;
-  /** Keeps the process alive again. */
+  /** Undoes `unref`. */
   ref(): void;
 };

@@ -25,7 +25,7 @@ import {
 import { joinTables } from "./word-counter.ts";
 import { type CountsTotals, tableBytes, type WordTable } from "./word-table.ts";
 
-/** All words of a corpus before they are added up: those of a counter, and sorted counts in files. */
+/** The words of a corpus before they are added up: those of a counter, and sorted counts in files. */
 export type Parts = {
   readonly counter: SpillingCounter;
   /** Tables that share no word, instead of a counter, which is then empty. */
@@ -33,16 +33,16 @@ export type Parts = {
   readonly sources: readonly CountsSource[];
 };
 
-/** Lists the words that are not in sources. */
+/** Lists the words of the counter or of the slices, which are not in `sources`. */
 const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
   return slices.length > 0 ? joinTables(slices) : yield* counter.words.listWords();
 };
 
-/** The sorted runs whose words are only on disk. */
+/** The sources for those sorted runs whose words are only on disk. */
 export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
   runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals }]));
 
-/** The sum of parts, which may be read several times. All work is in slices of some milliseconds. */
+/** The sum of parts, which can be read several times. All work is done in slices of some milliseconds. */
 export class SumOfParts {
   private exactTotals: CountsTotals | undefined;
 
@@ -60,7 +60,7 @@ export class SumOfParts {
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
 
-  /** Upper bounds of the totals, because a word of several parts is one word of the sum. */
+  /** Upper bounds of the totals, because a word that occurs in several parts is one word of the sum. */
   get bound(): CountsTotals {
     const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);
@@ -104,8 +104,8 @@ export class SumOfParts {
 }
 
 /**
- * Adds up the parts to a table; yields between slices of some milliseconds. Before a large table is made, `check` gets upper
- * bounds of its totals, and may throw.
+ * Adds up the parts into a table; yields between slices of some milliseconds. Before a large table is allocated,
+ * `check` receives upper bounds of its totals, and may throw.
  */
 export function* addUp(
   parts: Parts,
@@ -114,12 +114,12 @@ export function* addUp(
   const { words: counter } = parts.counter;
   if (parts.sources.length === 0) {
     const table = yield* listWords(parts);
-    // Small tables are left to the garbage collector, because the first system call takes 2 ms.
+    // Small tables are left to the garbage collector, because the first system call that releases memory takes 2 ms.
     if (counter.memoryBytes >= worthClearingBytes) counter.clear();
     return table;
   }
   const sum = yield* SumOfParts.of(parts);
-  // A table is allocated once, so with a loose bound much of its memory would stay empty.
+  // The table is allocated once, so with a loose bound much of its memory would stay empty.
   const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
   check(totals);
   const table = yield* sum.read((words) => wordTableOfSum(words, totals));
@@ -130,8 +130,9 @@ export function* addUp(
 export type SavedSum = { readonly totals: CountsTotals; readonly leftOut: LeftOut };
 
 /**
- * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words that
- * occur fewer than `minCount` times are left out. A stream needs the totals first, so the sum may be read twice.
+ * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words
+ * that occur fewer than `minCount` times are left out. If the output is a stream, the totals must be known first, so
+ * the sum may be read twice.
  */
 export function* writeSum(
   parts: Parts,
@@ -159,19 +160,22 @@ export function* writeSum(
 const worthClearingBytes = scaled(16e6, 100);
 const worthCountingBytes = scaled(32e6, 200);
 
-/** The directory for sums of some of the sources, and the options of their words. */
+/** Where sums of some of the sources are written, and the options of their words. */
 type RunsOfSums = {
   readonly scratch: { open(): RunDirectory };
   readonly countsOptions: CountsOptions;
 };
 
-/** Numbers the sums of this process: it may count several times in one directory, by language or stage of superwords. */
+/**
+ * Numbers the sums of this process, which may count several times in one directory: once per language, or per stage of
+ * superwords.
+ */
 let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 
 /**
- * Reduces the sources to a number that can be open at once, with a frame of each in memory, by adding some of them up to a
- * sorted run. Runs that were added up are removed.
+ * Reduces the number of sources until all can be open at once, each with one frame in memory: adds some of them up into
+ * a sorted run, and removes runs that were added up.
  */
 export function* reduceSources(
   sources: readonly CountsSource[],
@@ -180,7 +184,7 @@ export function* reduceSources(
 ): Generator<undefined, CountsSource[]> {
   const left = [...sources];
   while (left.length > sourceCountMax) {
-    // Adds up as few sources as possible, the smallest ones.
+    // Adds up as few sources as possible, starting with the smallest ones.
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };
@@ -195,7 +199,7 @@ export function* reduceSources(
 /** The maximum number of sources that are open at once. */
 const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
 
-/** Their frames take 40 MB. */
+/** The number of sources that are open if the system allows it. Their frames take 40 MB. */
 const wantedSourceCount = scaled(512, 3);
-/** Files that the rest of the program has open, or may open. */
+/** The number of other files that the program has open, or may open. */
 const otherFiles = 64;

@@ -14,7 +14,7 @@ import type { SpillingCounter } from "./spilling-counter.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "./tsv.ts";
 import type { CountsTotals, GivenWords, WordTable } from "./word-table.ts";
 
-/** Whether word counts are written as text: if the name ends in `.tsv`, or to stdout (`-`). */
+/** Whether word counts are written as text: to names that end in `.tsv`, and to stdout (`-`). */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 
 /** A counts file that can be read several times. */
@@ -58,7 +58,7 @@ export class CountsFileReader extends CountsReader {
 /** A text file whose header was read. `fd` is -1 if it will be opened again for its words. */
 type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
 
-/** Word counts that are added to those of a corpus. */
+/** Word counts to add to those of a corpus. */
 export type AddedCounts = Pick<CountsFiles, "paths" | "sources" | "hasUnsorted" | "addUnsortedTo" | "subset">;
 
 /** The counts files that the user named. They exist, and their headers are consistent. */
@@ -71,12 +71,12 @@ export class CountsFiles {
   readonly reordered: string | undefined;
   /** Files in the compact form, which are sorted and so are added up in one pass. */
   readonly sources: readonly CountsSource[];
-  /** Text files, and files that can be read only once, such as pipes. */
+  /** Text files, and compact files that can be read only once, such as pipes. */
   private readonly others: readonly (TextFile | CountsFileReader)[];
   private readonly made: readonly CountsOrigin[];
 
   /**
-   * Throws a UserError for a file that is missing, no counts file, made with other options, or has a damaged header.
+   * Throws a UserError for a file that is missing, not a counts file, made with other options, or has a damaged header.
    *
    * @param opened descriptors, by path, of files that are already open and can be read only once
    */
@@ -92,7 +92,7 @@ export class CountsFiles {
       const canReopen = !opened.has(path);
       if (isText(path)) {
         const head = readTsvHead(path, readerOf(path, fd));
-        // Not kept open, because there may be hundreds.
+        // The file is closed until its words are read, because there may be hundreds of files.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
         if (head.options === null) this.withoutHeader ??= path;
@@ -115,7 +115,7 @@ export class CountsFiles {
     this.made = made;
   }
 
-  /** Throws a UserError if a file was made with other options than those of this run. */
+  /** Throws a UserError if a file was made with options other than those of this run. */
   check(options: CountsOptions): void {
     for (const made of this.made) checkOptions(made, { name: "this run", options });
   }
@@ -129,7 +129,7 @@ export class CountsFiles {
     return this.others.length > 0;
   }
 
-  /** Adds the words of the files that are not sorted to the counter. */
+  /** Adds the words of the unsorted files to the counter. */
   addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
     return addEach(this.others, counter);
   }
@@ -190,7 +190,10 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
   return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
 }
 
-/** The files that `--counts` names: a path, or a glob if there is no such path. */
+/**
+ * The files that one value of `--counts` names: a path, or, if there is no such path, the paths that match it as a
+ * glob.
+ */
 export function countsPathsOf(name: string): string[] {
   if (!/[*?[]/.test(name) || statOf(name) !== undefined) return [name];
   const { paths } = filesMatching(name);
@@ -211,10 +214,10 @@ function openFile(path: string): number {
   return openRegularFile(path);
 }
 
-/** When to yield to the event loop: a caller's iterator may take long for each word. */
+/** Decides when to yield to the event loop: a caller's iterator may take long for each word. */
 type Pace = { readonly isDue: boolean; readonly restart: () => void };
 
-/** @internal Counts files, and additional words that a caller of the library passes. */
+/** @internal Counts files, together with words that a caller of the library passes. */
 export class CountsFilesAndWords extends CountsFiles {
   constructor(
     paths: readonly string[],
@@ -250,7 +253,7 @@ export class CountsFilesAndWords extends CountsFiles {
   }
 }
 
-/** Few enough to have no more text than is counted between two checks of the memory. */
+/** So few that their text is at most what is counted between two checks of the memory. */
 const wordsPerSlice = scaled(1 << 15, 2);
 
 function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {

@@ -36,9 +36,9 @@ import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";
  *   checksum  8        xxHash64 of the payload; its seed is the previous frame's checksum, 0 for the first with words
  *   payload   size
  *
- * The checksums form a chain, so a frame that is changed, missing or out of order is detected before it is used. The header is
- * outside of the chain, and padded with spaces to the same size for all totals: if the totals are unknown at first, it is
- * overwritten at the end. Its totals are checked when all words are read.
+ * The checksums form a chain, so a frame that is changed, missing or out of order is detected before it is used. The
+ * header is outside the chain. It is padded with spaces to the same size whatever the totals, so that it can be
+ * overwritten at the end if the totals are unknown at first. Its totals are checked when all words have been read.
  *
  *   WORD      SIZE     MEANING
  *   shared    varint   bytes that the word shares with the previous one in the frame
@@ -46,19 +46,19 @@ import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";
  *   bytes     rest
  *   count     varint   at least 1
  *
- * Words are in ascending order of their bytes through all frames. " the" counted 12 times after " that" is 3, 1, "e", 12. A
- * varint is LEB128: seven bits per byte, the lowest first, with the top bit set if another byte follows.
+ * Words are in ascending order of their bytes across all frames. " the" counted 12 times, after " that", is 3, 1, "e",
+ * 12. A varint is LEB128: seven bits per byte, the lowest first, with the top bit set if another byte follows.
  */
 export const magic = new TextEncoder().encode("bpecount");
 export const formatVersion = 3;
 export const frameHeadBytes = 12;
 
-/** The options that words were made with. Counts made with different options must not be added up. */
+/** The options that words were counted with. Counts made with different options must not be added up. */
 export type CountsOptions = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
-  /** The normalization of the text; left out: none. */
+  /** The normalization of the text; undefined or null if there was none. */
   readonly normalization?: Normalization | null | undefined;
   /** Whether documents were cut at the ends of lines. */
   readonly isLinewise: boolean;
@@ -67,7 +67,7 @@ export type CountsOptions = {
 /** The header: the options and the totals. */
 type CountsHeader = CountsOptions & CountsTotals;
 
-/** The name of a counts file, or of this run, and the options of its words. */
+/** The options of a counts file's words, or of this run's, with its name for messages. */
 export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
 
 /**
@@ -99,7 +99,7 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   (has.normalization ?? null) === (options.normalization ?? null) &&
   has.isLinewise === options.isLinewise;
 
-/** The common options of all files; null without files. Throws a UserError if two differ. */
+/** The options that all files have in common; null if there are no files. Throws a UserError if two files differ. */
 export function commonOptions(files: readonly CountsOrigin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
@@ -116,7 +116,7 @@ const otherOptionsHint =
   "word counts add up only if they were made with the same options: count again, or change the options";
 
 /**
- * The header of a counts file in either form: one JSON object.
+ * The options in the header of a counts file, compact or text, as one JSON object.
  *
  *   KEY             VALUE              MEANING
  *   patterns        list of strings    regular expressions of the pattern's splits, in order
@@ -125,8 +125,8 @@ const otherOptionsHint =
  *   isLinewise      boolean            whether documents also ended at the ends of lines
  *   unicode         string             version of the Unicode tables
  *
- * The compact form also has `wordCount`, `byteCount` and `pretokenCount`. An unknown key is an error, because it may change
- * the meaning of the others.
+ * The compact form also has `wordCount`, `byteCount` and `pretokenCount`. An unknown key is an error, because it may
+ * change the meaning of the others.
  */
 export function optionsToState({ patterns, specialTokens, normalization, isLinewise }: CountsOptions) {
   const normalized = normalization ? { normalization } : {};
@@ -160,12 +160,15 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
   throw headerError(path, "is not a JSON object");
 }
 
-/** The options of a header. Throws a UserError for a missing or unknown key, or another Unicode version. */
+/** Reads the options of a header. Throws a UserError for a missing or unknown key, or another Unicode version. */
 export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
   return checkFields(path, header, headerFields);
 }
 
-/** The options and totals of a header. Throws a UserError as above, or if the totals are inconsistent. */
+/**
+ * Reads the options and totals of a header. Throws a UserError as `checkHeader` does, or if the totals are
+ * inconsistent.
+ */
 function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
   const checked = checkFields(path, header, { ...headerFields, ...totalFields });
   const { wordCount, byteCount, pretokenCount } = checked;
@@ -224,14 +227,14 @@ export function otherVersion(path: string, version: unknown, known: number): Cou
   return new CountsFileError(path, what, againHint);
 }
 
-/** The maximum size of a header: room for some hundred thousand special tokens. */
+/** The maximum size of a header: enough for some hundred thousand special tokens. */
 export const headerBytesMax = 1 << 24;
 
 const againHint = "count the corpus again with this version of bpe";
 
-/** A frame is closed at this size: large enough to hash fast, small enough to read many files at once. */
+/** A frame is closed once it has this size: large enough to hash fast, small enough to read many files at once. */
 const frameSizeBytes = scaled(1 << 16, 64);
-/** Room for the three varints of a word. */
+/** An upper bound of the size of a word's three varints. */
 const wordNumbersBytes = 24;
 
 /** Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during its `write`. */
@@ -285,7 +288,7 @@ export class CountsWriter {
     this.lastLength = 0;
   }
 
-  /** Makes room in the frame and in `last` for a word. */
+  /** Makes room for a word in the frame and in `last`. */
   private reserve(length: number): void {
     if (length > this.last.length) this.last = grow(this.last, length);
     const needed = this.end + length + wordNumbersBytes;
@@ -293,7 +296,10 @@ export class CountsWriter {
   }
 }
 
-/** The bytes before the words. Their number depends only on the options, so they can be overwritten with the final totals. */
+/**
+ * The bytes before the words. Their length depends only on the options, so they can be overwritten with the final
+ * totals.
+ */
 export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
   const payload = headerPayload(options, totals);
   const most = Number.MAX_SAFE_INTEGER;
@@ -333,10 +339,10 @@ export function* countsFileChunks(table: WordTable, options: CountsOptions): Gen
   yield* chunks;
 }
 
-/** Yielded while words are sorted: nothing to write yet. */
+/** Yielded while words are being sorted and there is nothing to write. */
 const noBytes = new Uint8Array(0);
 
-/** Writes the head of a frame, which is bytes [0, end) including its head. Returns the checksum. */
+/** Fills in the head of a frame, which is bytes [0, end) of `frame`, head included. Returns the checksum. */
 function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   const payload = frame.subarray(frameHeadBytes, end);
   const checksum = xxHash64(payload, seed);
@@ -370,10 +376,13 @@ function writeVarint(frame: Uint8Array, end: number, number: number): number {
   return end;
 }
 
-/** Reads bytes to the front of `into`. Returns their number: 0 only at the end of the file. */
+/** Reads bytes to the front of `into`. Returns the number of bytes read: 0 only at the end of the file. */
 export type ReadBytes = (into: Uint8Array) => number;
 
-/** The size of the first read of a frame, so that a wrong size hits the end of the file before it fills the memory. */
+/**
+ * The size of the first read of a frame. If the frame claims a wrong size, the end of the file is hit before much
+ * memory is allocated.
+ */
 const firstReadBytes = scaled(1 << 20, 16);
 
 /** The minimum size of a word in a file: three numbers and one byte. */
@@ -389,7 +398,7 @@ export class CountsReader implements SortedWords {
   count = 0;
 
   private checksum = 0n;
-  /** The payload of the frame is bytes [0, frameEnd); the buffer serves all frames. */
+  /** The payload of the frame is bytes [0, frameEnd). The buffer is reused for all frames. */
   private frame = new Uint8Array(scaled(1 << 12, 16));
   private frameEnd = 0;
   private pos = 0;
@@ -447,12 +456,12 @@ export class CountsReader implements SortedWords {
     let shared = this.varint();
     let rest = this.varint();
     let restStart = this.pos;
-    // The checksum shows that the file is unchanged. These checks show that it was written correctly.
+    // The checksum proves that the file is unchanged. These checks prove that it was written correctly.
     const fits = shared <= (startsFrame ? 0 : wordLength) && restStart + rest <= this.frameEnd;
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
-      // The first word of a frame is written in full, whatever the previous word is.
+      // The first word of a frame is complete, so it does not depend on the previous word.
       const { bytes } = this.word;
       const sharedMax = Math.min(rest, wordLength);
       while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;
@@ -507,14 +516,17 @@ export class CountsReader implements SortedWords {
     return filled;
   }
 
-  /** Makes the buffer longer: at most doubles the bytes that were read, whatever size the frame claims. */
+  /** Makes the buffer longer, but at most twice as long as the bytes that were read, whatever size the frame claims. */
   private lengthen(sizeBytes: number): void {
     const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
     longer.set(this.frame);
     this.frame = longer;
   }
 
-  /** Subtle: returns NaN for a forged number of hundreds of bytes, so callers' comparisons must fail for NaN. */
+  /**
+   * Reads a varint. Subtle: the result is NaN for a forged number of hundreds of bytes, so callers must compare such
+   * that NaN fails.
+   */
   private varint(): number {
     const { frame, frameEnd } = this;
     let number = 0;

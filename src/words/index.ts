@@ -1,5 +1,5 @@
-// Distinct words with exact counts: tables, sums, sorted runs on disk, counts files.
-// It is one module because tables, sums, sorted runs and files hold the same records, in one layout and one order.
+// Distinct words with exact counts: tables, sums, sorted runs on disk, counts files. They are one module because all
+// hold the same records, in one layout and one order.
 
 export { addUp, type Parts, reduceSources, type SavedSum, sourcesOfSortedRuns, writeSum } from "./add-up.ts";
 export {

@@ -11,18 +11,18 @@ import {
 } from "./word-table.ts";
 
 /**
- * A cursor over distinct words in ascending order of their bytes. `next` moves to the first word, then to the next one, and
- * is false at the end. The fields describe the current word.
+ * A cursor over distinct words in ascending order of their bytes. The first call of `next` moves to the first word;
+ * `next` is false at the end. The fields describe the current word.
  */
 export type SortedWords = {
   next(): boolean;
   /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
   readonly word: Text;
   readonly wordLength: number;
-  /** The length in bytes of the longest prefix that it shares with the previous word. */
+  /** The number of bytes that the word shares with the previous one, from the start. */
   readonly sharedLength: number;
   readonly count: number;
-  /** The totals of all words, or upper bounds if they are not known. */
+  /** The totals of all words, or upper bounds if the totals are not known. */
   readonly totals: CountsTotals;
 };
 
@@ -45,12 +45,12 @@ export class TableWords implements SortedWords {
     this.word = allocateText(256);
   }
 
-  /** Sorts the table in slices of some 50 ms. */
+  /** Sorts the table in slices of about 50 ms. */
   static *sort(table: WordTable): Generator<undefined, TableWords> {
     return new TableWords(table, yield* sortByBytesInSteps(table));
   }
 
-  /** Moves to the position before the first word. */
+  /** Moves to before the first word. */
   restart(): void {
     this.place = 0;
     this.wordLength = 0;
@@ -66,7 +66,7 @@ export class TableWords implements SortedWords {
     }
     this.table = emptyTable;
     this.order = new Uint32Array(0);
-    // The allocator keeps freed memory for some time, unless garbage is collected, which takes milliseconds.
+    // The allocator keeps freed memory for some time unless garbage is collected, which takes milliseconds.
     if (releasedBytes >= worthTellingBytes) collectGarbage();
   }
 
@@ -112,9 +112,12 @@ export class SumOfWords implements SortedWords {
   wordLength = 0;
   sharedLength = 0;
   count = 0;
-  /** An upper bound, because a word of several summands is one word of the sum. */
+  /** An upper bound, because a word that occurs in several summands is one word of the sum. */
   readonly totals: CountsTotals;
-  /** losers[0] is the winner. Summand i is the leaf summands.length + i. -1 if no match was played there yet. */
+  /**
+   * losers[0] is the winner, losers[i] the loser of the match at node i; -1 if no match was played there yet. Summand i
+   * is leaf summands.length + i.
+   */
   private readonly losers: Int32Array;
   private readonly offsets: Int32Array;
   private readonly bytes: Int32Array;
@@ -187,7 +190,10 @@ export class SumOfWords implements SortedWords {
     this.wordLength = wordLength;
   }
 
-  /** Moves a summand to its next word and plays from its leaf up. In the first round it stops at the first empty node. */
+  /**
+   * Moves a summand to its next word and replays the matches from its leaf up. In the first round it stops at the first
+   * node without an opponent.
+   */
   private advance(summand: number): void {
     const { summands, losers, offsets, bytes } = this;
     const { words } = summands[summand]!;
@@ -214,7 +220,10 @@ export class SumOfWords implements SortedWords {
     losers[0] = winner;
   }
 
-  /** Whether a's word is at most b's, for equal offsets and bytes. Sets the loser's offset and byte relative to the winner. */
+  /**
+   * Whether a's word is at most b's, where their offsets and bytes are equal. Sets the loser's offset and byte relative
+   * to the winner.
+   */
   private isAtMost(a: number, b: number): boolean {
     const { summands, offsets, bytes } = this;
     const offset = offsets[a]!;
@@ -249,9 +258,9 @@ function quotient(numerator: number, denominator: number): number {
 const tooOften = (what: string, hint: string) =>
   new UserError(`${what} more than 2^53, more than can be added up exactly`, { hint });
 
-/** In `losers`: no summand. */
+/** In `losers`: no summand was here yet. */
 const nobody = -1;
-/** In `offsets`: the summand has ended, and loses to all others. */
+/** In `offsets`: the summand has no more words, and loses to all others. */
 const ended = -1;
 /** In `bytes`: the word equals the last winner's. */
 const equal = -1;
@@ -270,13 +279,13 @@ export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTot
   return { wordCount, byteCount, pretokenCount };
 }
 
-/** Whether the words do not fit into one table. */
+/** Whether the words are too many, or too long, for one table. */
 export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
   byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
 
 /**
- * Reads a sum into a table, with words in the order of their bytes; yields between slices of some milliseconds.
- * @param totals upper bounds of the sum's totals
+ * Reads a sum into a table, whose words are then in the order of their bytes; yields between slices of some
+ * milliseconds. @param totals upper bounds of the sum's totals
  */
 export function* wordTableOfSum(
   words: SortedWords,
@@ -306,7 +315,10 @@ export const emptyTable: WordTable = newTable({ wordCount: 0, byteCount: 0 });
 
 const wordsPerSlice = scaled(1 << 16, 2);
 
-/** Whether a table from outside is valid: contiguous words in ascending order, and integer counts with an exact sum. */
+/**
+ * Whether a table from outside is valid: its words are contiguous and in ascending order, and its counts are integers
+ * with an exact sum.
+ */
 export function isValidTable(table: WordTable): boolean {
   const { wordCount, bytes, starts, counts } = table;
   if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
@@ -337,12 +349,12 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
   return sorted;
 }
 
-/** Thrown when a count falls below 0, because the subtracted table is not part of the other. */
+/** Thrown when a count would fall below 0, because the subtracted table is not part of the other one. */
 export class NegativeSumError extends Error {}
 
 /**
- * Adds `other` to a table, or subtracts it (`times` is -1); both are in ascending order. Words whose count becomes 0 are left
- * out. Throws NegativeSumError if a count would become negative.
+ * Adds `other` to a table, or subtracts it if `times` is -1. Both are in ascending order. Words whose count becomes 0
+ * are left out. Throws NegativeSumError if a count would become negative.
  */
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;
@@ -364,7 +376,10 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
   return filledTable(sum, wordCount);
 }
 
-/** Compares words: below 0 if the table's comes first, above 0 if the other's does. The end comes after all words. */
+/**
+ * Compares word a of a table with word b of another: below 0 if a comes first, above 0 if b does. The end of a table
+ * comes after all words.
+ */
 function compareWords(table: WordTable, a: number, other: WordTable, b: number): number {
   if (a === table.wordCount) return 1;
   if (b === other.wordCount) return -1;
@@ -379,12 +394,12 @@ function compareWords(table: WordTable, a: number, other: WordTable, b: number):
   return length - otherLength;
 }
 
-/** The number of distinct words that were left out, and of their occurrences. */
+/** How many distinct words were left out, and how often they occur in total. */
 export type LeftOut = { wordCount: number; pretokenCount: number };
 
 export const noWordsLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
 
-/** The sorted words that occur at least `minCount` times. The others are added to `leftOut`. */
+/** The sorted words that occur at least `minCount` times. The others are counted in `leftOut`. */
 export class CommonWords implements SortedWords {
   sharedLength = 0;
 
@@ -413,7 +428,7 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // All words between two sorted words share the common prefix of these.
+    // The prefix shared with the previous word that was kept is the shortest one shared on the way.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);
@@ -426,7 +441,10 @@ export class CommonWords implements SortedWords {
   }
 }
 
-/** Does the same for a table, in place: moves its common words to the front of its arrays. */
+/**
+ * Like `CommonWords`, for a table, in place: moves the words that occur at least `minCount` times to the front of its
+ * arrays.
+ */
 export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
   const { bytes, starts, counts } = table;
   let wordCount = 0;
@@ -441,13 +459,13 @@ export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftO
     const start = starts[index]!;
     const stop = starts[index + 1]!;
     bytes.copyWithin(end, start, stop);
-    // Writing never overtakes reading.
+    // Word `wordCount` is at or before the one that was just read, so nothing unread is overwritten.
     starts[wordCount] = end;
     counts[wordCount] = count;
     end += stop - start;
     wordCount++;
   }
-  // All starts were read, so none is overwritten too early.
+  // All starts have been read, so the end can be stored after the last word.
   starts[wordCount] = end;
   return filledTable(table, wordCount);
 }

@@ -8,43 +8,47 @@ import { type SortedWords, TableWords } from "./sorted-words.ts";
 import { type PackedCounts, WordCounter } from "./word-counter.ts";
 import { type CountsTotals, tableBytes, totalsOf, type WordTable } from "./word-table.ts";
 
-/** The text that is counted between two checks of the memory: a window of the reader. */
+/** How much text is counted between two checks of the memory: a window of the reader. */
 const textBytesBetween = scaled(1 << 20, 64);
-/** Sorted runs whose words are also in memory stay unwritten up to this size, so that the result need not wait for them. */
+/**
+ * Sorted runs whose words are also in memory are not written while they have at most this size, so that the result need
+ * not wait for them.
+ */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
-/** An additional limit of the memory for words, at small scale only. */
+/** An additional limit of the memory for words; infinite except at small scale. */
 const wordBytesMax = scaled(Number.POSITIVE_INFINITY, 6000);
 
 export type SpillingOptions = {
-  /** The directory for sorted runs, and the memory limit. Left out: all words stay in memory. */
+  /** Where sorted runs are written, and the memory limit. If left out, all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
   /** Upper bound of the text that all threads together count, if known. */
   readonly textBytesMax?: number | undefined;
-  /** The number of memories for words that all threads have at a time. */
+  /** How many memories for words all threads together have at a time. */
   readonly memoryCount?: number;
 };
 
 /**
- * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input, those of
- * an input go to a sorted run of their own, and also into memory if there is room. Generators yield between slices of work.
+ * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input,
+ * the words of each input go to a sorted run of their own, and also into memory if there is room. Generators yield
+ * between slices of work.
  */
 export class SpillingCounter {
   /** The counter for new words. */
   readonly words: WordCounter;
   readonly runs: SortedRun[] = [];
   private readonly options: SortedRunOptions | undefined;
-  /** The input of `words`, if it is counted per input. */
+  /** The input whose words are in `words`, if words are counted per input. */
   private inputIndex: number | null = null;
-  /** Words of earlier inputs, as far as memory has room for them. */
+  /** Words of earlier inputs, if memory has room for them. */
   private readonly inMemory: WordCounter;
   private nameCount = 0;
-  /** The size of the tables in `runs` that are not written yet. */
+  /** The size of those tables in `runs` that are not written yet. */
   private unwrittenBytes = 0;
 
   /**
-   * @param name unique among those that write sorted runs to one directory
-   * @param room memory for words that texts have claimed instead
+   * @param name a name that no other counter has that writes sorted runs to the same directory @param room the memory
+   * for words that texts have claimed instead
    */
   constructor(
     { runOptions, textBytesMax, memoryCount }: SpillingOptions,
@@ -63,14 +67,17 @@ export class SpillingCounter {
     return Math.max(this.words.distinctWordCount, this.inMemory.distinctWordCount);
   }
 
-  /** Call it before counting the words of a task. `inputIndex` is its input, if that is counted per input. */
+  /**
+   * Must be called before the words of a task are counted. `inputIndex` is the task's input, if words are counted per
+   * input.
+   */
   *startTask(inputIndex: number | null): Generator<undefined, void> {
     if (inputIndex !== this.inputIndex) yield* this.emptyWords();
     this.inputIndex = inputIndex;
     yield* this.makeRoom();
   }
 
-  /** Call it before counting a window of text. */
+  /** Must be called before a window of text is counted. */
   *makeRoom(): Generator<undefined, void> {
     const { options, words, inMemory, runs } = this;
     if (options === undefined || this.hasRoom()) return;
@@ -88,8 +95,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Call it after the last word. All words end up in `words` if memory had room for them, else in sorted runs. They also go to
-   * sorted runs if another thread needs this memory (`leavesMemory`).
+   * Must be called after the last word. All words end up in `words` if memory had room for them, and otherwise, or if
+   * another thread needs this memory (`leavesMemory`), in sorted runs.
    *
    * @param otherRuns the sorted runs of other threads
    */
@@ -112,11 +119,11 @@ export class SpillingCounter {
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
-  /** Empties `words`: those of an input that is counted per input become a sorted run, and also stay in memory if they fit. */
+  /** Empties `words`. If words are counted per input, they become a sorted run, and also stay in memory if they fit. */
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;
     if (options === undefined || words.distinctWordCount === 0) return;
-    // Adding a table at most doubles another one.
+    // Adding a table to another at most doubles its size.
     const staysInMemory =
       2 * (words.memoryBytes + inMemory.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
     if (!staysInMemory) {
@@ -138,8 +145,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Copies all words of a counter into a sorted run. The first runs stay unwritten, and writing may fail, because the words are
-   * also in memory.
+   * Copies all words of a counter into a sorted run. The first runs are not written at once, and a failure to write is
+   * no error, because the words are also in memory.
    */
   private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
@@ -166,16 +173,22 @@ export class SpillingCounter {
 }
 
 /**
- * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. It has words for which memory
- * has no room (`inputIndex` is null), or the words of one input, if words are counted per input.
+ * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words for
+ * which memory had no room (`inputIndex` is null), or the words of one input, if words are counted per input.
  */
 export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
-  /** The words of an input may also be in the thread's memory, together with those of all other inputs. */
+  /**
+   * Whether the words, which are those of an input, are also in the thread's memory, together with those of other
+   * inputs.
+   */
   readonly isInMemoryToo: boolean;
-  /** The reason why the file was not written. That is no error, because the words are also in memory. */
+  /**
+   * Why the file was not written; null if it was, or need not be. This is no error, because the words are also in
+   * memory.
+   */
   readonly failure: string | null;
   /** The words of an input, unsorted, if they are so few that the file is not written yet. */
   readonly table: WordTable | null;
@@ -184,14 +197,14 @@ export type SortedRun = {
 /** The directory for sorted runs. */
 export type RunDirectory = {
   readonly directory: string;
-  /** The reason why the directory cannot be written; an error only when a run must be written. */
+  /** Why the directory cannot be written. This is an error only if a run must be written. */
   readonly problem?: { readonly message: string; readonly hint: string } | null;
 };
 
 export type SortedRunOptions = RunDirectory & {
-  /** The options that the words are made with. */
+  /** The options that the words are counted with. */
   readonly countsOptions: CountsOptions;
-  /** The memory of each thread for its words, and for sorting them. */
+  /** The memory that each thread may use for its words, and for sorting them. */
   readonly wordBytesMax: number;
 };
 
@@ -223,7 +236,9 @@ export function* writeSortedRun(
   }
 }
 
-/** Writes words after the head of a counts file. `write` gets chunks, each of which is valid only during the call. */
+/**
+ * Writes words after the head of a counts file. `write` receives chunks, each of which is valid only during the call.
+ */
 export function* writeWords(
   words: SortedWords,
   write: (chunk: Uint8Array) => void,
@@ -238,7 +253,9 @@ export function* writeWords(
 
 const wordsPerSlice = scaled(1 << 15, 2);
 
-/** Removes a run whose words are in another one. If that fails, its directory is removed later. */
+/**
+ * Removes a run whose words were added to another one. If that fails, the removal of the directory takes care of it.
+ */
 export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });
 }

@@ -23,8 +23,9 @@ import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. A word's line is
- * always different, because it has a digit after the tab. So the first word may be `#bpe-counts`.
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. A line
+ * of a word always differs from it, because it has a digit after the tab; so even the word `#bpe-counts` may come
+ * first.
  */
 const mark = "#bpe-counts";
 const version = 1;
@@ -38,7 +39,7 @@ export function tsvHead(options: CountsOptions): Uint8Array {
   return new TextEncoder().encode(`${mark}\t${JSON.stringify(header)}\n`);
 }
 
-/** Whether a line with this beginning is a header. */
+/** Whether a line that begins like this is a header. */
 export const isTsvHead = (lineStart: string) => lineStart.startsWith(start);
 
 export type TsvHead = {
@@ -48,7 +49,7 @@ export type TsvHead = {
   readonly rest: Uint8Array;
 };
 
-/** Reads the first line if it is a header, and the start of the words. Throws a UserError for an invalid header. */
+/** Reads the first line if it is a header, and what was read after it. Throws a UserError for an invalid header. */
 export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
   let bytes = new Uint8Array(firstReadBytes);
   let filled = 0;
@@ -80,18 +81,18 @@ function optionsOf(path: string, json: Uint8Array): CountsOptions {
 
 const digitZero = 48;
 
-/** The number of bytes of a wrong count that an error shows. */
+/** How many bytes of a wrong count an error shows. */
 const shownBytesMax = 40;
 
-/** The bytes of lines that are read at once: some milliseconds of work. */
+/** How many bytes of lines are read at once: some milliseconds of work. */
 const firstCapacityBytes = scaled(1 << 18, 16);
 
 /**
- * Reads lines of words (tsv.ts) into a counter. A word with several lines is added up. The last line may lack its
- * newline.
+ * Reads lines of words (see below) into a counter. The counts of a word with several lines are added up. The last line
+ * may lack its newline.
  */
 export class TsvReader {
-  /** The buffer for reading the file. Its first `filled` bytes are the start of a line that is not complete. */
+  /** The buffer for reading the file. Its first `filled` bytes are the start of an incomplete line. */
   private lines = new Uint8Array(firstCapacityBytes);
   private filled = 0;
   /** The word of the current line. */
@@ -109,7 +110,7 @@ export class TsvReader {
     private lineNumber = 1,
   ) {}
 
-  /** Reads the next bytes of the file. */
+  /** Adds the lines in the next bytes of the file. */
   read(chunk: Uint8Array): void {
     for (let pos = 0; pos < chunk.length; ) {
       pos += this.readNext((into) => {
@@ -120,7 +121,9 @@ export class TsvReader {
     }
   }
 
-  /** Reads the next bytes by `readBytes`. Returns their number, 0 at the end of the file. */
+  /**
+   * Reads the next bytes with `readBytes`, and adds their lines. Returns the number of bytes, 0 at the end of the file.
+   */
   readNext(readBytes: ReadBytes): number {
     if (this.filled === this.lines.length) this.lengthen();
     const { lines, filled } = this;
@@ -139,12 +142,12 @@ export class TsvReader {
     return size;
   }
 
-  /** Call it at the end of the file: adds a last line without a newline. */
+  /** Must be called at the end of the file: adds a last line without a newline. */
   finish(): void {
     if (this.filled > 0) this.read(Uint8Array.of(lineFeed));
   }
 
-  /** Adds the line at bytes [start, end), or throws a UserError that describes what is wrong with it. */
+  /** Adds the line at bytes [start, end). Throws a UserError that describes what is wrong with a bad line. */
   private addLine(lines: Uint8Array, start: number, end: number): void {
     const { word } = this;
     let length = 0;
@@ -177,7 +180,7 @@ export class TsvReader {
     return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
-  /** Makes room for a line that is longer than all before, and for its word. */
+  /** Makes room for a line longer than the buffer, and for its word. */
   private lengthen(): void {
     this.lines = grow(this.lines);
     this.word = allocateText(this.lines.length);
@@ -198,14 +201,14 @@ export class TsvReader {
   }
 }
 
-/** The byte that a two-byte character in UTF-8 represents; -1 if the bytes are no such character. */
+/** The byte that a two-byte character in UTF-8 represents; -1 if the two bytes are not such a character. */
 function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
   return codePoint < 0x80 ? -1 : byteOfCodePoint(codePoint);
 }
 
-/** Parses the digits at bytes [start, end); NaN if they are not a number, or it is not exact. */
+/** Parses the digits at bytes [start, end); NaN if they are not a number, or not an exact one. */
 function parseCount(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length === 0 || length >= shownBytesMax) return Number.NaN;
@@ -223,10 +226,13 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
 // is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
 
 const chunkSizeBytes = scaled(1 << 18, 64);
-/** A tab, the count, a line feed. */
+/** The size of a tab, a count and a line feed. */
 const countSizeBytesMax = decimalDigitsMax + 2;
 
-/** For each byte, the first byte of its character in UTF-8, and the second, or 0 if there is none. */
+/**
+ * utf8First and utf8Second: for each byte, the first byte of its character in UTF-8, and the second, or 0 if there is
+ * none.
+ */
 const utf8First = new Uint8Array(256);
 const utf8Second = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++) {
@@ -235,7 +241,7 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
 
-/** The file of a table, highest count first. While the words are sorted in slices, chunks are empty. */
+/** The text form of a table, in chunks, highest count first. Chunks are empty while the words are being sorted. */
 export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield tsvHead(options);
   const steps = sortByCountInSteps(table);
@@ -285,15 +291,15 @@ function writeCharacters(
     const second = utf8Second[byte]!;
     chunk[chunkEnd] = utf8First[byte]!;
     chunk[chunkEnd + 1] = second;
-    // If there is a second byte, its top bit is set, and it takes one more position.
+    // A second byte has its top bit set, and takes one more position.
     chunkEnd += 1 + (second >> 7);
   }
   return chunkEnd;
 }
 
 /**
- * Sorts words by descending count; words of equal count by ascending bytes. Yields between slices of some 50 ms, of which the
- * last may be longer.
+ * Sorts words by descending count, and words of equal count by ascending bytes. Yields between slices of about 50 ms;
+ * the last slice may take longer.
  */
 export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
   const order = yield* sortByBytesInSteps(table);
@@ -303,11 +309,13 @@ export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint
 
 const digitSize = 65536;
 
-/** Stable radix sort by descending counts, 16 bits at a time, the lowest first: most counts have no more. */
+/**
+ * Sorts by descending counts: a stable radix sort, 16 bits at a time, the lowest first. Most counts have no more bits.
+ */
 function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32Array {
   const wordCount = order.length;
   let words = order;
-  // Gathered once, because words in the order of their bytes are at random positions in `counts`.
+  // The counts are gathered once, because words in the order of their bytes have random positions in `counts`.
   let keys = new Float64Array(wordCount);
   let keyMax = 0;
   for (let i = 0; i < wordCount; i++) {
@@ -335,7 +343,10 @@ function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32A
   return words;
 }
 
-/** The 16 bits of `count` from `unit` on, which is a power of two: exact for whole numbers below 2^53. */
+/**
+ * The 16 bits of `count` from the bit whose value is `unit`. Exact for whole numbers below 2^53, since `unit` is a
+ * power of two.
+ */
 function digitOf(count: number, unit: number): number {
   return Math.floor(count / unit) % digitSize;
 }

@@ -14,15 +14,15 @@ import {
 import { newTable, tooManyWordsError, type WordTable } from "./word-table.ts";
 
 /**
- * RecordWords: `TokenWords` in the memory of the kernel that counted them, as contiguous records
- * (src/kernel/words/word-records.ts). The memory in [freeStart, freeEnd) is zero and unused.
+ * `TokenWords` in the memory of the kernel that counted them, as contiguous records (src/kernel/words/word-records.ts).
+ * The memory in [freeStart, freeEnd) is unused, and zero.
  */
 export type RecordWords = {
   readonly kernel: Kernel;
   readonly wordCount: number;
-  /** The size of a token in bytes. */
+  /** The size in bytes of a token in the records. */
   readonly positionBytes: 2 | 4;
-  /** The address of a byte for each token that occurs. */
+  /** The address of an array with a byte for each token that occurs. */
   readonly flagsStart: number;
   readonly freeStart: number;
   readonly freeEnd: number;
@@ -44,13 +44,13 @@ export type PackedTables = {
   /** The slots of short and of middle words. */
   readonly slots: readonly [short: Place, middle: Place];
   readonly records: Place;
-  /** Distinct words of each kind. */
+  /** The number of distinct words of each kind. */
   readonly keyCounts: readonly [short: number, middle: number, long: number];
-  /** The size of the slots of all kinds, and of the records. */
+  /** The size in bytes of the slots of all kinds and of the records. */
   readonly tableBytes: number;
-  /** Upper bound of the size of a word table of these words. */
+  /** An upper bound of the size of a `WordTable` with these words. */
   readonly wordTableBytes: number;
-  /** The written part of the text's region. */
+  /** The part of the text's region that was written. */
   readonly text: Place;
 };
 
@@ -60,20 +60,20 @@ type Place = { readonly address: number; readonly byteCount: number };
 export type Slice = { readonly index: number; readonly count: number };
 const wholeSlice: Slice = { index: 0, count: 1 };
 
-/** Initial sizes of the tables, as powers of two. Tests choose others. */
+/** Initial sizes of the tables, as powers of two. Tests pass others. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
-/** 64 + 12 + 2 KB. A corpus of 130 KB grows them a few times. */
+/** 64 + 12 + 2 KB. For a corpus of 130 KB the tables grow a few times. */
 const firstSlotBits: FirstSlotBits = { short: scaled(12, 1), middle: scaled(9, 1), long: scaled(8, 1) };
 
-/** The kernel's tables by number (src/kernel/words/word-tables.ts). */
+/** The numbers that the kernel gives its tables (src/kernel/words/word-tables.ts). */
 const kinds = { short: 0, middle: 1, long: 2 } as const;
 type Kind = (typeof kinds)[keyof typeof kinds];
 type SlotKind = Exclude<Kind, typeof kinds.long>;
 
 /**
- * Counts words exactly. It is the JavaScript side of a kernel's tables (src/kernel/words/), and of the text and the ends in
- * the kernel's memory. The memory is allocated on first use.
+ * Counts words exactly. This is the JavaScript side of the kernel's tables (src/kernel/words/), and of the text and its
+ * ends in the kernel's memory. The memory is allocated on first use.
  */
 export class WordCounter {
   private ownKernel: Kernel | undefined;
@@ -85,8 +85,8 @@ export class WordCounter {
   private slice = wholeSlice;
 
   /**
-   * @param textBytesMax upper bound of the text whose words will be counted here or absorbed
-   * @param memoryCount the number of counters of all threads that have a memory at a time
+   * @param textBytesMax an upper bound of the text whose words will be counted or absorbed by this counter @param
+   * memoryCount how many counters of all threads have a memory at a time
    */
   constructor(
     private readonly textBytesMax = Number.POSITIVE_INFINITY,
@@ -94,7 +94,7 @@ export class WordCounter {
     private readonly memoryCount?: number,
   ) {}
 
-  /** The kernel that counts. */
+  /** The kernel that counts, created on first use. */
   get kernel(): Kernel {
     if (this.ownKernel === undefined) {
       const wantedBytes = memoryBytesPerTextByte * this.textBytesMax;
@@ -112,7 +112,7 @@ export class WordCounter {
     this.textBytes = 0;
   }
 
-  /** Occurrences of all words. */
+  /** The number of occurrences of all words. */
   get pretokenCount(): number {
     return this.ownKernel?.exports.pretokenCount() ?? 0;
   }
@@ -121,14 +121,14 @@ export class WordCounter {
     return this.ownKernel?.exports.distinctWordCount() ?? 0;
   }
 
-  /** Bytes of the tables and their records. */
+  /** The size in bytes of the tables and their records. */
   get memoryBytes(): number {
     return this.ownKernel === undefined
       ? 0
       : tableBytesOf(this.ownKernel) + this.ownKernel.exports.recordsBytes();
   }
 
-  /** The region of the text, for mapping files to it. `text` makes it plain memory again. */
+  /** The region of the text, for mapping files into it. `text` turns it into plain memory again. */
   get window(): FileWindow {
     const { exports, memory } = this.kernel;
     this.ownWindow ??= new FileWindow(memory, exports.textAddress() >>> 0, exports.textCapacity());
@@ -172,7 +172,10 @@ export class WordCounter {
     }
   }
 
-  /** Call it after the kernel itself has counted pretokens. Throws a UserError if the total exceeds 2^53 - 1 or it had no room. */
+  /**
+   * Must be called after the kernel itself has counted pretokens, with its result. Throws a UserError if the kernel had
+   * no room, or the total exceeds 2^53 - 1.
+   */
   kernelTook(done: number): void {
     if (done < 0) throw noRoomForWordsError();
     sumOfCounts(this.pretokenCount, 0);
@@ -190,7 +193,7 @@ export class WordCounter {
     if (exports.addWord(length, count) === 0) throw noRoomForWordsError();
   }
 
-  /** Upper bound of the memory for counting a text of `textBytes`, and then sorting all words into a table. */
+  /** An upper bound of the memory for counting a text of `textBytes`, and then sorting all words into a table. */
   memoryBytesWith(textBytes: number): number {
     const { keyCounts, recordBytes } = mostWords(textBytes);
     const newBytes = this.slotsBytesWith(keyCounts) + recordBytes + tableWordBytes * keyCounts[kinds.short]!;
@@ -203,7 +206,7 @@ export class WordCounter {
     return this.hasRoom(keyCounts, recordBytes);
   }
 
-  /** Upper bound of the memory for absorbing the words of another counter. Infinite if they may not fit. */
+  /** An upper bound of the memory for absorbing the words of another counter; infinite if they may not fit. */
   memoryBytesWithPacked({ tables }: PackedCounts): number {
     const { keyCounts, records } = tables;
     const otherBytes = tables.tableBytes + tables.wordTableBytes;
@@ -213,7 +216,7 @@ export class WordCounter {
     return this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + newBytes;
   }
 
-  /** The size of the slots after adding `keyCounts` keys of each kind. */
+  /** The size of the slots once `keyCounts` keys of each kind have been added. */
   private slotsBytesWith(keyCounts: readonly number[]): number {
     const { exports } = this.kernel;
     return keyCounts.reduce((sum, count, kind) => sum + exports.slotsBytesWith(kind, count), 0);
@@ -233,7 +236,7 @@ export class WordCounter {
     this.begin();
   }
 
-  /** Moves all words to another counter. Yields like `absorb`. */
+  /** Moves all words to another counter. Yields between slices, as `absorb` does. */
   *moveInto(other: WordCounter): Generator<undefined, void> {
     if (this.ownKernel === undefined) return;
     yield* other.addWordsOf(tablesOf(this.ownKernel));
@@ -241,10 +244,10 @@ export class WordCounter {
     this.begin();
   }
 
-  /** Releases the words, with their memory, to be absorbed by another counter. This one is empty afterwards. */
+  /** Hands over the words, with their memory, for another counter to absorb. This counter is empty afterwards. */
   pack(): PackedCounts {
     const { memory } = this.kernel;
-    // Mapped pages must not be written.
+    // The memory may be written from now on, and mapped pages must not be.
     this.ownWindow?.clear();
     if (this.textBytes > worthGivingBackBytes) {
       releasePages(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
@@ -271,7 +274,7 @@ export class WordCounter {
     for (const written of writtenParts(other)) releasePages(written);
   }
 
-  /** `listWords` without slices. */
+  /** Like `listWords`, but without yielding. */
   toWordTable(): WordTable {
     return runToEnd(this.listWords());
   }
@@ -306,8 +309,8 @@ export class WordCounter {
   }
 
   /**
-   * Converts all words to contiguous records. Afterwards no word may be added, but words can still be listed. Returns undefined
-   * if there is no room for that. Yields like `listWords`.
+   * Converts all words to contiguous records. Afterwards no word can be added, but words can still be listed. Returns
+   * undefined if there is no room for the conversion. Yields as `listWords` does.
    */
   *convertToRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
     const { kernel } = this;
@@ -350,13 +353,13 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of another table in this counter's slice: a run of its slots, in at most 2^6 portions. Each is copied to the
-   * text's region.
+   * Adds the words of another table that are in this counter's slice: a run of the table's slots, in at most 2^6
+   * portions. Each portion is copied to the text's region.
    *
-   * Tables of one corpus share most keys, so room for all keys of both is rarely needed, and growing costs more than adding.
-   * Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same everywhere:
-   * looking up the first portion estimates it. Subtle: this must happen before anything is added. Keys arrive in the order of
-   * their hashes, and would cluster at the front of a table that is too small.
+   * Tables of one corpus share most keys, so room for all keys of both is rarely needed, and growing costs more than
+   * adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same
+   * everywhere: looking up the first portion estimates it. Subtle: this must happen before anything is added. Keys
+   * arrive in the order of their hashes, and would cluster at the front of a table that is too small.
    */
   private *addSlotsOf(from: PackedTables, kind: SlotKind): Generator<undefined, void> {
     const { exports } = this.kernel;
@@ -384,8 +387,8 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // Keys without room in the run are after it, up to the next free slot, or up to the run itself if all free slots are in it.
-    // The slots are circular.
+    // Keys that found no room in the run are stored after it, up to the next free slot; if all free slots are in the
+    // run, up to the run itself. The slots are circular.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);
@@ -404,14 +407,17 @@ export class WordCounter {
       this.text(someBytes).bytes.set(new Uint8Array(buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
       if (addedBytes < 0) throw noRoomForWordsError();
-      // A record is longer than the portion.
+      // A single record is longer than the portion.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
       yield;
     }
   }
 
-  /** Creates a counter for the words of a slice in the text's region of a packed counter, whose words are not moved. */
+  /**
+   * Creates a counter for the words of one slice, in the text's region of a packed counter. The packed words stay where
+   * they are.
+   */
   static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
     releasePages(partOf({ memory }, tables.text));
     const kernel = createRegionKernel(memory);
@@ -425,7 +431,10 @@ export class WordCounter {
     return counter;
   }
 
-  /** Whether the slice's words of all tables fit here. The slice may have twice the mean share of short and middle words. */
+  /**
+   * Whether the words of all tables that are in the slice fit into this counter. A slice may have twice the mean share
+   * of short and middle words.
+   */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
     const keyCounts = Object.values(kinds).map(
       (kind) =>
@@ -437,7 +446,7 @@ export class WordCounter {
     );
   }
 
-  /** Adds the words of one kind (see `sliceRounds`) in the slice. Yields like `absorb`. */
+  /** Adds the words of the slice that are of one kind, the kind of the round. Yields as `absorb` does. */
   *addSliceOf(all: readonly PackedTables[], round: number): Generator<undefined, void> {
     for (const tables of all) {
       if (round === 0) {
@@ -451,8 +460,8 @@ export class WordCounter {
 }
 
 /**
- * Slices are added up kind by kind. A kind takes less memory in the slices than its tables release after all threads have added
- * it, so memory hardly grows. The kind with the fewest words comes first.
+ * Slices are added up kind by kind. The words of a kind take less memory in the slices than its tables release once all
+ * threads have added it, so memory hardly grows. The kind with the fewest words comes first.
  */
 const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
 export const sliceRounds = kindsInRounds.length;
@@ -467,46 +476,56 @@ const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => numbe
   all.reduce((sum, tables) => sum + of(tables), 0);
 
 const portionCount = scaled(64, 3);
-/** The minimum size of a portion: each leaves some objects to the garbage collector. */
+/** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
-/** Slots that are read at once after a run, where the next free one is near. */
+/** How many slots are read at once after a run: the next free slot is near. */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
-/** Slots added, and calls of `listWords`, between two yields. */
+/** How many slots are added, and how often `listWords` is called, between two yields. */
 const slotsAtOnce = scaled(1 << 16, 8);
 const listCallsAtOnce = scaled(16, 1);
 const slotBytes = [16, 24] as const;
 const recordHeadBytes = 16;
-/** The maximum size of the record of a short or middle word, including bytes that are written past its end. */
+/** The maximum size of the record of a short or middle word, including the bytes that are written past its end. */
 const recordBytesOfSlot = 40;
-/** The first unit of the records is not used. */
+/** The first eight bytes of the records are unused. */
 const firstRecordByte = 8;
 
-/** Smaller tables are left to the garbage collector, because the first system call takes 2 ms. */
+/** Smaller tables are left to the garbage collector, because the first system call that releases memory takes 2 ms. */
 const worthGivingBackBytes = scaled(16e6, 1);
 
-/** The minimum mean length of many distinct words: 256 have one byte, 65,536 two, the others three or more. */
+/**
+ * The minimum mean length of many distinct words: 256 words have one byte, 65,536 have two, all others three or more.
+ */
 const leastShortBytes = 2.8;
-/** The memory of a word in addition to its bytes: a start and a count, and an index and a key while it is sorted. */
+/**
+ * The memory of a word in addition to its bytes: a start and a count, plus an index and a key while words are sorted.
+ */
 const tableWordBytes = 24;
 
-/** Upper bounds of a text's distinct words of each kind, and of the bytes of their records: 40 for 17 bytes of text. */
+/**
+ * Upper bounds of the distinct words of each kind in a text, and of the bytes of their records: 40 bytes for each 17
+ * bytes of text.
+ */
 const mostWords = (textBytes: number) => ({
   keyCounts: [textBytes / leastShortBytes, textBytes / 8, textBytes / 16],
   recordBytes: 2.4 * textBytes,
 });
 
 /**
- * The words of any text fit into a memory of this many times its size. Short words need most: one of 2.8 bytes takes 16 bytes
- * in a table that is 3/8 full, and that table has an eighth of the memory.
+ * A memory of this many times the size of a text has room for its words, whatever they are. Short words need most: a
+ * word of 2.8 bytes takes 16 bytes in a table that is 3/8 full, and that table has an eighth of the memory.
  */
 const memoryBytesPerTextByte = 128;
 
-/** The text size whose memory has `tableBytes` for fixed tables, which get a sixteenth of it (src/kernel/regions.ts). */
+/**
+ * The size of the text whose memory has `tableBytes` for fixed tables, which get a sixteenth of the memory
+ * (src/kernel/regions.ts).
+ */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
 
-/** Creates a kernel for the tables that are in a memory. */
+/** Creates a kernel that works on the tables in a memory. */
 function openKernel(memory: WebAssembly.Memory): Kernel {
   const kernel = createRegionKernel(memory);
   kernel.exports.openTables();
@@ -517,7 +536,7 @@ function tableBytesOf({ exports }: Kernel): number {
   return Object.values(kinds).reduce<number>((sum, kind) => sum + exports.slotsBytes(kind), 0);
 }
 
-/** The locations of a kernel's words. `textBytes` of its text were written. */
+/** Where the words of a kernel are. `textBytes` of its text were written. */
 function tablesOf(kernel: Kernel, textBytes = 0): PackedTables {
   const { exports, memory } = kernel;
   return {
@@ -552,7 +571,7 @@ const textOf = ({ exports }: Kernel, byteCount: number): Place => ({
   byteCount,
 });
 
-/** Upper bound of the size of a word table of all words: short ones have up to 7 bytes, middle ones 15. */
+/** An upper bound of the size of a `WordTable` of all words: short words have up to 7 bytes, middle ones up to 15. */
 function wordTableBytesOf({ exports }: Kernel): number {
   const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
   const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;
@@ -591,7 +610,7 @@ function checkWordBytes(byteCount: number): void {
   if (byteCount > wordBytesMax) throw tooManyWordsError("more than 4 GB of distinct words");
 }
 
-/** Starts are 32-bit numbers. */
+/** The limit of starts, which are 32-bit numbers. */
 const wordBytesMax = 2 ** 32 - 1;
 
 export function noRoomForWordsError(): UserError {
@@ -600,7 +619,10 @@ export function noRoomForWordsError(): UserError {
   });
 }
 
-/** Adds to the total, which bounds every count: while it is exact, all are. Throws a UserError above 2^53 - 1. */
+/**
+ * Adds up counts, and throws a UserError above 2^53 - 1. The total bounds every count, so all counts are exact while it
+ * is.
+ */
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {

@@ -1,7 +1,8 @@
 import { asOption, phrase, UserError } from "#runtime";
 
 /**
- * WordTable: every distinct word of the corpus, once. Built by counting; read by the merge engine; frozen between.
+ * WordTable: every distinct word of the corpus, once. Counting builds it, the merge engine reads it; in between it does
+ * not change.
  *
  *   ARRAY    TYPE           LENGTH          MEANING
  *   bytes    Uint8Array     byteCount       concatenated words, no separator
@@ -19,7 +20,7 @@ export type WordTable = {
   readonly counts: Float64Array;
 };
 
-/** The size of a table, or an upper bound of it. */
+/** The size of a table, or an upper bound of its size. */
 export type TableSize = { readonly wordCount: number; readonly byteCount: number };
 
 export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
@@ -47,7 +48,7 @@ export function filledTable({ bytes, starts, counts }: WordTable, wordCount: num
 
 export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
 
-/** The buffers to transfer when a table is posted. */
+/** The buffers to transfer when a table is posted to another thread. */
 export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
@@ -77,7 +78,7 @@ export type TokenWords = {
   readonly counts: Float64Array;
 };
 
-/** The number of words, and the number of tokens in all of them; or upper bounds of both. */
+/** The number of words and the number of tokens in all of them, or upper bounds of both. */
 export type TokenWordsSize = { readonly wordCount: number; readonly positionCount: number };
 
 export const sizeOfWords = ({ wordCount, tokens }: TokenWords): TokenWordsSize => ({
@@ -91,12 +92,12 @@ export const byteWordsSize = ({ wordCount, byteCount }: TableSize): TokenWordsSi
   positionCount: byteCount,
 });
 
-/** Views a word table as words of start tokens, each of which is a byte. Copies nothing. */
+/** Views a word table as words of start tokens, each of which is a byte. Nothing is copied. */
 export function byteWords({ wordCount, bytes, starts, counts }: WordTable): TokenWords {
   return { wordCount, tokens: bytes, starts, counts };
 }
 
-/** The number of distinct words, their bytes, and all their occurrences. */
+/** The number of distinct words, the sum of their bytes, and the number of all occurrences. */
 export type CountsTotals = {
   readonly wordCount: number;
   readonly byteCount: number;
@@ -109,5 +110,5 @@ export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals
   return { wordCount, byteCount: starts[wordCount]!, pretokenCount };
 }
 
-/** Words and their counts in memory. A word with several counts is added up. */
+/** Words and their counts in memory. If a word occurs several times, its counts are added up. */
 export type GivenWords = Iterable<readonly [word: string | Uint8Array, count: number]>;
