@@ -4,8 +4,8 @@ export const severities = ["error", "warning", "note"] as const;
 export type Severity = (typeof severities)[number];
 
 /**
- * The checks, and why each matters. An error means that a program encodes or decodes wrongly, or stops; a warning that
- * this is likely; a note is good to know.
+ * The checks, and why each of them matters. An error means that a program encodes or decodes wrongly, or
+ * stops. A warning means that this is likely. A note is good to know.
  */
 export const checks = {
   "not-loaded": "Programs refuse this file, or read it differently.",
@@ -57,18 +57,18 @@ export const checks = {
 
 export type CheckName = keyof typeof checks;
 
-/** What a check has found. Tokens are escaped for people. */
+/** What a check has found. Tokens are escaped for people to read. */
 export type Finding = {
   readonly check: CheckName;
   readonly severity: Severity;
   readonly message: string;
-  /** Lines that show it: a text and its ids, values of files. */
+  /** Lines that show the fault: a text and its ids, or values of files. */
   readonly evidence: readonly string[];
-  /** The first tokens concerned, and how many there are. */
+  /** The first tokens that have the fault, and the number of all that have it. */
   readonly tokens: readonly { readonly id: number; readonly token: string }[];
   readonly count: number | null;
   readonly why: string;
-  /** What to do, and the command that does it. */
+  /** What to do, and a command that does it. */
   readonly fix: string | null;
   readonly command: string | null;
 };
@@ -86,10 +86,10 @@ export const finding = (
   ...details,
 });
 
-/** Tokens that a finding lists. */
+/** The maximum number of tokens that a finding lists. */
 const listedTokens = 20;
 
-/** The tokens of a finding: the first of these ids, and their number. */
+/** Returns the tokens of a finding: the first of these ids, and their number. */
 export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Finding, "tokens" | "count"> {
   const nameOf = tokenNamer(parts);
   return {
@@ -101,7 +101,7 @@ export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Fi
 export const percent = (count: number, total: number) =>
   `${((100 * count) / Math.max(1, total)).toFixed(1)} %`;
 
-/** The severity of a share of the vocabulary. */
+/** Returns the severity of a fault that this share of the vocabulary has. */
 export function severityOfShare(share: number, warningFrom: number, errorFrom: number): Severity {
   return share >= errorFrom ? "error" : share >= warningFrom ? "warning" : "note";
 }

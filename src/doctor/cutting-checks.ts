@@ -9,17 +9,17 @@ import { type Loaded, objectOf, objectsIn, type Subject } from "./subject.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
-/** The steps of a part of tokenizer.json, those of sequences too. */
+/** Returns the steps of a part of tokenizer.json, including those inside sequences. */
 function stepsIn(value: unknown, list: string): Step[] {
   const step = objectOf(value);
   if (step.type === "Sequence") return objectsIn(step[list]).flatMap((inner) => stepsIn(inner, list));
   return step.type === undefined ? [] : [step];
 }
 
-/** A doubled backslash before the letter of a class: the expression looks for a backslash. */
+/** Matches a doubled backslash before the letter of a class. Such an expression matches a backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
-/** Finds expressions whose backslashes are doubled. They never match, and some of them cannot be loaded. */
+/** Finds expressions whose backslashes are doubled. They match nothing, and some of them cannot be loaded. */
 export function checkEscapes({ json }: Subject): Finding[] {
   const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
   const wrong = sources.filter(
@@ -81,7 +81,7 @@ export function checkByteLevel({ json }: Subject): Finding[] {
 const encoder = new TextEncoder();
 const probeBytes = encoder.encode(probeText);
 
-/** Checks the pattern on the probe text, and against the vocabulary. */
+/** Checks the pattern, on the probe text and with the vocabulary. */
 export function checkCutting(subject: Subject, loaded: Loaded): Finding[] {
   const { path } = subject;
   const isFound = checkEscapes(subject).length > 0;
@@ -102,7 +102,7 @@ export function checkCutting(subject: Subject, loaded: Loaded): Finding[] {
   ];
 }
 
-/** @param isFound whether doubled backslashes were found */
+/** @param isFound whether an expression with doubled backslashes was found */
 function checkSplits(name: string | null, sources: readonly string[], isFound: boolean): Finding[] {
   if (name !== null) return [];
   return sources.flatMap((source, i) => {
@@ -123,7 +123,7 @@ function checkSplits(name: string | null, sources: readonly string[], isFound: b
   });
 }
 
-/** From this share of words that are cut inside, the pattern is wrong. */
+/** If at least this share of words is cut inside, the pattern is wrong. */
 const cutWordsMax = 0.5;
 
 function checkWords(pattern: CompiledPattern): Finding[] {
@@ -173,7 +173,7 @@ function checkNormalized({ parts, derivations: { reaches } }: Loaded): Finding[]
   ];
 }
 
-/** The tokens of several characters that merging reaches, with their texts. */
+/** Returns the tokens of several bytes that are UTF-8 and that a text can give, with their texts. */
 function ordinaryTexts({
   parts,
   reaches,
@@ -192,9 +192,12 @@ function ordinaryTexts({
   return found;
 }
 
-/** What may be before and after a token in a text. */
+/** What to try before and after a token in a text. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
-/** Tokens that are looked at in all contexts; beyond these, their share is taken for that of all. */
+/**
+ * The maximum number of tokens to try in all contexts. If there are more, every n-th is tried, and the share
+ * is taken to be that of all.
+ */
 const inContextMax = 2000;
 
 function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Finding[] {
@@ -238,7 +241,7 @@ function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Fi
   ];
 }
 
-/** The classes of transformers 4 and 5 that follow tokenizer.json. */
+/** The classes of transformers 4 and 5 that use tokenizer.json as it is. */
 const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
 
 /** Checks what transformers reads in addition to tokenizer.json. */
@@ -268,7 +271,7 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
   return found;
 }
 
-/** Names the programs that have no equal pattern. */
+/** Names the programs that have no pattern that cuts alike. */
 export function checkEquals({ parts }: Loaded): Finding[] {
   const { patternName, patternSources } = parts.description;
   if (patternName === "none") return [];

@@ -22,7 +22,7 @@ import { doctorOptions } from "./doctor-options.ts";
 import type { Diagnosis, examiningJob } from "./examine.ts";
 import type { Counted } from "./quality-checks.ts";
 
-/** `bpe doctor`: examines a tokenizer. A UserError at the end if it has errors. */
+/** `bpe doctor`: examines a tokenizer. Throws a UserError at the end if it has errors. */
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTyped(doctorOptions, invocation.options);
   const { path } = findTokenizer(invocation.files[0]!);
@@ -42,7 +42,7 @@ export async function runDoctor(invocation: Invocation, output: Output): Promise
   output.succeed([], { errors, warnings, notes, fingerprint });
 }
 
-/** Counts the tokens of the texts; null if the tokenizer cannot be loaded, which the examination says. */
+/** Counts the tokens of the texts. Returns null if the tokenizer cannot be loaded, which the examination reports. */
 async function countText(
   tokenizer: Parameters<typeof openTokenizer>[0],
   asked: ReturnType<typeof readTyped<typeof doctorOptions>>,
@@ -64,10 +64,13 @@ async function countText(
 
 const colors = { error: "red", warning: "yellow", note: "cyan" } as const;
 const indent = 9;
-/** Tokens of a finding that people see. */
+/** The maximum number of a finding's tokens that are printed. */
 const shownTokens = 8;
 
-/** The diagnosis for people: what was found, each with what shows it, why it matters, and what to do. */
+/**
+ * Formats the diagnosis for people to read: what was found and, for each finding, what shows it, why it
+ * matters, and what to do.
+ */
 export function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
   const { path, fingerprint, errors, warnings, notes, findings } = diagnosis;
   const counts = [
@@ -97,7 +100,7 @@ function findingLines(found: Finding, columns: number | null): Line[] {
     ...(listed.length === 0 ? [] : wrapped(`tokens: ${listed.join("  ")}${more}`, width)),
     ...wrapped(why, width),
     ...(fix === null ? [] : wrapped(`Fix: ${fix}`, width)),
-    // Not wrapped: it is copied.
+    // The command is not wrapped, so that it can be copied.
     ...(command === null ? [] : [`  ${command}`]),
   ];
   return [[piece(colors[severity], severity.padEnd(indent)), first], ...body.map((line) => gap + line)];

@@ -15,31 +15,31 @@ import { type Counted, checkQuality } from "./quality-checks.ts";
 import { checkSpecials } from "./special-checks.ts";
 import { type Loaded, objectOf, readSubject, type Subject } from "./subject.ts";
 
-/** What `bpe doctor --json` prints; docs/diagnosis.schema.json has the schema. */
+/** The output of `bpe doctor --json`, whose schema is docs/diagnosis.schema.json. */
 export type Diagnosis = {
   readonly format: "bpe-diagnosis";
   readonly version: 1;
   readonly path: string;
-  /** Null if the tokenizer cannot be loaded. */
+  /** null if the tokenizer cannot be loaded. */
   readonly fingerprint: string | null;
   readonly errors: number;
   readonly warnings: number;
   readonly notes: number;
-  /** Errors first, then warnings. */
+  /** The findings: errors first, then warnings, then notes. */
   readonly findings: readonly Finding[];
 };
 
 export type Examination = {
   readonly path: string;
   readonly options: LoadOptions;
-  /** How often tokens occur in a text; null without one. */
+  /** How often tokens occur in a text; null without a text. */
   readonly counted: Counted | null;
 };
 
-/** The job of the thread that examines: a large tokenizer takes seconds without a pause. */
+/** The job of the thread that examines: a large tokenizer takes seconds without a yield. */
 export const examiningJob = () => ({ examine });
 
-/** Examines a tokenizer. A UserError if there is none that could be examined. */
+/** Examines a tokenizer. Throws a UserError if there is none that can be examined. */
 export async function examine({ path, options, counted }: Examination): Promise<Diagnosis> {
   const { subject, findings } = readSubject(path);
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
@@ -66,7 +66,10 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
-/** Loads the tokenizer. A refusal is a finding, unless others explain it, or it is of another kind. */
+/**
+ * Loads the tokenizer; null if it cannot be loaded. The reason becomes a finding, unless errors were found
+ * that explain it. If the tokenizer is not a byte-level BPE, throws the error.
+ */
 async function load(subject: Subject, options: LoadOptions, findings: Finding[]): Promise<Loaded | null> {
   try {
     const parts = await loadTokenizerParts(subject.path, options);

@@ -35,7 +35,10 @@ export async function checkFiles({ path, isDirectory }: Subject, { parts }: Load
   return found;
 }
 
-/** The tokenizer of a file. Pattern and normal form are those of the first where the file cannot say them. */
+/**
+ * Loads the tokenizer of a file. If the file cannot state the pattern and the normal form, they are those of
+ * `first`. Returns the reason if the file cannot be loaded.
+ */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;
   try {
@@ -53,7 +56,10 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
   }
 }
 
-/** The first part of the probe text whose ids differ, as lines; special tokens stay text in it. */
+/**
+ * Returns lines about the first part of the probe text whose ids differ; null if none do. Special tokens in
+ * it are read as text.
+ */
 function differenceOnProbe(a: TokenizerParts, b: TokenizerParts): string[] | null {
   const encoders = [a, b].map((parts) => shortEncoder({ ...parts, specialTokensAsText: true }));
   for (const { name, text } of compared) {

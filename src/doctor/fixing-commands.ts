@@ -2,11 +2,11 @@ import { shellLine } from "#runtime";
 
 // The command lines that fix what was found.
 
-/** A smaller vocabulary, without the tokens that nothing reaches. */
+/** Returns the command that makes a smaller vocabulary, without unreachable tokens. */
 export const pruneCommand = (path: string, size: number) =>
   shellLine(["bpe", "prune", path, "--text", "corpus.txt", "-n", String(size), "-o", "smaller"]);
 
-/** The tokenizer with more special tokens. */
+/** Returns the command that adds special tokens. */
 export const extendCommand = (path: string, specialTokens: readonly string[]) =>
   shellLine([
     ...["bpe", "train", "corpus.txt", "--extend", path],
@@ -16,7 +16,7 @@ export const extendCommand = (path: string, specialTokens: readonly string[]) =>
 
 export const compareCommand = (path: string) => shellLine(["bpe", "diff", path, "original/tokenizer.json"]);
 
-/** All files, from this one. */
+/** Returns the command that writes all files from this one. */
 export const convertCommand = (path: string) => shellLine(["bpe", "convert", path, "-o", "converted"]);
 
 export const wholeCharactersCommand = shellLine(

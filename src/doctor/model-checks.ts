@@ -12,10 +12,10 @@ import { type Finding, finding, percent, severityOfShare, tokensOf } from "./che
 import { pruneCommand } from "./fixing-commands.ts";
 import { type Loaded, objectOf, type Subject } from "./subject.ts";
 
-/** Lines of evidence that are shown. */
+/** The maximum number of lines of evidence. */
 const shownMax = 5;
 
-/** Checks vocabulary and merges as the tokenizer.json has them, whether it can be loaded or not. */
+/** Checks vocabulary and merges as tokenizer.json states them, even if it cannot be loaded. */
 export function checkModelFile({ json, jsonBytes }: Subject): Finding[] {
   if (json === null) return [];
   const model = objectOf(json.model);
@@ -133,7 +133,7 @@ function checkBytes(vocab: object, unknown: unknown): Finding[] {
   const missing = byteToCharacter.flatMap((character, byte) =>
     Object.hasOwn(vocab, character) ? [] : [byte],
   );
-  // Other kinds of models spell bytes differently, or not at all.
+  // If this many are missing, the model is of another kind, which spells bytes differently or not at all.
   if (missing.length === 0 || missing.length > 200) return [];
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
   const printable = missing
@@ -152,7 +152,10 @@ function checkBytes(vocab: object, unknown: unknown): Finding[] {
   ];
 }
 
-/** Checks the loaded model: tokens and merges that no text uses, equal tokens, holes, and the size of the model. */
+/**
+ * Checks the loaded model: tokens and merges that no text uses, equal tokens, missing ids, and the size of
+ * the model.
+ */
 export function checkModel({ path, model }: Subject, { parts, derivations }: Loaded): Finding[] {
   return [
     ...checkReached(path, { parts, derivations }),
@@ -231,7 +234,7 @@ function checkEqualTokens({ parts }: Loaded): Finding[] {
   ];
 }
 
-/** From this share of unused rows on, a model is larger than its tokenizer explains. */
+/** If at least this share of a model's rows is unused, padding does not explain it. */
 const paddingShare = 0.1;
 
 function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {

@@ -9,7 +9,7 @@ import type { Loaded, Subject } from "./subject.ts";
 /** How often each token occurs in texts. */
 export type Counted = { readonly counts: Float64Array; readonly textBytes: number; readonly idCount: number };
 
-/** Checks the vocabulary for what is unfair, private or wasted. */
+/** Checks the vocabulary for tokens that are unfair, private or wasted. */
 export function checkQuality({ path }: Subject, loaded: Loaded, counted: Counted | null): Finding[] {
   return [
     ...checkPrivate(loaded),
@@ -19,7 +19,7 @@ export function checkQuality({ path }: Subject, loaded: Loaded, counted: Counted
   ];
 }
 
-/** Texts that people keep to themselves, by what they look like. */
+/** Kinds of private text, by what they look like. */
 const privateKinds: readonly { name: string; matches: (text: string) => boolean }[] = [
   { name: "an e-mail address", matches: (text) => /[\w.+-]+@[\w-]+\.[a-z]{2,}/i.test(text) },
   {
@@ -38,7 +38,10 @@ const privateKinds: readonly { name: string; matches: (text: string) => boolean 
   { name: "a long number", matches: (text) => /^\s?\d{8,}$/.test(text) && isVaried(text.trim(), 4) },
 ];
 
-/** Whether a text has many different characters, not in a row of their order. */
+/**
+ * Whether a text has at least `least` different characters, and is not a part of a sequence such as
+ * 0123456789abcdef.
+ */
 function isVaried(text: string, least: number): boolean {
   return new Set(text).size >= least && !"0123456789abcdef0123456789ABCDEF0123456789".includes(text);
 }
@@ -70,11 +73,11 @@ function checkPrivate({ parts }: Loaded): Finding[] {
   ];
 }
 
-/** From this ratio to the cheapest language on, a language is costly. */
+/** A language is costly if it needs at least this many times the tokens of the cheapest language. */
 const costlyRatio = 4;
 const shownLanguages = 5;
 
-/** The parts that say the same in each language. */
+/** The parts of the probe text that say the same, each in another language. */
 const languages = probeParts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ parts }: Loaded): Finding[] {
@@ -103,7 +106,7 @@ function checkLanguages({ parts }: Loaded): Finding[] {
   ];
 }
 
-/** From this share of the vocabulary on, parts of characters are worth a note. */
+/** If at least this share of the vocabulary is parts of characters, it is worth a note. */
 const partsShare = 0.05;
 
 function checkCharacters({ parts }: Loaded): Finding[] {
@@ -137,7 +140,7 @@ function checkRecord(path: string): Finding[] {
   ];
 }
 
-/** Text of this many tokens for each token of the vocabulary shows which of them are rare. */
+/** A text needs this many tokens for each token of the vocabulary to show which of them are rare. */
 const tokensPerToken = 20;
 
 function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[] {

@@ -6,7 +6,7 @@ import { type Loaded, objectOf, objectsIn, type Subject } from "./subject.ts";
 
 const roles = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"];
 
-/** Checks special tokens, their roles in all files, and the chat template. */
+/** Checks the special tokens, their roles in all files, and the chat template. */
 export function checkSpecials(subject: Subject, loaded: Loaded | null): Finding[] {
   return [
     ...checkListed(subject),
@@ -15,7 +15,7 @@ export function checkSpecials(subject: Subject, loaded: Loaded | null): Finding[
   ];
 }
 
-/** Each added token is listed once. */
+/** Checks that each added token is listed once. */
 function checkListed({ json }: Subject): Finding[] {
   const seen = new Map<unknown, unknown>();
   const repeated: string[] = [];
@@ -34,7 +34,7 @@ function checkListed({ json }: Subject): Finding[] {
   ];
 }
 
-/** The files of transformers agree. */
+/** Checks that the files of transformers give the same roles. */
 function checkMaps({ config, map }: Subject): Finding[] {
   if (config === undefined || map === undefined) return [];
   return roles.flatMap((role) => {
@@ -102,7 +102,7 @@ function checkRoles({ config, map, template, path }: Subject, ids: Ids): Finding
   return found;
 }
 
-/** Ids in tokenizer.json and the configuration are those that tokenizers gives. */
+/** Checks that the ids in tokenizer.json and the configuration are those that tokenizers gives. */
 function checkDecoder({ config, json }: Subject, ids: Ids): Finding[] {
   const wrong: string[] = [];
   for (const { content, id } of objectsIn(json?.added_tokens)) {
@@ -129,7 +129,7 @@ function checkDecoder({ config, json }: Subject, ids: Ids): Finding[] {
 const numbersOf = (value: unknown): number[] =>
   [value].flat().filter((each): each is number => typeof each === "number");
 
-/** The ids at which generation stops are those of the tokenizer. */
+/** Checks that generation stops at the token with which the tokenizer ends a text. */
 function checkStop({ config, generation, model }: Subject, ids: Ids, parts: TokenizerParts): Finding[] {
   const eos = contentOf(config?.eos_token);
   const id = eos === undefined ? undefined : ids.get(eos);
@@ -157,7 +157,7 @@ function checkStop({ config, generation, model }: Subject, ids: Ids, parts: Toke
   return found;
 }
 
-/** Markers of chat templates: `<|im_start|>`, `[INST]`, `<start_of_turn>`. */
+/** Matches markers of chat templates: `<|im_start|>`, `[INST]`, `<start_of_turn>`. */
 const marker = /<\|[^|<>\s'"{}]{1,40}\|>|\[\/?[A-Z]{3,}[A-Z_]*\]|<(?:start|end)_of_turn>/g;
 
 function checkTemplate({ template, path }: Subject, parts: TokenizerParts): Finding[] {
@@ -185,9 +185,9 @@ function checkTemplate({ template, path }: Subject, parts: TokenizerParts): Find
   ];
 }
 
-/** What no user types by chance has other characters than these. */
+/** Matches text that a user may type by chance: letters, marks, numbers and whitespace, or any one character. */
 const ordinary = /^[\p{L}\p{N}\p{M}\s]+$|^.$/su;
-/** The parts of the probe text without special-looking text. */
+/** The probe text without the part that looks like special tokens. */
 const plainText = probeParts
   .filter(({ name }) => name !== "Special-looking text")
   .map(({ text }) => text)

@@ -5,15 +5,15 @@ import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import type { Derivations, JsonObject, TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 
-/** What is examined: the files of a tokenizer, parsed without checks, and the tokenizer itself if it can be loaded. */
+/** What is examined: the files of a tokenizer, parsed but not checked. */
 export type Subject = {
-  /** As typed. */
+  /** The path as typed. */
   readonly path: string;
   readonly isDirectory: boolean;
   /** The tokenizer.json; null for other formats. */
   readonly json: JsonObject | null;
   readonly jsonBytes: Uint8Array;
-  /** Other files of the directory by name; those that are missing are undefined. */
+  /** The other files of the directory, as JSON; undefined if they are missing. */
   readonly config: JsonObject | undefined;
   readonly map: JsonObject | undefined;
   readonly generation: JsonObject | undefined;
@@ -21,7 +21,7 @@ export type Subject = {
   readonly template: string | undefined;
 };
 
-/** A tokenizer that was loaded, with how it reaches its tokens. */
+/** A loaded tokenizer, with the derivations of its tokens. */
 export type Loaded = { readonly parts: TokenizerParts; readonly derivations: Derivations };
 
 const companions = {
@@ -31,7 +31,7 @@ const companions = {
   model: "config.json",
 } as const;
 
-/** Reads the files. What is no JSON becomes a finding. A UserError if there is no tokenizer. */
+/** Reads the files. A file that is not JSON becomes a finding. Throws a UserError if there is no tokenizer. */
 export function readSubject(path: string): { subject: Subject; findings: Finding[] } {
   const file = tokenizerFileOf(path);
   const findings: Finding[] = [];
@@ -80,7 +80,10 @@ function parsed(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-/** The chat template: a file of its own, or in the configuration, where it may be a list of named ones. */
+/**
+ * Returns the chat template: from a file of its own, or from the configuration, where it may be a list of
+ * named templates.
+ */
 function templateOf(path: string, isWhole: boolean, config: JsonObject | undefined): string | undefined {
   const file = join(path, "chat_template.jinja");
   if (isWhole && isFile(file)) return new TextDecoder().decode(readBytes(file));
@@ -90,7 +93,7 @@ function templateOf(path: string, isWhole: boolean, config: JsonObject | undefin
   return value.map((each) => (each as { template?: unknown } | null)?.template ?? "").join("\n");
 }
 
-/** A list of objects, whatever a file has there. */
+/** Returns the objects of a list; none if the value is not a list. */
 export const objectsIn = (value: unknown): JsonObject[] =>
   Array.isArray(value) ? value.filter((each): each is JsonObject => isPlainObject(each)) : [];
 

@@ -76,7 +76,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   );
 }
 
-/** `bpe image`: compiles a tokenizer into one file for encoding inside other programs. */
+/** `bpe image`: compiles a tokenizer into a file with which other programs can encode. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const { name, path } = findTokenizer(invocation.files[0]!);
   const asked = readTyped(imageOptions, invocation.options);
@@ -84,7 +84,7 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   await lockFiles(output, file);
   const supplements = readSupplements(asked);
   const opened = await openTokenizer({ path, ...supplements }, true, output);
-  // The image supports both ways of reading special tokens.
+  // An image can read special tokens in both ways.
   const { specialTokensAsText: _, ...parts } = opened;
   const isUnchanged = supplements.pattern === undefined && supplements.specialTokens.length === 0;
   const facts = imageFactsOf(parts, roleTokensAt(path), path, isUnchanged);

@@ -29,7 +29,7 @@ import { loadFormats, makeDerivedRecord, publishFiles, selectFiles } from "#trai
 
 type Opened = { readonly path: string; readonly parts: TokenizerParts };
 
-/** The job of the converting thread: a large tokenizer takes seconds without a pause. */
+/** The job of the thread that converts: a large tokenizer takes seconds without a yield. */
 export function convertingJob() {
   let before: TokenizerParts;
   let derived: Derivations;
@@ -49,7 +49,7 @@ export function convertingJob() {
         like,
       };
     },
-    /** Loads what was written, and compares. */
+    /** Loads what was written, and compares it with the original tokenizer. */
     async check({ directory, names }: { readonly directory: string; readonly names: readonly string[] }) {
       for (const { name, names: sets } of formats) {
         const file = sets[0]?.[0];
@@ -60,7 +60,7 @@ export function convertingJob() {
   };
 }
 
-/** Throws a UserError if the files of a format would give other ids. */
+/** Throws a UserError if the files of a format would give other ids than the original ones. */
 function checkSame(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -87,11 +87,11 @@ function checkSame(
   checkSameMerges(comparable(before), comparable(after), derived, refuse);
 }
 
-/** Treats all special tokens alike, whether they are found in a text or not. */
+/** Returns the parts to compare: special tokens are treated alike, whether or not they are found in a text. */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(allAddedTokens(parts).map(({ content }) => content));
-  // Added tokens are cut out of a text before it is split into pretokens.
+  // Added tokens are cut out of a text before it is split into pretokens, so no pretoken equals one.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
     wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),
@@ -114,7 +114,7 @@ export type Conversion = Opened & {
   readonly guard?: Guard;
 };
 
-/** Writes a tokenizer in other formats. The files are loaded and compared before they are published. */
+/** Writes a tokenizer in other formats. Before the files are published, they are loaded and compared. */
 export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = noGuard } = options;
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");

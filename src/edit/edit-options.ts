@@ -12,7 +12,7 @@ import {
   words,
 } from "#options";
 
-// The options of prune, truncate, convert and image, each table in the order of help.
+// The options of prune, truncate, convert and image. Each table is in the order of help.
 
 const { details: _, ...outputDirectory } = trainingOptions.output;
 const { output: outputFile, texts: textFiles } = sharedOptions;

@@ -89,7 +89,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
 
 type Result = Omit<Pruned, "removedCounts"> & {
   readonly path: string;
-  /** The share of the text in tokens that were removed. */
+  /** The share of the text that was in removed tokens. */
   readonly text: string;
   readonly elapsedMs: number;
   readonly output: string;

@@ -37,17 +37,17 @@ type OpenRequest = {
   readonly parts: TokenizerParts;
 };
 
-/** `counts`: occurrences of each id in texts; null: the first merges are kept. */
+/** What to keep. `counts` says how often each id occurs in texts; null: the first merges are kept. */
 type ChooseRequest = { readonly counts: Float64Array | null; readonly size: number; readonly within: string };
 
 type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly within: string };
 
-/** A part of a file. */
+/** A piece of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
- * The job of the pruning thread: a large tokenizer takes seconds without a pause. Reports the files piece by
- * piece.
+ * The job of the thread that prunes: a large tokenizer takes seconds without a yield. It reports the files
+ * piece by piece.
  */
 export function pruningJob(tell: Tell<Piece>) {
   let opened: Opened;
@@ -58,7 +58,7 @@ export function pruningJob(tell: Tell<Piece>) {
       opened = await openFiles(request);
       return opened.sources.map(({ path }) => path);
     },
-    /** Makes a smaller tokenizer, whose file names start with `within`. */
+    /** Makes a smaller tokenizer. Its file names start with `within`. */
     choose({ counts, size, within }: ChooseRequest): Made | TooSmall {
       const { parts, derivations } = opened;
       const pruning =
@@ -68,18 +68,18 @@ export function pruningJob(tell: Tell<Piece>) {
       all.push(made);
       for (const { name, chunks } of prunedFiles(opened, made.numbering)) {
         for (const chunk of chunks()) {
-          // A Buffer's own slice would not copy.
+          // `slice` of a Buffer would not copy.
           const bytes = new Uint8Array(chunk);
           tell({ name: within + name, bytes }, [bytes.buffer]);
         }
       }
       return made;
     },
-    /** Maps the ids of one tokenizer to the other. */
+    /** Maps the ids of `big` to pieces in `small`. */
     pieces({ big, small }: { readonly big: TokenizerParts; readonly small: TokenizerParts }): Pieces {
       return piecesOfFirst(big, small);
     },
-    /** Checks what was written into a directory. */
+    /** Checks the files that were written into a directory. */
     async check(directory: string): Promise<void> {
       for (const { pruning, numbering, within } of all) {
         for (const [i, source] of opened.sources.entries()) {
@@ -95,7 +95,7 @@ export function pruningJob(tell: Tell<Piece>) {
 
 type Opened = Awaited<ReturnType<typeof openFiles>>;
 
-/** Loads each of the tokenizer's files by itself. */
+/** Loads each tokenizer at the path by itself. */
 async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   const sources: TokenizerSource[] = [];
   for (const file of tokenizersAt(path)) sources.push(await readSource(file));
@@ -110,7 +110,7 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   return { parts, sources, loaded, companions, derivations: deriveTokens(parts) };
 }
 
-/** Rewrites the files with the kept tokens. */
+/** Returns the files, rewritten with the kept tokens. */
 const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
   ...pruneCompanionFiles(companions, numbering),
@@ -118,21 +118,21 @@ const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: 
 ];
 
 export type PruneOptions = {
-  /** As typed, and the options for files without a pattern and special tokens. */
+  /** The path as typed, and the options for files that do not state their pattern and special tokens. */
   readonly path: string;
   readonly loadOptions: LoadOptions;
-  /** The tokenizer as loaded. */
+  /** The loaded tokenizer. */
   readonly parts: TokenizerParts;
-  /** Occurrences of each id in the texts; null: the first merges are kept. */
+  /** How often each id occurs in the texts; null: the first merges are kept. */
   readonly counts: Float64Array | null;
-  /** Ascending. If there are several, each has its own directory. */
+  /** The sizes, ascending. If there are several, each has a directory of its own. */
   readonly sizes: readonly number[];
   readonly output: string;
-  /** For the record: the command, its arguments as typed, and the texts; a stream's size is null. */
+  /** For the record: the command, its arguments as typed, and the texts. The size of a stream is null. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
-  /** The start of the run, by `performance.now()`. */
+  /** When the run started, by `performance.now()`. */
   readonly startMs: number;
   readonly guard?: Guard;
 };
@@ -140,15 +140,15 @@ export type PruneOptions = {
 export type Pruned = Pick<Pruning, "unreachableCount"> & {
   readonly sizeBefore: number;
   readonly sizes: readonly number[];
-  /** Occurrences in the texts of removed tokens, for each size. */
+  /** How often removed tokens occur in the texts, for each size. */
   readonly removedCounts: readonly number[];
   readonly files: readonly string[];
 };
 
 /**
- * Removes the tokens that the texts need least, or those after the first merges, and writes the result in the
- * formats that the tokenizer came in. The files are loaded and compared with the intended result before they
- * are published.
+ * Removes the tokens that the texts need least, or the tokens after the first merges. Writes the result in
+ * the formats of the tokenizer. Before the files are published, they are loaded and compared with the
+ * intended result.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const { path, loadOptions, parts, counts, sizes, guard = noGuard } = options;
@@ -208,7 +208,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   }
 }
 
-/** Maps the ids of a tokenizer to pieces in the smaller one that consists of its first merges. */
+/** Maps the ids of a tokenizer to pieces in a smaller tokenizer, which has its first merges. */
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
   const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
   try {

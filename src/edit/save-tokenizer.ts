@@ -6,7 +6,7 @@ import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
 import { fingerprintOf, publishFiles } from "#training";
 
 export type Saving = {
-  /** The path of the tokenizer's files: the loaded ones, or a copy. */
+  /** The path of the tokenizer's files: those that were loaded, or a copy of them. */
   readonly path: string;
   /** The fingerprint of the loaded tokenizer. */
   readonly fingerprint: string;
@@ -15,8 +15,9 @@ export type Saving = {
 };
 
 /**
- * Copies the files of a tokenizer into a directory, completely or not at all, as a training does. The copy is
- * loaded and compared first, so that settings from options or other files are not lost.
+ * Copies the files of a tokenizer into a directory, completely or not at all, as a training writes them.
+ * Before the copy is published, it is loaded and compared, so that settings from options or from other files
+ * are not lost.
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   checkOutputDirectory(output);
@@ -44,7 +45,7 @@ const notWhole = (path: string) =>
     hint: "load the directory that it is in; a pattern or special tokens given as options are not in any file",
   });
 
-/** Maps each file of a tokenizer, by the name that loading a directory expects, to its path. */
+/** Returns the paths of a tokenizer's files, by the names that loading a directory expects. */
 function filesOf(path: string): Map<string, string> {
   const isWhole = isDirectory(path);
   const inside = (name: string): [string, string] => [name, join(path, name)];

@@ -98,7 +98,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   });
 }
 
-/** Returns the file of `--pieces`. Standard output is taken by the difference. */
+/** Returns the file of `--pieces`. It cannot be standard output, where the difference goes. */
 function piecesPathOf(path: string | undefined): string | undefined {
   if (path !== "" && path !== "-") return path;
   throw usageError(
@@ -107,14 +107,14 @@ function piecesPathOf(path: string | undefined): string | undefined {
   );
 }
 
-/** The number of entries shown for each list. */
+/** The maximum number of entries shown of each list. */
 const shownMax = 20;
 const shownPiecesMax = 12;
 
 type Names = readonly [a: string, b: string];
 type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
 
-/** Formats the difference for people. Lists show the first entries; `--json` has all. */
+/** Formats the difference for people to read. Lists show the first entries; `--json` has all. */
 function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
@@ -157,7 +157,10 @@ const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quote(left)}
 const isByte = ({ parts: { tokens } }: NamedTokenizer, id: number) =>
   tokens.starts[id + 1]! - tokens.starts[id]! === 1;
 
-/** Lists differing tokens. Bytes and special tokens, which say little about what was learned, are only counted. */
+/**
+ * Lists tokens that differ. Bytes and special tokens are only counted, because they say little about what was
+ * learned.
+ */
 function tokenList<T extends { readonly isSpecial: boolean }>(
   what: string,
   items: readonly T[],
@@ -180,7 +183,7 @@ const heading = (text: string) => [piece("bold", text)];
 const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
   `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
 
-/** Whether both encode the probe text alike. */
+/** Says whether both encode the probe text alike. */
 const fingerprintText = (a: TokenizerFacts, b: TokenizerFacts) =>
   a.fingerprint === b.fingerprint
     ? `same fingerprint: ${a.fingerprint}`

@@ -11,7 +11,7 @@ import { type DiffData, type ListLengths, listMax } from "#pages";
 import { pageFacts, phrasesOf, type Warn, writePage } from "#reports";
 import { cutBeginnings } from "./eval-page.ts";
 
-// Loaded only with `--report`, to keep startup fast.
+// This file is loaded only with `--report`, to keep startup fast.
 
 type Compared = {
   readonly difference: Difference;
@@ -21,7 +21,7 @@ type Compared = {
   readonly warn: Warn;
 };
 
-/** Writes the page of `bpe diff`: new and moved tokens, and the same text cut by both. */
+/** Writes the page of `bpe diff`: tokens that are new or have another id, and the same text cut by both. */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
   const { difference, tokenizers, texts, command } = compared;
   const { sentence, more } = differenceOfTwo(difference);

@@ -113,7 +113,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** Adds to each text the tokenizers that were trained on one of its inputs. */
+/** Returns the texts, each with the tokenizers that were trained on one of its inputs. */
 function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]): NamedText[] {
   const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(readRecordedInputs(path)) }));
   return texts.map((text) => {
@@ -142,7 +142,7 @@ function readOptions(invocation: Invocation) {
 const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
 const modelTables = [...costMeasures.map(({ key }) => key), "model"];
 
-/** Returns the tables to show on a terminal. */
+/** Returns which tables to show on a terminal. */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const hasModel = asked.model !== undefined;
   const usual = [
@@ -167,7 +167,7 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   return { measures: [...measures], wordCount };
 }
 
-/** A term is encoded twice by each tokenizer, and printed, so it must be short. */
+/** The longest term: each tokenizer encodes it twice, and it is printed. */
 const termBytesMax = 1024;
 
 function checkTerm(place: Message, term: string, exitCode: number): void {
@@ -179,7 +179,7 @@ function checkTerm(place: Message, term: string, exitCode: number): void {
   );
 }
 
-/** Returns the values of `--term`, and the lines of `--terms`, without duplicates. */
+/** Returns the values of `--term` and the lines of `--terms`, without duplicates. */
 function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
   const lines = file === undefined ? [] : readTextFile(asOption("terms"), file).split(/\r?\n/);
   if (typed.includes(""))
@@ -227,8 +227,8 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * Formats one row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their
- * digits.
+ * Formats a row for each tokenizer and text, and a row for all texts of each tokenizer. Numbers have all
+ * their digits.
  */
 function evaluationCsv({ texts, tokenizers }: Evaluation): string {
   const all = sumOfTexts(texts);
@@ -246,7 +246,7 @@ function evaluationCsv({ texts, tokenizers }: Evaluation): string {
   return lines.map((cells) => `${cells.map(cell).join(",")}\n`).join("");
 }
 
-/** Formats a cell by RFC 4180: quoted if necessary. */
+/** Formats a cell by RFC 4180: in quotes only if necessary. */
 function cell(value: string | number | null): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

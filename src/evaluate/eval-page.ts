@@ -25,7 +25,7 @@ import { runSliced } from "#runtime";
 import { allAddedTokens, type TokenizerParts, tokenBytesOf, vocabularyStatistics } from "#tokenizer";
 import { shownWords } from "./shown-words.ts";
 
-// Loaded only with `--json` and `--report`, to keep startup fast.
+// This file is loaded only with `--json` and `--report`, to keep startup fast.
 
 type Compared = {
   readonly evaluation: Evaluation;
@@ -34,7 +34,7 @@ type Compared = {
   readonly warn: Warn;
 };
 
-/** Adds to an evaluation the contents of each vocabulary, and passages that the tokenizers cut differently. */
+/** Adds the contents of each vocabulary, and passages that the tokenizers cut differently, to an evaluation. */
 export async function fullEvaluation({
   evaluation,
   tokenizers,
@@ -64,7 +64,7 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetai
   return { scripts, lengths, longestTokens };
 }
 
-/** Cuts the beginning of each of the first texts by each tokenizer. */
+/** Cuts the beginnings of the first texts by each tokenizer. */
 export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
   const bytesMax = tokenizers.length > 1 ? headBytesMax : undefined;
   return cutSamples(
@@ -73,7 +73,7 @@ export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evalu
   );
 }
 
-/** Writes the page of `bpe eval`: each tokenizer on each text. */
+/** Writes the page of `bpe eval`, with the measures of each tokenizer on each text. */
 export async function writeEvalPage(
   path: string,
   evaluation: FullEvaluation,
@@ -100,7 +100,7 @@ export async function writeEvalPage(
 const wordsShown = 10;
 const piecesShown = 12;
 
-/** Leaves out words and tokens that the page does not show: with many texts they are most of its bytes. */
+/** Leaves out words and tokens that the page does not show: with many texts, they are most of its size. */
 function withShownParts(evaluation: FullEvaluation): FullEvaluation {
   const shown = (words: readonly CostliestWord[]) =>
     shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));

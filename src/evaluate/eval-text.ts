@@ -33,17 +33,17 @@ import {
 } from "./grid.ts";
 import { shownWords } from "./shown-words.ts";
 
-// The result of `bpe eval` for people: a table for each requested measure, of tokenizers and texts.
+// The result of `bpe eval` for people to read: a table of tokenizers and texts for each requested measure.
 
 /** The requested tables. */
 export type EvaluationView = {
-  /** Values of `--measure`. */
+  /** The requested values of `--measure`. */
   readonly measures: readonly string[];
   /** The number of costliest words for each tokenizer and text. */
   readonly wordCount: number;
 };
 
-/** The name of the column for all texts together. */
+/** The name of the column, or row, for all texts together. */
 export const allTexts = "(all)";
 
 export function evaluationLines(evaluation: Evaluation, view: EvaluationView, columns: number): Line[] {
@@ -69,13 +69,13 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
-/** Formats a heading with a highlighted name. */
+/** Formats a heading. It starts with a highlighted name. */
 function headLines(name: string, text: string, columns: number): Line[] {
   const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
   return [first.startsWith(name) ? [piece("bold", name), first.slice(name.length)] : first, ...rest];
 }
 
-/** States which values are better, and explains the mark of the best, if any. */
+/** States which values are better. Explains the mark of the best values, if any cell has it. */
 function directionOf({ better }: Pick<Measure<never>, "better">, grid: Grid): string {
   if (better === null) return "Neither higher nor lower is better.";
   return `${better === "higher" ? "Higher" : "Lower"} is better${markText(grid)}.`;
@@ -86,7 +86,10 @@ const tokenizersOf = ({ tokenizers }: Evaluation) => ({
   names: tokenizers.map(({ name }) => name),
 });
 
-/** Makes a grid of a measure for each tokenizer and item; `of` returns the object that holds the value. */
+/**
+ * Makes a grid with the value of a measure for each tokenizer and item. `of` returns the object that holds
+ * the value.
+ */
 function measureGrid<Of>(
   evaluation: Evaluation,
   items: Grid["items"],
@@ -126,16 +129,17 @@ const textsOf = ({ texts }: Evaluation): Grid["items"] => {
 const measuresOf = ({ texts, overall }: Evaluation["tokenizers"][number], text: number): Measures =>
   texts[text] ?? overall;
 
-/** A row of a flat table: a measure of each subject. */
+/** A row of a table that has one row per measure, and one column per tokenizer or text. */
 type FlatRow = Pick<Measure<never>, "name" | "better"> & {
   readonly cells: readonly string[];
   readonly bests: ReadonlySet<number>;
 };
 
 /**
- * Formats one table with a row for each measure: for one text, or for one tokenizer; for several of both, if
- * all measures are requested, those of all texts together. Undefined if it does not fit. Texts may be split
- * into several tables, but tokenizers, which are compared, may not.
+ * Formats one table with a row for each measure. Its columns are the texts of the only tokenizer; or the
+ * tokenizers, with measures of the only text, or, if all measures are requested, of all texts together.
+ * Returns undefined if there is no such table, or if it does not fit. Texts may be split into several tables,
+ * but tokenizers, which are compared, may not.
  */
 function flatSection(
   evaluation: Evaluation,
@@ -151,7 +155,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // Measures of a tokenizer, as opposed to a text, are in the last column.
+  // Measures that a tokenizer has for all texts are in the last column.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
@@ -162,7 +166,7 @@ function flatSection(
   const table = { ...tableWithItemRows(grid), corner };
   const fitted = isByText ? splitLines(table, columns) : namedLines(table, columns);
   if (fitted === undefined && !isAll) return undefined;
-  // Names become numbers.
+  // If the table does not fit, names become numbers.
   const named = rows.map(({ name, better }) => (better === null ? name : `${name} (${better})`));
   const lines = fitted ?? gridLines({ ...grid, items: { noun: "measures", names: named } }, columns);
   const marked = markText(grid);
@@ -185,7 +189,7 @@ const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measur
   bests: bestOf(measure, results.map(measure.value)),
 });
 
-/** Returns the rows about parity of the texts, and about the vocabulary. */
+/** Returns the rows about the parity of texts, the vocabulary, and the costs of a model. */
 function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
   const compared = texts.length > 1 ? costsOf(texts) : [];
   const ofParity = compared.flatMap((cost) =>
@@ -202,7 +206,10 @@ function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
   return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
-/** Makes a grid of rows of measures. Texts are not compared. */
+/**
+ * Makes a grid of rows of measures. `areCompared` tells whether best values are marked, which is not done for
+ * texts.
+ */
 const flatGrid = (
   subjects: Axis,
   rows: readonly FlatRow[],
@@ -232,10 +239,10 @@ export function sumOfTexts(texts: readonly TextFacts[]) {
 const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
-/** Space for the names of the measures, the word next to them and a column of numbers. */
+/** The minimum width of such a table: names of measures, which values are better, and a column of numbers. */
 const flatColumnsLeast = 60;
 
-/** Formats the facts of the texts. */
+/** Formats a table of facts about the texts. */
 function textsSection({ texts }: Evaluation, columns: number): Line[] {
   const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
     formatBytes(size),
@@ -251,8 +258,8 @@ function textsSection({ texts }: Evaluation, columns: number): Line[] {
 }
 
 /**
- * Formats a table for each measure of parity, and one with the cheapest and costliest text; a column for each
- * kind of cost.
+ * Formats a table for each measure of parity, and a table of the cheapest and the costliest text. Each kind
+ * of cost has a column.
  */
 function paritySections(evaluation: Evaluation, columns: number): Line[][] {
   const items = { noun: "costs", names: parityCosts.map(({ name }) => name) };
@@ -300,7 +307,7 @@ function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
 }
 
-/** Formats the work of a model for a token, and the share of the vocabulary. */
+/** Formats a table of the work of a model for a token, and of the vocabulary's share of the model. */
 function modelSection(evaluation: Evaluation, columns: number): Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
   const rows = modelMeasures.map((measure) => flatRow(measure, costs));
@@ -320,7 +327,7 @@ function termSections(evaluation: Evaluation, columns: number): Line[][] {
   });
 }
 
-/** The first of these signs that no piece contains separates pieces. */
+/** Signs to put between pieces: the first one that no piece contains is used. */
 const borders = ["·", "|", "¦", "‖"];
 
 /** Formats the first pieces of a word. */
@@ -349,7 +356,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
 }
 
 function wordText({ word, count, pieces }: CostliestWord): string {
-  // Pieces that split characters do not show the word.
+  // If pieces split characters, they do not show the word, so it comes first.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

@@ -19,7 +19,7 @@ import {
   words,
 } from "#options";
 
-// The options of inspect, explain, eval and diff, each table in the order of help.
+// The options of inspect, explain, eval and diff. Each table is in the order of help.
 
 const { texts: textFiles, json } = sharedOptions;
 const { workers, memoryLimit, report } = trainingOptions;
@@ -50,7 +50,7 @@ export const explainOptions = tableOf({
   ...{ json, ...tokenizerSupplements, specialTokensAsText, ...commonOptions },
 });
 
-/** Options that print all measures, for programs. */
+/** Options that print all measures, for programs, and so exclude others. */
 const completeOutputs: readonly Exclusion[] = [
   { other: "json", why: "it has everything" },
   { other: "csv", why: "it has all measures" },
@@ -68,7 +68,7 @@ const measureWords = [
   "all",
 ] as const;
 
-/** Numbers of a model, or files that contain them. */
+/** A list of a model's numbers, or a file that contains them. */
 const modelShape = commandLineKind<ModelShape>(
   { value: "FILE|NAME=N,...", repeatable: true },
   (typed, name) =>

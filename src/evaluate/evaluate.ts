@@ -45,7 +45,7 @@ import type { WordEncoding } from "./word-encoder.ts";
 export type EvaluateOptions = {
   readonly tokenizers: readonly NamedTokenizer[];
   readonly texts: readonly NamedText[];
-  /** Additional texts whose tokens are counted. */
+  /** Further texts, whose tokens are only counted. */
   readonly terms?: readonly string[];
   /** Whether to measure how numbers are cut. */
   readonly numbers?: boolean;
@@ -56,24 +56,24 @@ export type EvaluateOptions = {
   /** The minimum number of words of a text for each thread. */
   readonly partWordsLeast?: number;
   readonly budget: MemoryBudget;
-  /** For words that do not fit into memory; the caller removes it. */
+  /** The directory for words that do not fit into memory. The caller removes it. */
   readonly scratch: ScratchDirectory;
 };
 
-/** Reads a text: returns its words, and an object that counts its tokens. */
+/** Reads a text. Returns its words, and an object that counts its tokens. */
 async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
   const { tokenizers } = options;
   const workerCount = options.workerCountFor(expectedTextBytes(inputs));
   const encodersBudget = options.budget.withReserved(encodersBytes(options));
   const pass = { ...options, inputs, workerCount, budget: encodersBudget };
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
-  // The counted table and the one of equal words are garbage.
+  // The table of counted words, and the table that found equal words, are garbage by now.
   if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
   const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
   const budgetWithTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
   const count: CountPretokens = async (tablesBytes, ...cuts) => {
     const budget = budgetWithTables(tablesBytes);
-    // The words take memory that the first pass had for its threads.
+    // The words take memory that the threads of the first pass had.
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
     const neededFor = (size: TableSize) => 2 * tableBytes(size);
     return (await countPass({ ...pass, ...threads, neededFor }, cuts, progress)).words;
@@ -87,7 +87,7 @@ type PassOptions = Pick<EvaluateOptions, "tokenizers" | "budget" | "scratch"> & 
   readonly workerCount: number;
 };
 
-/** Reads a text for its placed words. */
+/** Reads a text, and counts its placed words. */
 async function countPlacedWords(
   options: PassOptions & Pick<EvaluateOptions, "numbers">,
   progress: EvaluationProgress,
@@ -99,7 +99,7 @@ async function countPlacedWords(
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
-/** Reads a text once and counts its pretokens. Throws a UserError if the memory has no room for their tables. */
+/** Reads a text once and counts its pretokens. Throws a UserError if memory has no room for their tables. */
 async function countPass(
   options: PassOptions & { readonly neededFor: (size: TableSize) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
@@ -117,7 +117,7 @@ async function countPass(
   return counted;
 }
 
-/** Throws a UserError if a word is too long to be encoded in addition to the tables of its text. */
+/** Throws a UserError if memory has no room for encoding the longest word in addition to the tables of a text. */
 function checkLongest(
   words: WordTable,
   { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,
@@ -133,10 +133,10 @@ function checkLongest(
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
 
-/** The memory of a thread always has room for shorter words. */
+/** The memory of a thread always has room for encoding a word below this size. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** Starts the progress of the run, which reads each text for its words, and for each kind of pretokens. */
+/** Starts the progress of a run that reads each text for its words, and once for each kind of pretokens. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -144,13 +144,19 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
   return new EvaluationProgress(goCount * textBytes, report);
 }
 
-/** The placed words and the pretokens, each as counted and as shared by threads. */
+/**
+ * The number of tables of a text: those of placed words and of pretokens, both as counted and as shared by
+ * threads.
+ */
 const tablesPerText = 4;
 
-/** Bytes for each word besides the table: its facts, its tokens, and the hash table of equal ones. */
+/**
+ * Bytes for each word in addition to the table: for its facts, its tokens, and the hash table that finds
+ * equal words.
+ */
 const factsBytes = 40;
 
-/** Starts the threads that encode the words of all texts. The caller closes them. */
+/** Starts the threads that encode the words of all texts. The caller must close them. */
 function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
@@ -161,7 +167,7 @@ function startThreads(options: EvaluateOptions) {
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
-/** Encoding a single word of this size takes some 0.1 s. */
+/** Texts up to this size may be measured by the main thread: encoding a single word of this size takes some 0.1 s. */
 const smallTextBytes = 4e6;
 
 /** The memory of a full-size cache of words: src/kernel/encode/word-cache.ts. */
@@ -171,7 +177,10 @@ const cacheShrinkBitsMax = scaled(5, 0);
 const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
   workerCountFor(Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs))));
 
-/** Returns how much smaller the encoders' caches must be, so that together they take an eighth of the memory. */
+/**
+ * Returns the number of times that the encoders' caches must be halved, so that together they take at most an
+ * eighth of the memory.
+ */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
   const sharedBytes = options.budget.shareBytes(1) / 8;
@@ -180,13 +189,16 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
   return bits;
 }
 
-/** Returns the default maximum of evaluating threads: counting takes a third of the memory. */
+/**
+ * Returns the default maximum of threads: a third of those that memory has room for, so that counting takes a
+ * third of it.
+ */
 export const evaluatingThreadsMax = (budget: MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
 /**
- * Estimates the memory of the tokenizers and of the threads that encode with them, besides the words. A small
- * text fills no cache, and has no thread of its own.
+ * Estimates the memory of the tokenizers and of the threads that encode with them, without the words. A small
+ * text fills no cache, and needs no further thread.
  */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
@@ -202,8 +214,8 @@ function encodersBytes(options: EvaluateOptions): number {
 }
 
 /**
- * Memory of a tokenizer for each of its merges, including the table that threads share. Measured: five with
- * 100,000 merges.
+ * The memory of a tokenizer per merge, including the table that threads share. Measured with five tokenizers
+ * of 100,000 merges.
  */
 const loadedMergeBytes = 65;
 
@@ -218,14 +230,14 @@ function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEnc
 
 export type Evaluated = {
   readonly evaluation: Evaluation;
-  /** The tokens of each text, by tokenizer, text and id. */
+  /** How often each token occurs, by tokenizer, text and id. */
   readonly tokenCounts: readonly (readonly CountsById[])[];
 };
 
 /**
- * Measures tokenizers on texts. Each text is read once for its words, and once for each pattern: the distinct
- * words are encoded, and their tokens are multiplied by their counts. Between slices of work it yields to the
- * event loop and calls `report`.
+ * Measures tokenizers on texts. Each text is read once for its words, and once for each pattern. Its distinct
+ * words are encoded, and their tokens are multiplied by the words' counts. Between slices of work, yields to
+ * the event loop and calls `report`.
  */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
   const { tokenizers, texts, terms = [], model = null } = options;
@@ -246,7 +258,8 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
-        // Tables of pretokens that wait for a thread would only take memory.
+        // Waits for a thread before the next tokenizer's pretokens are counted, because their table would
+        // only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
@@ -298,13 +311,13 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
 }
 
 /**
- * Memory for each merge when comparing tokenizers without a text, most of it garbage. Measured: two with
- * 100,000 merges.
+ * The memory per merge of comparing tokenizers without a text, most of which is garbage. Measured with two
+ * tokenizers of 100,000 merges.
  */
 const comparedMergeBytes = 900;
 const garbageBytesMax = 10e6;
 
-/** Memory of a token or merge in the lists of a difference. Measured. */
+/** The memory of a token or merge in the lists of a difference. Measured. */
 const listedItemBytes = 600;
 
 async function compareOnText(
@@ -343,30 +356,30 @@ async function compareOnText(
 export class EvaluationProgress {
   private doneBytes = 0;
 
-  /** @param totalBytes of all passes; null if unknown */
+  /** @param totalBytes the bytes of all passes; null if unknown */
   constructor(
     private readonly totalBytes: number | null,
     private readonly report: Report,
   ) {}
 
-  /** Receives the progress of one pass through a text. */
+  /** Receives the progress of a pass through a text. */
   readonly passReport: Report = ({ done }: StageProgress) =>
     this.report({ stage: "measuring", done: this.doneBytes + done, total: this.totalBytes, unit: "bytes" });
 
-  /** Ends a pass over this many bytes. */
+  /** Ends a pass through this many bytes. */
   endPass(bytes: number): void {
     this.doneBytes += bytes;
   }
 }
 
-/** How a text is cut into pretokens. */
+/** What cuts a text into pretokens. */
 type PretokenCuts = readonly [
   pattern: CompiledPattern,
   sources: readonly string[],
   specialTokens: readonly string[],
 ];
 
-/** Counts the pretokens of a text, while other tables take `tablesBytes`. */
+/** Counts the pretokens of a text. `tablesBytes` is the memory that other tables take. */
 type CountPretokens = (tablesBytes: number, ...cuts: PretokenCuts) => Promise<WordTable>;
 
 type TokenCountingOptions = {
@@ -379,21 +392,22 @@ type TokenCountingOptions = {
 };
 
 /**
- * The tokens of a text are those of its pretokens, if these are encoded separately, and others that are
- * already counted.
+ * Where the tokens of a text come from: those of `pretokens` are still to be encoded; `others` are already
+ * counted.
  */
 export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: CountsById };
 
 /**
- * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those of encoding the text.
+ * Counts the tokens of a text, by id, for one tokenizer after the other. The counts are exactly those of
+ * encoding the text.
  *
  * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted
- * and encoded. Tokenizers with the same pattern share the counting, if they have the same special tokens or
- * none of these occurs. A text that a normal form, a prefix space or an added token changes is encoded as a
- * whole.
+ * and encoded. Tokenizers with the same pattern share the counted pretokens, if they have the same special
+ * tokens, or if none of these occurs. A text is encoded as a whole if a normal form, a prefix space or an
+ * added token changes it.
  */
 export class TokenCounting {
-  /** Counted pretokens, with the number of tokenizers that still have to use or release them. */
+  /** Counted pretokens, and the number of tokenizers that have not released them yet. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
 
   private constructor(
@@ -411,7 +425,7 @@ export class TokenCounting {
     }
   }
 
-  /** Finds the special tokens first. */
+  /** Makes an object for a text. Before, finds the special tokens in it. */
   static async begin(options: TokenCountingOptions, progress: EvaluationProgress): Promise<TokenCounting> {
     const { tokenizers, words, inputs } = options;
     const cuts: (SpecialCuts | null)[] = [];
@@ -427,7 +441,10 @@ export class TokenCounting {
     return counting;
   }
 
-  /** Returns the data for counting a tokenizer's tokens. Reads the text; words are not encoded yet. */
+  /**
+   * Returns what is needed to count the tokens of a tokenizer. May read the text, but does not encode the
+   * pretokens yet.
+   */
   async prepare(tokenizer: number): Promise<PreparedTokens> {
     const { words, tokenizers } = this.options;
     const { parts } = tokenizers[tokenizer]!;
@@ -449,7 +466,7 @@ export class TokenCounting {
     return { pretokens, others };
   }
 
-  /** Call it when the tokens of a tokenizer are counted, to free its pretokens. */
+  /** Frees the pretokens of a tokenizer. Call it when its tokens have been counted. */
   release(tokenizer: number): void {
     const cut = this.cuts[tokenizer]!;
     if (cut === null) return;
@@ -457,7 +474,7 @@ export class TokenCounting {
     if (--this.counted.get(key)!.usersLeft === 0) this.counted.delete(key);
   }
 
-  /** The memory of the tables of pretokens. */
+  /** The memory of all tables of pretokens. */
   private get tablesBytes(): number {
     let byteCount = 0;
     for (const { table } of this.counted.values())
@@ -474,7 +491,7 @@ export class TokenCounting {
     return entry.table;
   }
 
-  /** Encodes the whole text. */
+  /** Encodes the whole text, and counts the ids. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<CountsById> {
     const { inputs, workerCount, budgetWithTables } = this.options;
     const tell = byBytes(this.progress.passReport, "encoding", null);
@@ -486,35 +503,35 @@ export class TokenCounting {
   }
 }
 
-/** Returns the special tokens at which the text is cut. */
+/** Returns the special tokens at which a text is cut. */
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttingTokens(parts))].filter((token) => token !== "").sort();
 
-/** The special tokens at which a text must be cut, and their occurrences; null if unknown. */
+/** The special tokens at which a text must be cut, and how often each occurs; null if that is unknown. */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
 async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<SpecialCuts> {
   const tokens = specialTokensOf(parts);
-  // Occurrences are found in the words of the text, which end at whitespace.
+  // Occurrences are searched for in the words of the text, so a token with whitespace cannot be found.
   if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
   const contents = tokens.map((text) => Buffer.from(text));
   const occurrences = await runSliced(countSpecialTokens(words, contents));
-  // If none occurs, the text is cut as if there were none.
+  // If none of them occurs, the text is cut as if there were none.
   return occurrences.some((count) => count > 0) ? { tokens, occurrences } : { tokens: [], occurrences: null };
 }
 
-/** Tokenizers with the same key cut texts into the same pretokens. */
+/** Returns a key. Tokenizers with the same key cut texts into the same pretokens. */
 const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
-/** Returns the maximum number of passes over a text for these tokenizers. */
+/** Returns the maximum number of passes through a text for these tokenizers. */
 export function passCount(tokenizers: readonly TokenizerParts[]): number {
   const counted = tokenizers.filter((parts) => canBeCut(parts));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));
   return keys.size + tokenizers.length - counted.length;
 }
 
-/** Returns the bytes of all occurrences of the words. */
+/** Returns the number of bytes of all occurrences of the words. */
 function bytesOf({ wordCount, starts, counts }: WordTable): number {
   let byteCount = 0;
   for (let word = 0; word < wordCount; word++)
@@ -522,5 +539,5 @@ function bytesOf({ wordCount, starts, counts }: WordTable): number {
   return byteCount;
 }
 
-/** Returns the bytes of the inputs, as they were listed. */
+/** Returns the sizes of the inputs in bytes, as they were when the inputs were listed. */
 export const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

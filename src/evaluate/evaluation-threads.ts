@@ -13,13 +13,13 @@ import { adoptKernelModule, collectGarbage, kernelModule, runSliced, scaled } fr
 import type { WordTable } from "#words";
 import { compareCuts, differentWords, WordEncoder, type WordEncoding, wordCosts } from "./word-encoder.ts";
 
-/** The initial data of an evaluation thread: the tokenizers, and the code shared by all threads. */
+/** The initial data of an evaluation thread: the tokenizers, and the compiled kernel, which all threads share. */
 type EvaluationSetup = {
   readonly kernelModule: WebAssembly.Module;
   readonly tokenizers: readonly WordEncoding[];
 };
 
-// A request is a part of the work on the words of a text. All arrays are in shared memory.
+// A request is a part of the work on the words of a text. Arrays are in shared memory.
 
 type MeasureRequest = {
   readonly tokenizer: number;
@@ -36,19 +36,19 @@ type CompareRequest = {
   readonly part: Part;
 };
 
-/** One of `partCount` parts of tables; `left[0]` counts the unfinished ones. */
+/** One of `partCount` parts of the work. `left[0]` is the number of unfinished parts. */
 type Part = { readonly index: number; readonly partCount: number; readonly left: Int32Array };
 
 const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<WordSlice> =>
   slicesOf(Math.floor((wordCount * (index + 1)) / partCount), Math.floor((wordCount * index) / partCount));
 
-/** Whether all parts are done. The thread of the last part then computes the results over all words. */
+/** Marks a part as done. Returns whether all parts are done: then this thread computes the results over all words. */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
-/** The work of one evaluation thread, the main one or a worker. It keeps the tables of the encoders it used last. */
+/** The work of an evaluation thread, which is the main thread or a worker. Keeps the encoders that it used last. */
 export class EvaluationJob {
   private tokenizers: readonly WordEncoding[] = [];
-  /** By tokenizer, most recently used last. */
+  /** The encoders by tokenizer, the most recently used last. */
   private readonly encoders = new Map<number, WordEncoder>();
 
   begin({ kernelModule, tokenizers }: EvaluationSetup): void {
@@ -57,8 +57,8 @@ export class EvaluationJob {
   }
 
   /**
-   * Counts the tokens of pretokens, by id, and the numbers of words; the last part also computes the costs of
-   * the text's words.
+   * Counts the tokens of pretokens, by id, and the numbers in words. The thread that finishes the last part
+   * also computes the costs of the text's words.
    */
   measure(request: MeasureRequest): Generator<undefined, Measured> {
     return collectGarbageIn(this.measureWords(request));
@@ -86,7 +86,10 @@ export class EvaluationJob {
     return { tokenCounts, numbers, costs };
   }
 
-  /** Compares the cuts of the first two tokenizers; the last part returns the words that differ. */
+  /**
+   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words
+   * that differ.
+   */
   compare(request: CompareRequest): Generator<undefined, DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));
   }
@@ -113,12 +116,12 @@ export class EvaluationJob {
   }
 }
 
-/** A comparison needs two. */
+/** How many encoders a thread keeps: a comparison needs two. */
 export const encodersMax = 2;
 
 /**
- * Runs work on slices of words, collecting garbage: otherwise the runtime would let it grow to several times
- * the tables.
+ * Runs work on slices of words, and collects garbage at intervals. Otherwise the runtime would let garbage
+ * grow to several times the size of the tables.
  */
 function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefined, T> {
   let step = work.next();
@@ -129,7 +132,7 @@ function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefine
   return step.value;
 }
 
-/** A quarter of a million words, whose garbage takes some 20 MB. */
+/** The number of slices between two collections: a quarter of a million words, whose garbage takes some 20 MB. */
 const slicesPerCollection = 32;
 
 /** The results of a tokenizer on a text. */
@@ -146,15 +149,15 @@ type Ask = <Method extends Asked>(
 ) => Promise<AnswerOf<EvaluationJob, Method>>;
 
 /**
- * The threads that encode the words of an evaluation. They run until `close`, text after text. With one
- * thread, the current one does the work in slices, unless that may keep it from handling signals: then there
- * is a worker.
+ * The threads that encode the words of an evaluation. They run until `close`, for one text after the other.
+ * With one thread, the current one does the work in slices; if that may keep it from handling signals, a
+ * worker does.
  */
 export class EvaluationThreads {
   readonly close: () => void;
   /** Request functions of the idle threads. */
   private readonly idle: Ask[];
-  /** Each takes the next idle thread. */
+  /** Callers that wait for an idle thread; each takes the next one. */
   private readonly waiting: (() => void)[] = [];
 
   constructor(
@@ -181,10 +184,7 @@ export class EvaluationThreads {
     };
   }
 
-  /**
-   * Counts the tokens of the pretokens, by id, times their counts, and the costs of the words; either may be
-   * null.
-   */
+  /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Either argument may be null. */
   async measure(tokenizer: number, pretokens: WordTable | null, words: TextWords | null): Promise<Measured> {
     const placedCount = words?.placed.wordCount ?? 0;
     const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
@@ -208,13 +208,13 @@ export class EvaluationThreads {
   }
 
   private inParts<Answer>(wordCount: number, ask: (part: Part) => Promise<Answer>): Promise<Answer[]> {
-    // Each thread builds the tokenizer's tables for itself, which does not pay for few words.
+    // Each thread builds the tables of a tokenizer for itself, which takes too long for few words.
     const partCount = Math.min(this.threadCount, Math.ceil(wordCount / this.partWordsLeast) || 1);
     const left = new Int32Array(new SharedArrayBuffer(4)).fill(partCount);
     return Promise.all(Array.from({ length: partCount }, (_, index) => ask({ index, partCount, left })));
   }
 
-  /** Sends a request to the next idle thread. */
+  /** Sends a request to the next thread that is idle. */
   private async ask<Method extends Asked>(method: Method, request: RequestOf<EvaluationJob, Method>) {
     while (this.idle.length === 0) await new Promise<void>((take) => this.waiting.push(take));
     const ask = this.idle.pop()!;
@@ -227,5 +227,8 @@ export class EvaluationThreads {
   }
 }
 
-/** Encoding this many words takes some 0.5 s: enough for several threads to pay. */
+/**
+ * The number of words for each thread. Encoding this many takes some 0.5 s, long enough for several threads
+ * to be faster.
+ */
 const defaultPartWordsLeast = scaled(1 << 20, 4);

@@ -27,7 +27,7 @@ import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
 import { shortenName } from "./grid.ts";
 
-/** A pretoken of this size takes a second. */
+/** The longest text: explaining a pretoken of this size takes a second. */
 const textBytesMax = 10_000;
 
 /** `bpe explain`: shows how a text is encoded, merge by merge. */
@@ -62,7 +62,7 @@ type Explained = {
   readonly parts: TokenizerParts;
   readonly text: string;
   readonly pretokens: readonly ExplainedPart[];
-  /** Null if no file next to the tokenizer has the counts of its merges. */
+  /** null if no file next to the tokenizer states the counts of its merges. */
   readonly tokenCounts: WrittenTokenCounts | null;
 };
 
@@ -128,7 +128,7 @@ function partLines(
 ): Line[] {
   const { byteIds } = parts.model;
   const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
-  // An added token may share its id with a learned one of other bytes.
+  // An added token may share its id with a learned token of other bytes.
   const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
   const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
   const pieces = start.map((id) => shown(parts, id));
@@ -152,7 +152,7 @@ function partLines(
   ];
 }
 
-/** Formats pieces without quotes; spaces become visible. */
+/** Formats pieces without quotes. Spaces become visible. */
 const shownPieces = (pieces: readonly string[]) =>
   piecesText(
     pieces.map((text) => text.replaceAll(" ", "␣")),
@@ -160,5 +160,5 @@ const shownPieces = (pieces: readonly string[]) =>
   );
 
 const shownPiecesMax = 40;
-/** On a narrower terminal they go to the next line. */
+/** On a terminal with less room, the pieces go to the next line. */
 const piecesColumnsLeast = 20;

@@ -5,39 +5,40 @@ import { type Line, type Piece, packedLines, piece, shownWidth, withCommas } fro
 export type Grid = {
   readonly subjects: Axis;
   readonly items: Axis;
-  /** `cells[item][subject]` */
+  /** The value of a subject on an item: `cells[item][subject]`. */
   readonly cells: readonly (readonly string[])[];
-  /** The subjects with the best value, for each item; left out if none is marked. */
+  /** The subjects with the best value, for each item. If left out, no value is marked. */
   readonly bests?: readonly ReadonlySet<number>[];
 };
 
-/** `noun` describes its names, in the plural. */
+/** The names of subjects or items. `noun` says what they name, in the plural. */
 export type Axis = {
   readonly noun: string;
   readonly names: readonly string[];
-  /** A column or row for all of them together, at the end, which is never shortened. */
+  /** The name of a last column or row for all of them together, which is never shortened. */
   readonly sum?: string;
 };
 
-/** Follows a best value. */
+/** The mark that follows a best value. */
 const bestMark = "*";
 
-/** Appends a legend for the mark if any cell has it. */
+/** Returns a legend for the mark, if any cell has it. */
 export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
   bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
 
-/** Between two columns, including the mark of the left one. */
+/** The space between two columns, including the mark of the left one. */
 const gap = 2;
-/** A shorter name would say little, so it becomes a number. */
+/** The minimum width of a name. A shorter one would say little, so it becomes a number. */
 const nameColumnsLeast = 8;
-/** For names above the columns of several tables. */
+/** The width of names above columns, if these are split into several tables. */
 const splitNameColumns = 12;
 const ellipsis = "…";
 
 /**
- * Returns a table in at most `columns` columns: the first of these that fits: subjects as rows; items as
- * rows; both with the middle of long names left out; items as rows, with subjects numbered below a legend. If
- * none fits, several tables have some of the items each, but always all subjects, because these are compared.
+ * Returns a table of at most `columns` columns: the first that fits of these. Subjects are rows; items are
+ * rows; either, with the middle of long names left out; items are rows, and subjects are numbers that a
+ * legend explains. If none fits, returns several tables, each with some of the items, but with all subjects,
+ * because these are compared.
  */
 export function gridLines(grid: Grid, columns: number): Line[] {
   const upright = tableWithSubjectRows(grid);
@@ -56,18 +57,18 @@ export function gridLines(grid: Grid, columns: number): Line[] {
   return splitLines({ ...upright, rows: shortAxis(upright.rows, rowColumns) }, columns);
 }
 
-/** The meaning of names that are numbers. */
+/** The legend of names that became numbers. */
 type Heads = { readonly legend?: readonly string[] };
 
-/** A table with escaped names and cells, so that widths are those on the screen. */
+/** A table whose names and cells are escaped, so that their widths are those on the screen. */
 export type Table = {
   readonly rows: Axis & Heads;
   readonly columns: Axis & Heads;
-  /** `cells[row][column]` */
+  /** The text in a cell: `cells[row][column]`. */
   readonly cells: readonly (readonly Cell[])[];
-  /** Width on the screen of the longest cell of each column. */
+  /** The width on the screen of the longest cell of each column. */
   readonly cellWidths: readonly number[];
-  /** Text above the names of the rows, which are then never shortened. */
+  /** Text above the names of the rows. If it is given, these are never shortened. */
   readonly corner?: string;
 };
 
@@ -81,21 +82,21 @@ function tableOf(rows: Axis, columns: Axis, cellAt: (row: number, column: number
 
 const escapedAxis = (axis: Axis): Axis => ({ ...axis, names: axis.names.map(escapeText) });
 
-/** Subjects as rows. */
+/** Makes a table whose rows are the subjects. */
 const tableWithSubjectRows = ({ subjects, items, cells, bests }: Grid): Table =>
   tableOf(subjects, items, (row, column) => ({
     text: escapeText(cells[column]![row]!),
     isBest: bests?.[column]?.has(row) ?? false,
   }));
 
-/** Items as rows. */
+/** Makes a table whose rows are the items. */
 export const tableWithItemRows = ({ subjects, items, cells, bests }: Grid): Table =>
   tableOf(items, subjects, (row, column) => ({
     text: escapeText(cells[row]![column]!),
     isBest: bests?.[row]?.has(column) ?? false,
   }));
 
-/** Shortens names to the given number of columns; undefined if the table is still too wide. */
+/** Shortens names to `nameColumns` columns. Returns undefined if the table is still too wide. */
 function fitNames(table: Table, columns: number, nameColumns: number): Table | undefined {
   const shortRows = (width: number) =>
     table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
@@ -105,11 +106,11 @@ function fitNames(table: Table, columns: number, nameColumns: number): Table | u
   return { ...short, rows: shortRows(widest(headsOf(short.rows)) + leftOver) };
 }
 
-/** Returns the table if none of its names became a number. */
+/** Returns the table, unless any of its names became a number. */
 const withoutNumbers = (table: Table | undefined) =>
   table?.rows.legend === undefined && table?.columns.legend === undefined ? table : undefined;
 
-/** Returns the table with the longest names that fit. */
+/** Returns the table with the longest names with which it fits. */
 function narrow(table: Table, columns: number): Table | undefined {
   for (let nameColumns = columns; nameColumns >= nameColumnsLeast; nameColumns--) {
     const found = fitNames(table, columns, nameColumns);
@@ -119,8 +120,9 @@ function narrow(table: Table, columns: number): Table | undefined {
 }
 
 /**
- * Shortens names to the given number of columns by leaving out the middle of long ones. If names would become
- * equal, their common prefix and suffix are removed first; if that is not enough, all become numbers.
+ * Shortens names to the given number of columns, by leaving out the middle of long names. If names would
+ * become equal, removes their common prefix and suffix first. If that is not enough, all names become
+ * numbers.
  */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   if (axis.names.every((name) => shownWidth(name) <= columns)) return axis;
@@ -155,7 +157,7 @@ const numberNames = (axis: Axis): Axis & Heads => ({
   legend: axis.names.map((name, i) => `${i === 0 ? `${axis.noun}: ` : ""}${i + 1} = ${name}`),
 });
 
-/** Returns the names, followed by that of all together. */
+/** Returns the names, and at the end the name of all together. */
 export const headsOf = ({ names, sum }: Axis): readonly string[] =>
   sum === undefined ? names : [...names, sum];
 
@@ -170,13 +172,13 @@ const rowHeadWidth = ({ rows, corner = "" }: Table) => Math.max(widest(headsOf(r
 const widthOf = (table: Table): number =>
   columnWidths(table).reduce((sum, width) => sum + gap + width, rowHeadWidth(table)) + bestMark.length;
 
-/** Returns the table if it fits with names and without numbers. */
+/** Formats the table if it fits without names that are numbers; otherwise returns undefined. */
 export function namedLines(table: Table, columns: number): Line[] | undefined {
   const placed = withoutNumbers(narrow(table, columns));
   return placed && blockLines(placed);
 }
 
-/** Puts as many columns as fit, and the others in tables below, each with the names of all rows. */
+/** Formats as many columns as fit, and the others in tables below. Each table has the names of all rows. */
 export function splitLines(whole: Table, columns: number): Line[] {
   const table = { ...whole, columns: shortAxis(whole.columns, splitNameColumns) };
   const widths = columnWidths(table);
@@ -215,15 +217,18 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
 
 const widest = (names: readonly string[]) => Math.max(...names.map(shownWidth));
 
-/** Splits text into grapheme clusters. The first segmenter takes 1.3 ms, and few names are that long. */
+/**
+ * Splits text into grapheme clusters. Making the first segmenter takes 1.3 ms, but few names are long enough
+ * to need it.
+ */
 const charactersOf = (text: string) =>
   Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** Formats items separated by commas, in lines as full as possible; only a line of one item may be longer. */
+/** Formats items separated by commas. Each line has as many items as fit, or a single longer one. */
 export const flowedLines = (items: readonly string[], columns: number): string[] =>
   packedLines(withCommas(items), columns);
 
-/** Shortens a name to the given number of columns by leaving out its middle. */
+/** Shortens a name to the given number of columns, by leaving out its middle. */
 export function shortenName(name: string, columns: number): string {
   if (shownWidth(name) <= columns) return name;
   const characters = charactersOf(name);
@@ -233,7 +238,7 @@ export function shortenName(name: string, columns: number): string {
   return [...begin, ellipsis, ...end.toReversed()].join("");
 }
 
-/** Returns the first characters that fit the given number of columns. */
+/** Returns as many of the first characters as fit into the given number of columns. */
 function takeColumns(characters: readonly string[], columns: number): string[] {
   const found: string[] = [];
   let width = 0;

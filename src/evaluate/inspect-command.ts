@@ -48,7 +48,7 @@ import {
 import { whitespaceAndSeparators } from "#train";
 import { inspectOptions } from "./evaluate-options.ts";
 
-/** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
+/** `bpe inspect`: describes a tokenizer. With `--text`, also describes how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const found = findTokenizer(invocation.files[0]!);
   const { path, name = nameOfTokenizer(path) } = found;
@@ -111,7 +111,7 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
-/** Formats the facts, most important first: what a model and its programs must agree on, then the tokens. */
+/** Formats the facts, the most important first: what a model and its programs must agree on, and then the tokens. */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
@@ -137,7 +137,7 @@ function tokenizerRows(
     ["normalizer", `${normalization ?? "none"}${addsPrefixSpace ? ", and a space before the text" : ""}`],
     ["pattern", patternName ?? "a regular expression"],
     ["", called ?? ""],
-    // Complete, so that it can be copied.
+    // The regular expressions are shown completely, so that they can be copied.
     ...patternSources.map((source): Row => ["", [source]]),
     ["llama.cpp", describeLlamaCpp(patternName)],
     ["post-processor", describePostProcessing(parts, postProcessor)],
@@ -156,7 +156,7 @@ function tokenizerRows(
 }
 
 /**
- * Formats the number of special tokens, and a row for each: id, text, roles, flags. Those with roles are
+ * Formats the number of special tokens, and a row for each: id, text, roles and flags. Tokens with roles are
  * always shown.
  */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
@@ -184,11 +184,11 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   ];
 }
 
-/** Returns the roles of a special token: `bos`. */
+/** Returns the roles of a special token, without `_token`: `bos`. */
 const rolesIn = (roles: Described["roles"], content: string) =>
   Object.entries(roles).flatMap(([role, text]) => (text === content ? [role.replace("_token", "")] : []));
 
-/** Longer special tokens push their roles to the right. */
+/** The width of the column of special tokens. A longer token moves its roles to the right. */
 const textColumnsMax = 30;
 
 function describeTemplate(template: string): string {
@@ -196,7 +196,7 @@ function describeTemplate(template: string): string {
   return known?.[0] ?? `its own, ${countNoun(template.length, "character")}`;
 }
 
-/** Describes what a post-processor adds to a text, which `bpe encode` does not. */
+/** Says what a post-processor adds to a text. `bpe encode` does not add it. */
 function describePostProcessing(parts: TokenizerParts, types: string | undefined): string {
   const { postProcessing } = parts;
   if (postProcessing === undefined) return types ?? "none";
@@ -219,7 +219,7 @@ const shareRows = (name: string, shares: readonly Share[], total: number): Row[]
     });
 
 /**
- * Describes how a text is encoded: bytes per token, the share of the vocabulary that it uses, and its first
+ * Describes how a text is encoded: bytes per token, the share of the vocabulary that occurs, and the first
  * tokens.
  */
 function describeText(parts: TokenizerParts, text: CountedText): Line[] {
@@ -234,10 +234,10 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
 }
 
-/** Three lines of a usual terminal. `--json` and the report have more. */
+/** The room for the first tokens: three lines of a usual terminal. `--json` and the report have more tokens. */
 const beginsColumns = 3 * usualColumns - nameColumns;
 
-/** Returns the first tokens that fit, each with a separator. */
+/** Returns as many of the first tokens as fit, counting a separator after each. */
 function firstOf(tokens: readonly string[]): readonly string[] {
   let used = 0;
   const end = tokens.findIndex((token) => {
@@ -247,7 +247,7 @@ function firstOf(tokens: readonly string[]): readonly string[] {
   return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
 }
 
-/** Background colours, used alternately to show the ends of tokens. */
+/** Background colours for tokens in turn, to show where they end. */
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): Piece[] {
@@ -301,7 +301,7 @@ function inspectionOf(
     scripts: statistics.scripts,
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,
-    // Null without a record.
+    // null without a record.
     training: readTokenCountFacts(description.path),
     text:
       text === undefined

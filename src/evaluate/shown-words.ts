@@ -1,6 +1,6 @@
 import type { CostliestWord } from "#evaluation";
 
-/** Selects words to show: those with letters first, and each only once, regardless of surrounding punctuation. */
+/** Selects words to show. Words with letters come first. A word is shown once, whatever punctuation surrounds it. */
 export function shownWords(words: readonly CostliestWord[], count: number): CostliestWord[] {
   const seen = new Set([""]);
   const [first, later]: CostliestWord[][] = [[], []];

@@ -21,11 +21,11 @@ import {
 } from "#tokenizer";
 import type { WordTable } from "#words";
 
-/** A tokenizer in the form for threads that encode words. Plain data; the table is in shared memory. */
+/** A tokenizer as threads need it to encode words. Plain data, with the table in shared memory. */
 export type WordEncoding = {
   readonly parts: EncodingParts;
   readonly tokens: TokenTable;
-  /** Makes the cache of words 2^cacheShrinkBits times smaller than usual, if memory is short. */
+  /** The cache of words is 2^cacheShrinkBits times smaller than usual, if memory is short. */
   readonly cacheShrinkBits: number;
 };
 
@@ -33,19 +33,20 @@ type Ids = Uint16Array | Uint32Array;
 
 /**
  * Encodes words: pretokens, and placed words, each as a text of its own. A token belongs to a text word if it
- * contains a byte of it. A token that is only the preceding whitespace does not count.
+ * contains a byte of the word. So a token that is only the whitespace before the word does not count.
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
   /** Notes on the last word. */
   private readonly notes = new TextNotes();
   private readonly addedTokens: ReadonlyMap<number, AddedToken>;
-  /** Whether a pretoken's tokens have exactly its bytes; and whether this holds for whole texts. */
+  /** Whether the tokens of a pretoken have exactly its bytes. */
   private readonly hasAllBytes: boolean;
+  /** Whether the tokens of any text have exactly its bytes. */
   private readonly keepsBytes: boolean;
-  /** Whether an id is a special token: these are not text, and end a number. */
+  /** For each id, whether it is a special token. Special tokens are not text, and end a number. */
   private readonly isSpecial: Uint8Array;
-  /** The ends of a word's tokens. */
+  /** The ends of the tokens of the current word. */
   private readonly ends: number[] = [];
 
   constructor(readonly tokenizer: WordEncoding) {
@@ -61,10 +62,10 @@ export class WordEncoder {
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 
-  /** Adds the tokens of pretokens, times their counts, to `tokenCounts`, by id. */
+  /** Adds the tokens of pretokens, multiplied by the pretokens' counts, to `tokenCounts`, by id. */
   addTokens({ bytes, starts, counts }: WordTable, slice: WordSlice, tokenCounts: Float64Array): void {
     const { encoding } = this;
-    // If tokens drop bytes, the ids of several words cannot be told apart.
+    // If tokens do not have all bytes, the ids of several words cannot be told apart.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
@@ -74,7 +75,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the ids of a group's words, which are consecutive in the output. */
+  /** Adds the ids of the words in a group. They follow each other in the output. */
   private addGroup(
     starts: Uint32Array,
     { first, end }: WordSlice,
@@ -96,8 +97,8 @@ export class WordEncoder {
   }
 
   /**
-   * Writes the numbers of tokens of placed words into `tokenCounts`, by word, and counts the numbers in them,
-   * if measured.
+   * Writes the number of tokens of each placed word into `tokenCounts`, by word. If numbers are measured,
+   * also counts the numbers in these words.
    */
   countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array, numbers: NumberCounts): void {
     for (let p = slice.first; p < slice.end; p++) {
@@ -109,7 +110,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the numbers of a placed word from its tokens, which are first in the output. */
+  /** Adds the numbers in a placed word. Its tokens are the first ones in the output. */
   private addNumbers(placed: WordTable, p: number, idCount: number, numbers: NumberCounts): void {
     const { isSpecial, ends, keepsBytes } = this;
     const { tokens } = this.tokenizer;
@@ -131,7 +132,7 @@ export class WordEncoder {
     numbers.add(bytes, textStart, end, ends, placed.counts[p]!);
   }
 
-  /** Encodes a placed word, and returns the number of its ids, which are first in the output. */
+  /** Encodes a placed word. Returns the number of its ids, which are the first ones in the output. */
   private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();
@@ -142,25 +143,25 @@ export class WordEncoder {
     return idCount;
   }
 
-  /** Returns the ids of a placed word without its whitespace's. The next call overwrites them. */
+  /** Returns the ids of a placed word without those that are only whitespace. The next call overwrites them. */
   wordIdsOf(words: TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);
   }
 
-  /** Returns the bytes of the first tokens, escaped for people. */
+  /** Returns the bytes of the first tokens, escaped for people to read. */
   pieces(ids: Ids): string[] {
     const { tokens } = this.tokenizer;
     return Array.from(ids.subarray(0, piecesMax), (id) => escapeBytes(truncate(tokenBytesOf(tokens, id))));
   }
 
-  /** Returns all ids of a placed word, including its whitespace's. The next call overwrites them. */
+  /** Returns all ids of a placed word, including those of its whitespace. The next call overwrites them. */
   idsOf(words: TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(0, idCount);
   }
 
-  /** Whether another tokenizer cuts a placed word into the same sequences of bytes. */
+  /** Whether another tokenizer cuts a placed word into tokens with the same bytes. */
   cutsLike(other: WordEncoder, words: TextWords, p: number): boolean {
     const idCount = this.encode(words, p);
     if (other.encode(words, p) !== idCount) return false;
@@ -178,7 +179,7 @@ export class WordEncoder {
     return true;
   }
 
-  /** Counts the leading ids that are only whitespace before the word. */
+  /** Counts the first ids that are only whitespace before the word. */
   private whitespaceCount(words: TextWords, p: number, idCount: number): number {
     if (idCount === 0) return 0;
     const { starts } = this.tokenizer.tokens;
@@ -193,9 +194,9 @@ export class WordEncoder {
   }
 
   /**
-   * Returns the bytes of the tokens for the whitespace before the word, or for a prefix space, if these are
-   * tokens of their own. Only the front of the word is normalized, because a change later in it may be a
-   * special token's text.
+   * Returns the number of bytes in the tokens for the whitespace before the word, or for a prefix space, if
+   * these are tokens of their own. Only the beginning of the word is normalized, because a change later in it
+   * may be the text of a special token.
    */
   private bytesBefore(words: TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
@@ -225,13 +226,16 @@ export class WordEncoder {
   }
 }
 
-/** The number of tokens listed for a word. */
+/** The maximum number of tokens that are listed for a word. */
 const piecesMax = scaled(64, 3);
 
-/** Bytes encoded at once, if they contain several words. */
+/** The maximum number of bytes that are encoded at once; a single word may be longer. */
 const groupBytesMax = scaled(1 << 16, 32);
 
-/** Splits a slice into groups of consecutive words, each within `groupBytesMax` and `wordsMax`, or a single word. */
+/**
+ * Splits a slice into groups of consecutive words. Each is within `groupBytesMax` and `wordsMax`, or is a
+ * single word.
+ */
 function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: number): Generator<WordSlice> {
   for (let from = first; from < end; ) {
     let to = from + 1;
@@ -251,12 +255,12 @@ export function compareCuts(
   for (let p = first; p < end; p++) isDifferent[p] = a.cutsLike(b, words, p) ? 0 : 1;
 }
 
-/** The number of listed words that are cut differently. */
+/** The maximum number of words that are listed as cut differently. */
 const listedMax = 1000;
 
 /**
- * Lists the words that are marked as cut differently, most frequent first, then by their bytes. Yields
- * between slices of work.
+ * Lists the words that are marked as cut differently, the most frequent first; equally frequent ones by their
+ * bytes. Yields between slices of work.
  */
 export function* differentWords(
   words: TextWords,
@@ -291,7 +295,7 @@ export function* differentWords(
 
 type IsBefore = (item: number, other: number) => boolean;
 
-/** Inserts an item into an ordered list of the first `max` items, if it is one of them. */
+/** Inserts an item into an ordered list of the `max` first items, if it belongs to them. */
 function insertAmongFirst(list: number[], item: number, isBefore: IsBefore, max: number): void {
   let low = 0;
   let high = list.length;
@@ -305,7 +309,7 @@ function insertAmongFirst(list: number[], item: number, isBefore: IsBefore, max:
   if (list.length > max) list.length = max;
 }
 
-/** Orders placed words by frequency, then by their bytes. */
+/** Returns a function that orders placed words by frequency, and equally frequent ones by their bytes. */
 const isMoreFrequent =
   (words: TextWords): IsBefore =>
   (p, q) => {
@@ -313,7 +317,7 @@ const isMoreFrequent =
     return counts[p] === counts[q] ? compareBytes(words, p, 0, q, 0) < 0 : counts[p]! > counts[q]!;
   };
 
-/** Compares the bytes of two placed words, skipping the given number of bytes at the start of each. */
+/** Compares the bytes of two placed words, without the given number of bytes at the start of each. */
 function compareBytes(
   { placed: { bytes, starts } }: TextWords,
   p: number,
@@ -330,11 +334,14 @@ function compareBytes(
   return end - pos - (otherEnd - other);
 }
 
-/** The number of listed words, by the most tokens beyond the first in total, then by their bytes. */
+/**
+ * The number of words that are listed as the costliest: those with the most tokens beyond the first in all
+ * occurrences together; of equal ones, the first by their bytes.
+ */
 export const costliestMax = 20;
 
 /**
- * Computes the costs of a text's words; yields between slices of work.
+ * Computes the costs of the words of a text. Yields between slices of work.
  *
  * @param tokenCounts the number of tokens of each placed word
  */
@@ -365,7 +372,7 @@ export function* wordCosts(
   const costliestWords = costliest.map((word) => {
     const places = placesOf.get(word)!.sort((p, q) => (isBefore(p, q) ? -1 : 1));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
-    // Shown with its most frequent cut.
+    // A word is shown as its most frequent placed word is cut.
     const bytes = wordAt(words, places[0]!);
     return {
       word: Buffer.from(truncate(bytes)).toString("utf8"),

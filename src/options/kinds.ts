@@ -7,44 +7,47 @@ import { type Message, nearest, phrase, UserError, usageError, withRegularFile, 
 import { readNormalization } from "#text";
 import { chatTemplates, type SpecialTokenOption } from "#tokenizer";
 
-// Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and has the types
-// of its values in TypeScript, Python and JSON. A wrong value is a usage error that names the option.
+// Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and states the
+// types of its values in TypeScript, Python and JSON. A wrong value is a usage error that names the option.
 
 export type JsonSchema = { readonly [name: string]: unknown };
 
 export type Kind<T> = Typed & {
   /**
-   * Parses the texts typed for an option, one for each occurrence; a flag has none. `name` is that of
-   * the option.
+   * Parses the texts that were typed for an option, one for each time it was given; a flag has no texts.
+   * `name` is the name of the option.
    */
   readonly read: (typed: readonly string[], name: Message) => T;
-  /** What the library requires, as in "it must be a path". */
+  /** What the library accepts, as in "it must be a path". */
   readonly wanted: string;
   /**
-   * Converts the library's value to the form that commands use; undefined if it has no effect, `wrong` if it
-   * is not of this kind.
+   * Converts a value from the library to the form that commands use. Returns undefined if the value has no
+   * effect, and `wrongKind` if it is not of this kind.
    */
   readonly take: (value: unknown, place: Message) => T | undefined | typeof wrongKind;
-  /** The type of that value. */
+  /** The type of values in the library. */
   readonly type: string;
-  /** Its schema in a record. */
+  /** The schema of a value in a record. */
   readonly schema: JsonSchema;
-  /** The parameter's type in Python, its default, and the function of `_training.py` that prints it. */
+  /**
+   * For the parameter in Python: its type, its default, and the function of `_training.py` that turns it into
+   * arguments.
+   */
   readonly python: { readonly type: string; readonly none: string; readonly print: string };
 };
 
 /** The facts about a value in help and completions. */
 export type Typed = {
-  /** Its name in help; an option without one is a flag. */
+  /** The name of the value in help. An option without one is a flag. */
   readonly value?: string;
-  /** The allowed words; a `LIST` has any of them, separated by commas. */
+  /** The allowed words. A `LIST` has any of them, separated by commas. */
   readonly words?: readonly string[];
-  /** The smallest number, or `SIZE` in bytes; defaults to 0. */
+  /** The smallest allowed number, or number of bytes of a `SIZE`. Defaults to 0. */
   readonly least?: number;
   readonly repeatable?: boolean;
   /**
-   * Whether arguments after its value are more values of it, up to the next option; `--name=value` takes no
-   * more.
+   * Whether the arguments after the value, up to the next option, are more values of the option.
+   * `--name=value` has no more.
    */
   readonly many?: boolean;
 };
@@ -52,8 +55,8 @@ export type Typed = {
 export const wrongKind = Symbol("wrong");
 
 /**
- * Returns the library's value, or throws a usage error. `place` names it for the caller: `trainTokenizer:
- * padTo`.
+ * Returns a value from the library in the form that commands use, or throws a usage error. `place` names the
+ * value for the caller: `trainTokenizer: padTo`.
  */
 export function takeValue<T>(kind: Kind<T>, value: unknown, place: Message): T | undefined {
   const found = kind.take(value, place);
@@ -66,7 +69,7 @@ const inPython = (type: string, print = "value") => ({ type: union(type), none: 
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isPath = (value: unknown) => isText(value) && value !== "";
-/** Copies an array of strings; undefined for anything else. */
+/** Copies an array of strings. Returns undefined for anything else. */
 function textsOf(value: unknown): string[] | undefined {
   const texts = Array.isArray(value) ? Array.from<unknown>(value) : undefined;
   return texts?.every(isText) ? texts : undefined;
@@ -75,14 +78,14 @@ function textsOf(value: unknown): string[] | undefined {
 export const flag: Kind<boolean> = {
   read: () => true,
   wanted: "true or false",
-  // False is the same as leaving it out.
+  // false is the same as no value.
   take: (value) => (typeof value === "boolean" ? value || undefined : wrongKind),
   type: "boolean",
   schema: { const: true },
   python: { type: "bool", none: "False", print: "flag" },
 };
 
-/** A flag with an opposite, as `--ledger` has `--no-ledger`. */
+/** A flag that can also be negated, as `--ledger` can by `--no-ledger`. */
 export const decision: Kind<boolean> = {
   ...flag,
   take: (value) => (typeof value === "boolean" ? value : wrongKind),
@@ -121,7 +124,10 @@ export const text = (value = "TEXT"): Kind<string> => ({
   python: inPython("str"),
 });
 
-/** A path. The library accepts no empty one; nor does the command line if `hint`, the remedy, is given. */
+/**
+ * A path. The library does not accept an empty one. Nor does the command line if `hint` is given, which says
+ * what to do.
+ */
 export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   ...text(value),
   read([text], name) {
@@ -133,7 +139,7 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   python: inPython("t.PathLike", "path"),
 });
 
-/** An option that may be given several times. */
+/** Texts of an option that may be given several times. */
 export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   value,
   repeatable: true,
@@ -145,7 +151,7 @@ export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   python: { type: "t.Sequence[str]", none: "()", print: "texts" },
 });
 
-/** A kind of values that exist only on the command line. */
+/** Makes a kind of values that exist only on the command line. */
 export const commandLineKind = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T> => ({
   ...text(),
   ...typed,
@@ -153,7 +159,7 @@ export const commandLineKind = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T>
   take: () => wrongKind,
 });
 
-/** The file for a command's output; undefined is standard output, like `-`. */
+/** The file for a command's output. undefined is standard output, which is typed as `-`. */
 export const outputFile = commandLineKind<string | undefined>({ value: "FILE" }, ([path]) =>
   path === "-" ? undefined : path,
 );
@@ -185,7 +191,7 @@ export const word = <const Word extends string>(
   python: inPython("str"),
 });
 
-/** Some of the words, separated by commas. The library does not accept those of `besides`. */
+/** Some of these words, separated by commas. The library does not accept the words in `besides`. */
 export const words = <const Word extends string>(
   all: readonly Word[],
   besides: readonly Word[] = [],
@@ -203,7 +209,7 @@ export const words = <const Word extends string>(
   python: inPython("t.Sequence[str]", "listed"),
 });
 
-/** Fields to keep next to the ids of their record: `id,score:double`. */
+/** Fields to keep next to the ids of each record: `id,score:double`. */
 export const keptFields: Kind<readonly KeptField[]> = {
   value: "LIST",
   read: ([text], name) => text!.split(",").map((field) => readKeptField(name, field)),
@@ -223,7 +229,7 @@ function readKeptField(option: Message, typed: string): KeptField {
   return { name, kind };
 }
 
-/** Normalization steps, separated by commas. */
+/** Steps of normalization, separated by commas. */
 export const normalization = (steps: readonly string[]): Kind<string> => ({
   value: "LIST",
   words: steps,
@@ -238,7 +244,7 @@ export const normalization = (steps: readonly string[]): Kind<string> => ({
   python: inPython("str, t.Sequence[str]", "listed"),
 });
 
-/** Requested sizes of vocabularies: of all tokens, or of additional ones: `+8k`. */
+/** The requested size of a vocabulary: of all tokens, or, as `+8k`, of the additional ones. */
 export type AskedSize = { readonly isMore: boolean; readonly count: number };
 
 export const sizes: Kind<readonly AskedSize[]> = {
@@ -257,7 +263,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
   python: { type: union("int, str, t.Sequence[int]"), none: "None", print: "sizes" },
 };
 
-/** A single size. */
+/** The size of a vocabulary; only one. */
 export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSize(name, text!));
 
 function readSize(name: Message, text: string): AskedSize {
@@ -266,8 +272,8 @@ function readSize(name: Message, text: string): AskedSize {
 }
 
 /**
- * Splits a list of sizes at commas. `32,000` is one: not all of its groups of three digits can be sizes,
- * which are at least 256. `300,400` are two.
+ * Splits a list of sizes at commas. `32,000` is one size, because a group of its digits cannot be a size,
+ * which is at least 256. `300,400` are two sizes.
  */
 export function splitSizes(text: string): string[] {
   const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
@@ -290,7 +296,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
 });
 
-/** A number for each of these names, in order: `N:FACTOR`. `example` is for errors. */
+/** Numbers with these names, in order: `N:FACTOR`. `example` is for errors. */
 export function fields<const Name extends string>(
   value: string,
   names: readonly Name[],
@@ -324,7 +330,7 @@ export function fields<const Name extends string>(
   };
 }
 
-/** The weights of words from some inputs: `[NAME=]GLOB:WEIGHT`. */
+/** Weights of the words of some inputs: `[NAME=]GLOB:WEIGHT`. */
 export const weights: Kind<readonly InputWeight[]> = {
   value: "[NAME=]GLOB:WEIGHT",
   repeatable: true,
@@ -350,7 +356,7 @@ function readWeight(option: Message, typed: string): InputWeight {
   return { name, glob: path, weight: Number(text) };
 }
 
-/** New texts by the old ones: `OLD=NEW`. */
+/** New texts of special tokens, by their old texts: `OLD=NEW`. */
 export const renames: Kind<Readonly<Record<string, string>>> = {
   value: "OLD=NEW",
   repeatable: true,
@@ -377,12 +383,12 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
   python: inPython("t.Mapping[str, str]", "renames"),
 };
 
-/** A file, and the language of its text. */
+/** A file, with the language of its text. */
 export type NamedFile = { readonly language: string; readonly file: string };
 
 /**
- * Files of languages: `NAME=FILE`; a file without a name belongs to the preceding language. The library has
- * them as `key`.
+ * Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. In
+ * the library they are the field `key` of a language.
  */
 export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
   value: "NAME=FILE...",
@@ -424,7 +430,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
   python: inPython("t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]]", "languages"),
 });
 
-/** The name of a template, or a file with one; the library takes its text. */
+/** The name of a chat template, or a file that contains one. The library accepts the text of a template. */
 export const chatTemplate: Kind<string> = {
   ...text("NAME|FILE"),
   read([typed], name) {
@@ -437,7 +443,7 @@ export const chatTemplate: Kind<string> = {
   },
 };
 
-/** Reads a small text file that an option names. */
+/** Reads a text file that an option names. */
 export function readTextFile(option: Message, path: string): string {
   const bytes = withRegularFile(path, (fd) => readFileSync(fd));
   if (!isUtf8(bytes)) throw new UserError(phrase`${withValue(option, `"${path}"`)} is not valid UTF-8`);
@@ -450,7 +456,7 @@ export const namedFiles = commandLineKind<readonly Named[]>(
   (typed, name) => typed.map((one) => readNamed(name, one)),
 );
 
-/** Special tokens with optional ids. A text may contain `=`, so the last one before a number separates the id. */
+/** Special tokens with optional ids. A text may contain `=`, so the id follows the last `=` before a number. */
 export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
@@ -468,7 +474,7 @@ export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
 /** A path with an optional name: `[NAME=]PATH`. */
 export type Named = { readonly name: string | null; readonly path: string };
 
-/** Parses `[NAME=]PATH`. If the typed text exists as a path, it is a path; a NAME has no slash. */
+/** Parses `[NAME=]PATH`. If what was typed exists as a path, it has no name. A NAME has no slash. */
 export function readNamed(what: Message, typed: string): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
@@ -485,7 +491,7 @@ export function readNamed(what: Message, typed: string): Named {
 
 const multipliers = { "": 1, k: 1024, m: 1024 ** 2 };
 
-/** Digits as people write them: `32000`, `32,000`, `32_000`. */
+/** Matches digits as people write them: `32000`, `32,000`, `32_000`. */
 const written = String.raw`\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*`;
 const wholeForm = new RegExp(`^(${written})([km]?)$`);
 const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])(i?))?(b?)$`, "i");
@@ -508,7 +514,7 @@ export function wholeNumber(option: Message, text: string, least: number): numbe
   return value;
 }
 
-/** Returns the text if it is one of the words. */
+/** Returns the text if it is one of the words, otherwise throws a usage error. */
 export function oneOf<const Word extends string>(
   option: Message,
   text: string,
@@ -526,8 +532,8 @@ export function oneOf<const Word extends string>(
 const prefixes = ["", "k", "m", "g", "t", "p"];
 
 /**
- * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
- * MiB, … powers of 1024; case does not matter. `64k` is ambiguous and refused: as a number it is 65,536.
+ * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB and PB are powers of 1000, KiB,
+ * MiB, … powers of 1024. Case does not matter. `64k` is refused, because as a number it would be 65,536.
  */
 export function sizeBytes(option: Message, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
@@ -543,7 +549,7 @@ export function sizeBytes(option: Message, text: string, leastBytes: number): nu
   }
   const value = times(binary ? 1024 : 1000);
   if (!Number.isSafeInteger(value)) throw usageError(phrase`${option}: ${text} is too large`);
-  // So small a limit is surely a mistake; 0 is a valid one.
+  // A limit this small is surely a mistake; 0 is a valid limit.
   if (!unit && value > 0 && value < 1000)
     throw usageError(
       phrase`${option}: ${text} is ${value} bytes`,

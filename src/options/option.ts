@@ -17,59 +17,62 @@ export const topics = {
 export type Topic = keyof typeof topics;
 
 /**
- * An option: the source of help, completions and the manual page; the library and Python have it, too, unless
- * it says otherwise.
+ * An option, from which help, completions and the manual page are made. The library and Python also have it,
+ * unless it says otherwise.
  */
 // biome-ignore lint/suspicious/noExplicitAny: tables have options of all kinds
 export type Option<T = any> = {
   readonly name: string;
   readonly short?: string;
   readonly kind: Kind<T>;
-  /** What is read at the path, if the value is one. No output may be an input of the run (run-paths.ts). */
+  /**
+   * What is read from the path, if the value is one. An output of a run must not be one of its inputs
+   * (run-paths.ts).
+   */
   readonly reads?: PathRead;
-  /** What is written at the path. */
+  /** What is written to the path, if the value is one. */
   readonly writes?: RunOutput["kind"];
-  /** The page of help that describes it. */
+  /** The page of help that describes the option. */
   readonly topic: Topic;
   /** Whether the command requires it. */
   readonly required?: boolean;
-  /** The option that makes it optional. */
+  /** The option with which this one need not be given. */
   readonly optionalWith?: string;
-  /** The options that it excludes. */
+  /** The options that this one excludes. */
   readonly excludes?: readonly Exclusion[];
-  /** The option that it requires. */
+  /** The option that this one requires. */
   readonly needs?: Need;
-  /** Rarely needed: the first page of help only names it. */
+  /** Whether the option is rarely needed. Then the first page of help only names it. */
   readonly rare?: boolean;
-  /** A short phrase, without what the other fields say. */
+  /** A short phrase. It does not repeat what other fields say. */
   readonly description: Message;
-  /** More sentences, for the page of its topic. */
+  /** More sentences, for the page of help about the topic. */
   readonly details?: Message;
   readonly default?: Message;
   /** A value for examples; "" for a flag. */
   readonly sample?: string;
   /**
-   * Its name in the library if it differs from the table's, with the name of its object: `model.addsBos`;
-   * null: not in the library.
+   * The name in the library, if it is not that of the table, or the value is in an object: `model.addsBos`.
+   * null if the library does not have the option.
    */
   readonly library?: string | null;
-  /** The parameter in Python, likewise. */
+  /** The name of the parameter in Python, by the same rules. */
   readonly python?: string | null;
-  /** The description in the library and Python, if it differs. */
+  /** The description in the library and Python, if it is not that of the command line. */
   readonly inCode?: Message;
-  /** For a setting that a record has under the table's name: its schema there, if it differs from its kind's. */
+  /** Whether a record has the setting under the name of the table. A schema, if it is not that of the kind. */
   readonly recorded?: true | JsonSchema;
 };
 
-/** A corpus is files, directories and globs. A tokenizer may be read from several files. */
+/** What is read: a corpus is files, directories and globs; a tokenizer may have several files. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
-/** `other` is an option, or a setting of the library alone: `texts`. */
+/** `other` is an option, or a setting that only the library has: `texts`. */
 export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {
   readonly why?: string;
-  /** The value that is compatible. */
+  /** The value with which the two options may be combined. */
   readonly unless?: string;
 };
 
@@ -78,23 +81,26 @@ export type Options = Readonly<Record<string, Option>>;
 
 type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? T : never;
 
-/** The requested values, by the names of a table. */
+/** The requested values, by their names in a table. */
 export type Requested<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
-/** Types a table of options. */
+/** Gives a table of options its type. */
 export const tableOf = <const Table extends Options>(table: Table) =>
   table as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
 
-/** Returns the library's name of a table's option. */
+/** Returns the library's name of an option; null if the library does not have it. */
 export const nameInLibrary = (key: string, { library = key }: Option): string | null => library;
 
-/** Tells whether an option was given, and with which text. */
+/** Whether an option was given, and its text. */
 export type Given = {
   readonly has: (option: string) => boolean;
   readonly text: (option: string) => string | undefined;
 };
 
-/** Refuses incompatible options, and options without their required companion, as stated in their table. */
+/**
+ * Throws a usage error for options that exclude each other, and for an option without the one that it
+ * requires, as their table states.
+ */
 export function checkCombinations(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
@@ -114,13 +120,13 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
   }
 }
 
-/** Names the option of an exclusion or a need, which may have a value: `compat huggingface`. */
+/** Returns the option that an exclusion or a need names. It may have a value: `compat huggingface`. */
 function optionNamed(other: string): NamedOption {
   const [name, value] = other.split(" ");
   return asOption(name!, value);
 }
 
-/** Parses what was typed for the options of a table. */
+/** Reads the values that were typed for the options of a table. */
 export function readTyped<Table extends Options>(
   table: Table,
   typed: ReadonlyMap<string, readonly string[]>,
@@ -133,8 +139,8 @@ export function readTyped<Table extends Options>(
 }
 
 /**
- * Checks the options that a caller of the library passes. Undefined ones are left out; an unknown one is a
- * usage error.
+ * Checks the options that a caller of the library passes. Leaves out undefined ones. Throws a usage error for
+ * an unknown one.
  */
 export function checkGiven<Table extends Options>(
   table: Table,
@@ -156,10 +162,10 @@ export function checkGiven<Table extends Options>(
   return asked as Requested<Table>;
 }
 
-/** `languages: dev` is a part of `languages`. */
+/** Returns the name of the setting: `languages: dev` is a part of `languages`. */
 const pathOf = (library: string) => library.split(":")[0]!;
 
-/** Yields the given values by name; those of `model: { roles: { … } }` by `model.roles.bos`. */
+/** Yields the given values by name: that of `model: { roles: { bos } }` is named `model.roles.bos`. */
 function* leafValues(
   given: object,
   prefix: string,

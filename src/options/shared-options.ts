@@ -10,15 +10,15 @@ import {
 import { tableOf } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
-// Options of several commands other than bpe train.
+// Options that several commands other than bpe train have.
 
 const { workers, memoryLimit, specialTokensFile, textField, include, inputFormat, binary } = trainingOptions;
 const { wait, logFile, progress, quiet, help } = trainingOptions;
 
 export const commonOptions = { progress, quiet, help };
-/** For commands that may run for long, unattended. */
+/** Options of commands that may run for a long time, unattended. */
 export const unattendedOptions = { wait, logFile, ...commonOptions };
-/** How files are read. */
+/** Options about how files are read. */
 export const readingOptions = { textField, include, inputFormat, binary };
 
 /** Options that several commands have. */
@@ -65,7 +65,7 @@ export const sharedOptions = tableOf({
   },
 });
 
-/** Settings that the files of some tokenizers lack. */
+/** Options for settings that the files of some tokenizers do not state. */
 export const tokenizerSupplements = tableOf({
   pattern: {
     name: "pattern",

@@ -26,7 +26,10 @@ import { type Exclusion, type Need, type Requested, tableOf } from "./option.ts"
 
 // Every option of a training, defined once for the command line, the library and Python.
 
-/** The base determines it, and its files are rewritten with the new tokens. */
+/**
+ * Excludes an option with `--extend`: the base determines the setting, and its files are rewritten with the
+ * new tokens.
+ */
 const fixedByBase: Exclusion = { other: "extend", hint: "the base determines it" };
 export const notWithExtend: Exclusion = { other: "extend" };
 export const commandLineOnly = { library: null, python: null } as const;
@@ -59,7 +62,7 @@ const role = (name: string, details: string) =>
     details,
   }) as const;
 
-/** Options that other commands describe in another way. */
+/** Options that other commands describe in other words. */
 export const { idType, specialTokensAsText } = tableOf({
   idType: {
     name: "dtype",
@@ -79,7 +82,7 @@ export const { idType, specialTokensAsText } = tableOf({
   },
 });
 
-/** In the order of help. */
+/** The options of a training, in the order of help. */
 export const trainingOptions = tableOf({
   vocabSize: {
     name: "vocab-size",
@@ -665,5 +668,5 @@ export const trainingOptions = tableOf({
   },
 });
 
-/** The requested settings of a training. Those left out have defaults. */
+/** The requested settings of a training. A setting that is left out has its default. */
 export type RequestedTraining = Requested<typeof trainingOptions>;

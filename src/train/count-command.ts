@@ -42,7 +42,10 @@ import {
 } from "#words";
 import { countOptions } from "./train-options.ts";
 
-/** `bpe count`: counts the words of text and counts files, as text or as a file that can be added up again. */
+/**
+ * `bpe count`: counts the words of text and of counts files. Writes them as text, or as a file that can be
+ * added up again.
+ */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;
@@ -51,7 +54,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const typedCutting = settleCutting(asked, {});
   checkFiles(files, asked);
   await lockFiles(output, saveCounts, asked.output);
-  // Files first, because the reader of stdout may stop the run.
+  // Files are written first, because the reader of stdout may stop the run.
   const named = [saveCounts, asked.output].filter((path) => path !== undefined);
   const places = named.length === 0 ? ["-"] : named;
   const { settled: cutting, countsFiles } = await settleWithCounts(
@@ -84,7 +87,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     cache,
   };
 
-  // Text lists the highest count first, which takes a table of all words. The compact form is written word by
+  // Text lists the highest count first, so it needs a table of all words. The compact form is written word by
   // word.
   const [place] = places;
   const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;

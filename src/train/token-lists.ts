@@ -4,20 +4,20 @@ import { asOption, type Message, phrase, UserError, usageError, withValue } from
 import type { TypedOptions } from "#terminal";
 import { checkSpecialTokens } from "#tokenizer";
 
-// Files that list tokens: one a line, or as a JSON list.
+// Files that list tokens: one in each line, or as a JSON list.
 
-/** A token, and its place for errors: `--seed-tokens "terms.txt", line 3`. */
+/** A token, with its place for errors: `--seed-tokens "terms.txt", line 3`. */
 type ListedToken = { readonly token: string; readonly place: Message };
 
 /** Returns the tokens in the file that an option names. */
 export const readTokenList = (option: Message, path: string): string[] =>
   listedIn(option, path, readTextFile(option, path)).map(({ token }) => token);
 
-/** A file is JSON if its name says so, or if it begins like a list of texts or an object: `[PAD]` is a line. */
+/** Whether a file is JSON: its name says so, or it begins like an object or a list of texts. `[PAD]` is a line. */
 const isJson = (path: string, content: string) =>
   /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
 
-/** Lines may end in CRLF; empty ones are skipped. */
+/** Returns the tokens of a file with their places. Lines may end in CRLF, and empty lines are skipped. */
 function listedIn(option: Message, path: string, content: string): ListedToken[] {
   const file = withValue(option, `"${path}"`);
   const notTexts = (what: string) => {
@@ -44,12 +44,12 @@ function listedIn(option: Message, path: string, content: string): ListedToken[]
 }
 
 const specialOption = asOption("special-tokens");
-/** The place of all tokens that are typed. */
+/** The place of tokens that were typed. */
 const typedPlace: Message = asOption("special-token");
 
 /**
- * Inserts the tokens in the files of `--special-tokens` among the values of `--special-token`, in the order
- * in which both were typed. `takesIds`: such a value is `TEXT=ID`, if an id is known.
+ * Inserts the tokens of the files of `--special-tokens` among the values of `--special-token`, in the order
+ * in which both options were typed. If `takesIds` is true, the values are `TEXT=ID` where an id is known.
  */
 export function takeSpecialTokens(
   options: TypedOptions,
@@ -64,7 +64,7 @@ export function takeSpecialTokens(
     const listed = isFile ? readSpecialTokens(value, takesIds, warn) : [{ token: value, place: typedPlace }];
     for (const { token, place } of listed) {
       const before = taken.get(token);
-      // The command itself reports two that are typed.
+      // If both tokens were typed, the command itself reports that.
       if (before !== undefined && (isFile || before !== place)) {
         throw usageError(
           phrase`${place}: special token "${token}" is given twice`,
@@ -80,8 +80,8 @@ export function takeSpecialTokens(
 }
 
 /**
- * Refuses special tokens that the typed rule forbids, naming their place. Rules from other sources are
- * checked later.
+ * Throws an error for a special token that the typed rule forbids, with its place. If the rule comes from
+ * another source, the token is checked later.
  */
 function checkAt(place: Message, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
@@ -119,7 +119,7 @@ function readSpecialTokens(
   return listed;
 }
 
-/** The fields read from a tokenizer.json in HF's form. */
+/** The fields to read from a tokenizer.json in HF's form. */
 const addedTokens = fieldsOf({
   added_tokens: listOf(
     fieldsOf({
@@ -135,7 +135,7 @@ const addedTokens = fieldsOf({
 });
 const lostFlags = ["lstrip", "rstrip", "single_word", "normalized"] as const;
 
-/** Returns the special tokens of a tokenizer.json, by id. Their other settings are not kept. */
+/** Returns the special tokens of a tokenizer.json, in the order of their ids. Their other settings are dropped. */
 function specialTokensOf(
   path: string,
   content: string,

@@ -18,7 +18,7 @@ import { encodingPatternOf, type Finished, runTraining, type TrainingHost } from
 import { readTokenList } from "./token-lists.ts";
 import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
-/** `bpe train`: reads the options, trains, reports. */
+/** `bpe train`: reads the options, trains, and reports. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTraining(invocation);
   const typed = ["train", ...invocation.typed];
@@ -34,7 +34,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   } else await tell(finished, output);
 }
 
-/** Returns the command line's way of reporting, reading, locking and writing. */
+/** Returns how the command line reports, reads, locks and writes. */
 function hostOf(output: Output, reportPath: string | undefined): TrainingHost {
   return {
     warn: (warning) => output.tell([warning]),
@@ -55,7 +55,7 @@ function hostOf(output: Output, reportPath: string | undefined): TrainingHost {
   };
 }
 
-/** Writes the page, if requested, and summarizes the result. */
+/** Writes the page if one is requested, and prints the summary. */
 async function tell({ result, written }: Finished, output: Output): Promise<void> {
   const { asked, training, corpus, skipped, trained } = result;
   const { keptPath, record } = written!;
@@ -98,7 +98,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
 }
 
-/** Reads the options of a training. Opens no file except a chat template and a list of seed tokens. */
+/** Reads the options of a training. Opens no files, except a chat template and a list of seed tokens. */
 function readTraining({ options, files }: Invocation): RequestedTraining {
   const typed = readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;

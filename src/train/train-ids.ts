@@ -19,14 +19,17 @@ import { sizeOfWords, type TokenWords } from "#words";
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
 
-/** `maxTokenLength` is in symbols. */
+/** The options of learning merges over ids. `maxTokenLength` is a number of symbols. */
 export type TrainIdsOptions = TokenLimits & {
   readonly inputs: readonly IdInput[];
   /** The type of ids in `.bin` files. */
   readonly binaryType: BinaryType;
-  /** Returns the number of merges, once the size of the alphabet is known: one more than the largest id. */
+  /**
+   * Returns the number of merges. Called when the size of the alphabet is known, which is one more than the
+   * largest id.
+   */
   readonly mergeCountFor: (alphabetSize: number) => number;
-  /** The trainer whose rule for `maxTokenLength` applies. Ties go to smaller ids with either. */
+  /** The trainer whose rule for `maxTokenLength` applies. With either rule, ties go to smaller ids. */
   readonly compat: Exclude<Compat, "cs336">;
   readonly threadCount: number;
   readonly budget: MemoryBudget;
@@ -35,7 +38,7 @@ export type TrainIdsOptions = TokenLimits & {
 
 export type TrainedIds = {
   readonly merges: IdMerges;
-  /** By input. */
+  /** The number of documents in each input. */
   readonly documentCounts: readonly number[];
   readonly symbolCount: number;
   readonly tokenCount: number;
@@ -89,7 +92,7 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
 
 function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: number): TokenWords {
   const ids = tokens.subarray(0, count);
-  // Empty documents are not words.
+  // Empty documents are not words, so their starts are dropped.
   const starts = all.filter((start, d) => d === 0 || start > all[d - 1]!);
   const wordCount = starts.length - 1;
   return {
@@ -106,7 +109,7 @@ type IdsResult = Run & {
   readonly options: Omit<IdsRecord["options"], "alphabetSize" | "vocabSize">;
 };
 
-/** Writes `merges.txt` over ids, `tokenizer.json` over characters if possible, and the record. */
+/** Writes `merges.txt` over ids, the record, and, if possible, a `tokenizer.json` over characters. */
 export async function writeIds(path: string, result: IdsResult, guard: Guard) {
   const { trained, inputs, options } = result;
   const { merges, documentCounts, symbolCount, tokenCount } = trained;

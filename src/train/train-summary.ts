@@ -27,35 +27,35 @@ import type { TrainedIds } from "./train-ids.ts";
 
 /** The format of a summary. */
 type Form = {
-  /** `--summary full`. */
+  /** Whether the summary is complete: `--summary full`. */
   readonly isFull: boolean;
-  /** Where its lines have to end; null without a terminal. */
+  /** The column where lines have to end; null without a terminal. */
   readonly columns: number | null;
 };
 
-/** Further contents of a summary, besides the results and the record. */
+/** What a summary says in addition to the results and the record. */
 type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
   /** The page of --report. */
   readonly report?: string | undefined;
-  /** Whether an option determines the pattern. */
+  /** Whether an option determined the pattern. */
   readonly isPatternChosen: boolean;
-  /** `--pattern`, which may be another name of the pattern. */
+  /** The value of `--pattern`, which may be another name of the pattern. */
   readonly patternTyped?: string | undefined;
   /** More rows about the corpus. */
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** A row's text in the full summary and in the short one; "" leaves it out. */
+/** A row's name, and its text in the full and in the short summary. "" leaves the row out. */
 type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
 
 const inBoth = (name: string, text: Row[1]): SummaryRow => [name, text, text];
 const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
 
 const shortLinesMax = 8;
-/** Rows that a short summary leaves out if there is more to say: they repeat options, or are the same every time. */
+/** Rows that a short summary leaves out if it has more to say: they repeat options, or are the same every time. */
 const spared = ["memory", "pattern", "base"];
 
 function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {
@@ -80,7 +80,7 @@ export const trainingSummary = (
   return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
 };
 
-/** Returns the full summary as names and texts, for the page, which has a table of all tokens. */
+/** Returns the full summary as names and texts, for the page. The page has a table of all tokens instead of lists. */
 export const pageSummary = (
   trained: TrainedVocabulary,
   record: TrainingRecord,
@@ -135,13 +135,13 @@ function trainingRows(
   ];
 }
 
-/** The number is from docs/size-and-pattern.md. */
+/** The comparison with o200k is from docs/size-and-pattern.md. */
 const defaultPattern =
   "gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)";
 
 function patternText(name: string | null, typed: string | undefined): string {
   if (name === null) return "a regular expression";
-  // Names that differ only by a hyphen mean two patterns.
+  // gpt4 and gpt-4 differ only by a hyphen, but are different patterns.
   if (name === "gpt4") return "gpt4 (gpt-4 is cl100k)";
   if (typed === "gpt-4") return "cl100k (gpt-4; gpt4 is another pattern)";
   return (typed ?? name) === name ? name : `${name} (${typed})`;
@@ -186,7 +186,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
   return summaryLines(rows, outcome);
 }
 
-/** Returns the summary of `bpe ids train`, which is always short. */
+/** Returns the summary of `bpe ids train`. It is always short. */
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
@@ -242,11 +242,11 @@ const perToken = (record: { readonly bytesPerToken: number | null }) => {
   return text === undefined ? "" : `; ${text}`;
 };
 
-/** The most important figure; undefined without text. */
+/** Formats the most important result; undefined without text. */
 export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
   bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
-/** Describes the gain from the second half of the vocabulary. */
+/** Describes what the second half of the vocabulary gains. */
 const halfText = ({ half }: TrainingRecord) =>
   half === null
     ? ""
@@ -257,7 +257,10 @@ function timeRow(trained: Work, { timings, mergeCount }: TrainingRecord | Extens
   return ["time", timesOf(true), timesOf(false)];
 }
 
-/** Formats the time of a training and its parts: in short, writing and other parts only if they took long. */
+/**
+ * Formats the time of a training and of its parts. The short form leaves out writing and other parts, unless
+ * they took long.
+ */
 export function timesText(
   textBytes: number,
   timings: TrainingRecord["timings"],
@@ -277,9 +280,9 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/** Shorter parts of the time are left out. */
+/** The short form leaves out parts that took less time than this. */
 const toldMs = 1000;
-/** On a smaller corpus startup dominates the time, so a speed means nothing. */
+/** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;
 
 const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
@@ -288,15 +291,15 @@ const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number)
 const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
   inBoth("memory", `${formatBytes(peakMemoryBytes)} at its peak`);
 
-/** Formats new special tokens with their ids, or the first of many. */
+/** Formats new special tokens with their ids. If there are many, formats the first ones. */
 function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): string {
   const some = tokens.slice(0, 5).map(({ content, id }) => `${content} ${id}`);
   return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
 }
 
 /**
- * Describes where documents end besides at ends of inputs and records, and whether special tokens of the base
- * were text.
+ * Describes where documents end, in addition to ends of inputs and records, and whether special tokens of the
+ * base were read as text.
  */
 function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
   const named = new Set([...documentsEndAt, ...reservedTokens]);
@@ -307,7 +310,10 @@ function documentsText({ specialTokens, reservedTokens, documentsEndAt }: Extens
   return asText.length === 0 ? ends : `${ends}; -s also ends them at ${some(asText)}`;
 }
 
-/** The files of a tokenizer; those of several have the same names in a directory for each size. */
+/**
+ * Returns a row with the files of a tokenizer. Those of several sizes have the same names, in a directory for
+ * each size.
+ */
 function writtenRow(
   output: string,
   sizes: readonly number[] | undefined,
@@ -326,7 +332,7 @@ function writtenRow(
   ];
 }
 
-/** Tokens that later merges absorbed. */
+/** Describes the intermediate tokens, which later merges absorbed. */
 function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
   if (mergeCount === 0) return "";
   const share = `${((100 * residueCount) / mergeCount).toFixed(1)} %`;
@@ -337,11 +343,11 @@ function intermediates({ residueCount, neverReachedCount, mergeCount }: Training
 const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTokens">) =>
   seedTokens.length === 0 ? "" : groupDigits(seedTokens.length);
 
-/** Who reads the summary knows inputs by the names of their weights. */
+/** Lists weights. An input is called by the name of its weight, by which readers know it. */
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** A table: a row for each language, then for its dev text, with what the vocabulary makes of it. */
+/** Returns a table with a row for each language, and for its dev text, that says how the vocabulary encodes it. */
 function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: LanguageRecord) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => widthOf(nameOf(one))));
@@ -359,7 +365,7 @@ function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[]
 
 const countsShownMax = 3;
 
-/** The files of word counts, or the first and the last of many. */
+/** Lists the files of word counts; only the first and the last if there are many. */
 const countsText = (paths: readonly string[]) =>
   paths.length <= countsShownMax
     ? paths.join(", ")
@@ -374,7 +380,7 @@ function superwordText(facts: SuperwordFacts | undefined): string {
   );
 }
 
-/** What the summary says of roles: those that nobody asked for are named as proposed. */
+/** Describes the roles of special tokens. Roles that were assigned by default are called proposed. */
 function rolesText({ roles, proposed }: ModelSettings): string {
   const given = roleNames.filter((role) => roles[role] !== undefined);
   const tokens = [...new Set(given.map((role) => roles[role]!))];
@@ -389,13 +395,13 @@ function rolesText({ roles, proposed }: ModelSettings): string {
   return parts.join(", ") + note;
 }
 
-/** The visual kinds of the learned tokens. */
+/** How many of the learned tokens are of which visual kind, and the longest ones. */
 export type LearnedShapes = ShapeCounts & {
-  /** The longest tokens with a letter, formatted; among equally long ones the first learned. */
+  /** The longest tokens with a letter, formatted. Equally long ones are in the order in which they were learned. */
   readonly longestTokens: readonly string[];
 };
 
-/** The numbers of tokens of the shapes `whitespace` and `separator`. */
+/** The numbers of whitespace tokens and of separator tokens. */
 type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
 
 const longestCount = 10;
@@ -415,7 +421,7 @@ export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes 
   return { longestTokens, whitespaceCount, separatorCount };
 }
 
-/** Longer tokens are judged by their beginning. */
+/** The shape of a longer token is that of its beginning. */
 const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {
@@ -425,7 +431,7 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
   return shapeOf(bytes, 0, bytes.length);
 }
 
-/** Formats the numbers of whitespace tokens and separator tokens, or "" if there are none. */
+/** Formats the numbers of whitespace tokens and separator tokens; "" if there are none. */
 export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: ShapeCounts): string {
   const parts = [
     ...(whitespaceCount > 0 ? [countNoun(whitespaceCount, "whitespace token")] : []),
@@ -436,7 +442,7 @@ export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: Sha
 
 const shownCharacters = 60;
 
-/** Formats a token in quotes, escaped; a long one as its beginning and its length. */
+/** Formats a token in quotes and escaped. A long one is formatted as its beginning and its length. */
 function shownToken(tokens: TokenBytes, token: number): string {
   const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;
