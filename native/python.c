@@ -543,7 +543,7 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* Of `left` bytes: a character may have four. */
+/* The size of the next step through `left` bytes: a character may have four. */
 static uint8_t next_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {

@@ -52,7 +52,7 @@ export const languages: readonly Language[] = [
 ];
 
 const heldOutBytes = 200e3;
-/** Of English text by which languages are compared; of another one so much that it says as much. */
+/** Bytes of English text by which languages are compared; other languages get as much as says the same. */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
 

@@ -8,7 +8,7 @@ import { releaseMemory } from "#runtime";
  *   bytes    Uint8Array   the whole buffer
  *   view     DataView     the whole buffer, for unaligned four-byte loads
  *
- * Positions are offsets into `bytes`. A `Text` does not record how much of it is filled: functions that read it are told
+ * Positions are offsets into `bytes`. A `Text` does not record how much of it is filled: functions that read it receive
  * where the valid bytes end (`limit`).
  */
 export type Text = { readonly bytes: Uint8Array; readonly view: DataView };

@@ -483,7 +483,7 @@ class OpenShard {
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
-      // Whoever holds the lock of a shard may remove what a killed run left next to it.
+      // The holder of a shard's lock may remove what a killed run left next to it.
       const places = shardSize === undefined ? [] : paths.map(placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(takeLockNow(place));
       for (const path of paths) this.files.push(stageFile(path));

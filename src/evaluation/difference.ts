@@ -29,7 +29,7 @@ export type Difference = {
     readonly inBoth: number;
     readonly onlyInA: readonly MergeWithRank[];
     readonly onlyInB: readonly MergeWithRank[];
-    /** Of the merges that both have, as few as possible such that all others are in the same order. */
+    /** The fewest common merges to move such that all other common ones are in the same order. */
     readonly moved: readonly MovedMerge[];
   };
   /** Null without a text. */

@@ -4,7 +4,7 @@ import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
 // The findings of an evaluation, as sentences. The terminal prints them, and the page starts with them.
 
-/** A piece of a sentence. A number stands for the name of that tokenizer. */
+/** A piece of a sentence. A number is the index of a tokenizer whose name is meant. */
 export type FindingPart = string | number;
 
 export type Finding = {

@@ -67,7 +67,7 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly binary?: "text" | undefined;
   /** A special token to append to each file, or to each of its records. */
   readonly appendToken?: string | undefined;
-  /** Ends the encoding: it rejects with the signal's reason, some 0.1 s later, and leaves nothing behind. */
+  /** Ends the encoding: it rejects with the signal's reason, some 0.1 s later, and leaves no files. */
   readonly signal?: AbortSignal | undefined;
   /** `bytesTotal` is null if a stream makes it unknown. If it throws, encoding ends with that error. */
   readonly onProgress?: ((bytesDone: number, bytesTotal: number | null) => void) | undefined;

@@ -1,13 +1,20 @@
 // Messages as data. Lower modules name options in them, and each caller spells the options in its own way.
 
-/** An option in a message, with the value to show, written as in a shell. */
-export type NamedOption = {
+type OptionParts = {
   /** Its long name on the command line, without dashes. */
   readonly option: string;
   readonly value?: string;
   /** The option's one-letter name, if the command line should show that. */
   readonly letter?: string;
 };
+
+/**
+ * An option in a message, with the value to show, written as in a shell.
+ *
+ * Typed as a symbol, too, which it is not at run time. So the type checker refuses it, and every `Message`, in template strings and
+ * next to `+`, where it would become "[object Object]". `phrase` embeds it, and `spell` writes it.
+ */
+export type NamedOption = OptionParts & symbol;
 
 /**
  * Text for people, in parts. The command line spells an option in it as `--vocab-size 300`, the library as `vocabSize
@@ -18,12 +25,15 @@ export type Message = string | NamedOption | readonly (string | NamedOption)[];
 /** How a caller writes an option. */
 export type Spelling = (option: NamedOption) => string;
 
+const branded = (parts: OptionParts) => parts as NamedOption;
+
 /** Names an option in a message. */
-export const asOption = (option: string, value?: string | number, letter?: string): NamedOption => ({
-  option,
-  ...(value !== undefined && { value: String(value) }),
-  ...(letter !== undefined && { letter }),
-});
+export const asOption = (option: string, value?: string | number, letter?: string): NamedOption =>
+  branded({
+    option,
+    ...(value !== undefined && { value: String(value) }),
+    ...(letter !== undefined && { letter }),
+  });
 
 /** Builds a message from a template in which options and other messages are embedded. */
 export const phrase = (texts: TemplateStringsArray, ...embedded: readonly (Message | number)[]): Message =>
@@ -55,7 +65,7 @@ export function withValue(place: Message, value: string): Message {
   const parts = typeof place === "string" || "option" in place ? [place] : place;
   const last = parts.at(-1);
   if (typeof last !== "object") return phrase`${place} ${value}`;
-  return joined([...parts.slice(0, -1), { ...last, value }]);
+  return joined([...parts.slice(0, -1), branded({ ...(last as OptionParts), value })]);
 }
 
 /** Turns a message into text, with options as the caller spells them. */

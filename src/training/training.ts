@@ -170,7 +170,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     );
   }
   const stated = like === undefined ? made : undefined;
-  // Of the trainers, only HF's is fed line by line.
+  // Only HF's trainer reads line by line.
   const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";

@@ -146,7 +146,7 @@ test("a word out of a list is checked, with the nearest", () => {
   );
 });
 
-test("sizes are read with decimal and binary units, in any case, with fractions", () => {
+test("sizes are read with decimal and binary units, in upper and lower case, with fractions", () => {
   const sizes = rowsOf(`
     1048576 | 1048576
     0 | 0

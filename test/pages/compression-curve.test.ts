@@ -46,7 +46,7 @@ test("of few merges the table has half of them, a quarter …", () => {
   expect(sizesOf(256, 266)).toEqual([256, 257, 258, 261, 266]);
   expect(sizesOf(257, 1000)).toEqual([257, 303, 349, 442, 628, 1000]);
   expect(sizesOf(256, 256)).toEqual([256]);
-  // Of many sizes, the largest.
+  // The largest sizes, if there are many.
   expect(sizesOf(256, 64_000)).toEqual([4000, 8000, 16_000, 32_000, 64_000]);
 });
 

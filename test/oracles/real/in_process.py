@@ -1,4 +1,4 @@
-"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS]: one real tokenizer as the native module of Python encodes with it, beside
+"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS]: one real tokenizer as the native module of Python encodes with it, compared with
 the executable. TEXTS has a JSON string on each line, the last of all others. Prints how many ids were equal."""
 
 import json

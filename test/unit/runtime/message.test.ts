@@ -1,10 +1,17 @@
 import { expect, test } from "bun:test";
 import { spellInLibrary } from "../../../src/library/library.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { asOption, joined, phrase, spell, withValue } from "../../../src/runtime/message.ts";
+import { asOption, joined, type Message, phrase, spell, withValue } from "../../../src/runtime/message.ts";
 import { pythonSpelling } from "../../../src/terminal/caller.ts";
 
 const small = phrase`${asOption("vocab-size", 300)} is too small: ${phrase`with ${asOption("bos")}`} it is ${400}`;
+
+test("the type checker refuses a message where it would become [object Object]", () => {
+  const messages: Message[] = [small, asOption("bos")];
+  // @ts-expect-error
+  expect(messages.map((message) => `bad: ${message}`).join()).toContain("[object Object]");
+  expect(messages.map((message) => spell(phrase`good: ${message}`)).join()).not.toContain("object");
+});
 
 test("each caller spells the options of a message, and nothing else of it", () => {
   expect(spell(small)).toBe("--vocab-size 300 is too small: with --bos it is 400");
