@@ -12,13 +12,13 @@ export type TextShare = {
   readonly specialTokensAsText: boolean;
 };
 
-/** The ids of the texts, end to end, and the number of ids of each. */
+/** The ids of the texts, end to end, and how many ids each text has. */
 export type EncodedShare = {
   readonly ids: Uint32Array<ArrayBuffer>;
   readonly counts: Uint32Array<ArrayBuffer>;
 };
 
-/** The work of a thread of `encodeBatchAsync`. */
+/** The work of a thread for `encodeBatchAsync`. */
 export class BatchJob {
   private encoding: TextEncoding | undefined;
 

@@ -5,17 +5,17 @@ import type { TokenizerParts } from "#tokenizer";
 import type { BatchJob, EncodedShare, TextShare } from "./batch-job.ts";
 import { type EncodedBatch, offsetMax } from "./special-ids.ts";
 
-/** Bytes of texts that a thread takes at a time; a longer text is taken alone. */
+/** The number of bytes of texts that a thread takes at a time. A longer text is taken alone. */
 const shareBytes = scaled(2 ** 18, 64);
-/** Threads that are idle for this long end. */
+/** How long threads may be idle before they end. */
 const idleMs = 10_000;
 
 type Thread = JobThread<BatchJob>;
 type Texts = readonly (string | Uint8Array)[];
 
 /**
- * The threads that encode the batches of a tokenizer. They keep its model, and let the process exit while
- * they are idle.
+ * The threads that encode the batches of a tokenizer. They keep its model. While they are idle, the process
+ * may exit.
  */
 export class BatchThreads {
   private threads: Thread[] = [];
@@ -49,7 +49,7 @@ export class BatchThreads {
     } catch (error) {
       next = shareEnds.length;
       if (this.isEnded) throw usageError("the tokenizer was disposed while a batch was encoded");
-      // A failed thread cannot be used again.
+      // After an error, a thread cannot be used again.
       if (!signal?.aborted) this.endThreads();
       throw error;
     } finally {
@@ -88,7 +88,7 @@ export class BatchThreads {
   }
 }
 
-/** Returns the index after the last text of each share. */
+/** Splits texts into shares. Returns the index after the last text of each share. */
 function sharesOf(texts: Texts): number[] {
   const ends: number[] = [];
   let size = 0;
@@ -132,7 +132,7 @@ function joinShares(shares: readonly EncodedShare[], textCount: number): Encoded
   return { ids, offsets };
 }
 
-/** Returns the promise, or a rejection with the signal's reason. */
+/** Awaits the promise. Rejects with the signal's reason if the signal aborts first. */
 async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   let abort = () => {};

@@ -4,7 +4,7 @@ import { UserError, withEngineErrors } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
 
 export type FetchOptions = {
-  /** Ends the request: it rejects with the signal's reason. */
+  /** Ends the request, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -13,11 +13,14 @@ const urlArgument = {
   accepts: (value: unknown) => (typeof value === "string" && value !== "") || isUrl(value),
 };
 
-/** @internal Whether it is a URL, of any realm. */
+/** @internal Whether a value is a URL, of any realm. */
 export const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]" && typeof (value as URL).href === "string";
 
-/** @internal Fetches a `tokenizer.json`. Throws a UserError if that fails, or if it is not one. */
+/**
+ * @internal Fetches a `tokenizer.json`. Throws a UserError if that fails, or if the content is not a
+ * `tokenizer.json`.
+ */
 export async function fetchTokenizer(
   call: string,
   url: string | URL,
@@ -30,7 +33,10 @@ export async function fetchTokenizer(
   return partsInMemory(bytes, String(url));
 }
 
-/** @internal Reads a `tokenizer.json`, called `name` in errors. It has no path, and therefore no record next to it. */
+/**
+ * @internal Reads a `tokenizer.json` in memory, which errors call `name`. It has no path, and so no record
+ * next to it.
+ */
 export function partsInMemory(bytes: Uint8Array<ArrayBuffer>, name: string): TokenizerParts {
   const parts = withEngineErrors(() => tokenizerOfJson(bytes, name));
   return { ...parts, description: { ...parts.description, path: "" } };

@@ -11,9 +11,9 @@ import {
 } from "#options";
 import { asTyped, engineRefusal, type Spelling, UserError, usageError } from "#runtime";
 
-// The options of a library call: those of a training, and those that no command line has.
+// The options of a library call: those of a training, and those that the command line does not have.
 
-/** A kind of values that cannot be typed. */
+/** Makes a kind of values that cannot be typed on a command line. */
 const untypedKind = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
   read: (typed) => typed,
   wanted,
@@ -23,7 +23,7 @@ const untypedKind = (type: string, wanted: string, accepts: (value: unknown) => 
   python: { type: "object", none: "None", print: "value" },
 });
 
-/** A string is iterable, too: its characters would become documents. */
+/** Whether a value is iterable, but not a string: the characters of a string would become documents. */
 const isIterable = (value: unknown): value is object =>
   typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 const callback = (type: string) => untypedKind(type, "a function", (value) => typeof value === "function");
@@ -96,7 +96,7 @@ export const spellInLibrary: Spelling = (named) => {
   return `${nameInLibrary(...found) ?? option}${value === undefined ? "" : ` ${value}`}`;
 };
 
-/** Runs a call of the library; errors name options as the library does. */
+/** Runs a call of the library. Errors name options as the library does. */
 export async function runCall<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -107,7 +107,7 @@ export async function runCall<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Checks the options of `trainTokenizer`: each value, and their combinations. */
+/** Checks the options of `trainTokenizer`: each value, and which options are combined. */
 export function readCall(options: unknown): AskedCall {
   const call = "trainTokenizer";
   const asked = checkGiven(callOptions, options, call);

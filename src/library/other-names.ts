@@ -4,7 +4,7 @@ const sameWay = (names: readonly string[], way: string) =>
   Object.fromEntries(names.map((name) => [name, way]));
 
 const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
-/** Methods of other packages' tokenizers, with the equivalents here. */
+/** Methods of other packages' tokenizers, and what to call here instead. */
 const equivalents: Readonly<Record<string, string>> = {
   ...sameWay(
     ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"],
@@ -35,7 +35,7 @@ const equivalents: Readonly<Record<string, string>> = {
   ...sameWay(["free"], "dispose() does that"),
 };
 
-/** Makes calls of other packages' methods fail with the name of ours. */
+/** Makes calls of other packages' methods throw an error that says what to call instead. */
 export function explainOtherNames(prototype: object): void {
   for (const [name, way] of Object.entries(equivalents)) {
     Object.defineProperty(prototype, name, {

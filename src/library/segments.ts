@@ -7,7 +7,7 @@ import type { EncodedWithOffsets } from "./text-offsets.ts";
 /** A part of a text that comes from several sources. */
 export type Segment = {
   readonly text: string | Uint8Array;
-  /** Special tokens within it become their ids. Otherwise they are text. */
+  /** Whether special tokens within the segment become their ids. Otherwise they are text. */
   readonly trusted: boolean;
 };
 
@@ -19,7 +19,7 @@ export type SegmentsOptions = {
 /** @internal */
 export const segmentsOptionKinds = { isolate: flagArgument };
 
-/** @internal Checks segments and encodes their texts in UTF-8. */
+/** @internal Checks segments, and returns their texts in UTF-8. */
 export function readSegments(call: string, segments: readonly Segment[]): TextSegment[] {
   checkArgument(`${call}: segments`, segments, arrayArgument);
   return Array.from(segments, (segment, i) => {
@@ -45,7 +45,7 @@ export function joinSegments(segments: readonly TextSegment[]): Uint8Array<Array
   return joined;
 }
 
-/** @internal Joins the tokens of texts that were encoded by themselves, each of this length. */
+/** @internal Joins the tokens of texts that were encoded separately. `lengths` are the lengths of the texts. */
 export function joinEncoded(
   parts: readonly EncodedWithOffsets[],
   lengths: readonly number[],

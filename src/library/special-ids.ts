@@ -1,19 +1,22 @@
 import { UserError } from "#runtime";
 import { allAddedTokens, type TokenizerParts } from "#tokenizer";
 
-/** The ids of text i are ids[offsets[i] .. offsets[i + 1]). */
+/** The ids of a batch: those of text i are ids[offsets[i] .. offsets[i + 1]). */
 export type EncodedBatch = {
   readonly ids: Uint32Array<ArrayBuffer>;
   readonly offsets: Int32Array<ArrayBuffer>;
 };
 
-/** @internal Arrow's offsets are signed. */
+/** @internal The largest offset. As in Arrow, offsets are signed. */
 export const offsetMax = 2 ** 31 - 1;
 
 /** @internal The ids that a post-processor adds before and after a text. */
 export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
 
-/** @internal Returns the ids that the post-processor adds around a text; throws a UserError if it does anything else. */
+/**
+ * @internal Returns the ids that the post-processor adds before and after a text. Throws a UserError if it
+ * does anything else.
+ */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};
   if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);
@@ -29,7 +32,7 @@ export function withIdsAround(ids: Uint32Array, { before, after }: IdsAround): U
   return all;
 }
 
-/** @internal Returns the batch with these ids around each text. */
+/** @internal Returns the batch with these ids before and after each text. */
 export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAround): EncodedBatch {
   const added = around.before.length + around.after.length;
   if (added === 0) return { ids, offsets };
@@ -40,7 +43,7 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
   return { ids: all, offsets: moved };
 }
 
-/** @internal Returns the ids of special tokens; other added tokens are text. */
+/** @internal Returns the ids of special tokens. Other added tokens are text. */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
     allAddedTokens(parts)

@@ -9,22 +9,22 @@ import {
 } from "#tokenizer";
 import { type IdsAround, withIdsAround } from "./special-ids.ts";
 
-/** The token of ids[i] is at [starts[i], ends[i]) of the text. */
+/** The ids of a text, and where their tokens are: that of ids[i] is at [starts[i], ends[i]) of the text. */
 export type EncodedWithOffsets = {
   readonly ids: Uint32Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
 };
 
-/** @internal Throws a UserError if the tokens of a text are not in it. */
+/** @internal Throws a UserError if the tokenizer has no offsets; for a string, if it has none in characters. */
 export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
   const obstacle = offsetObstacle(parts) ?? (isString ? trimObstacle(parts) : undefined);
   if (obstacle !== undefined) throw new UserError(obstacle);
 }
 
 /**
- * @internal Returns the positions of a text's tokens: in a string in units of `slice`, trimmed as by HF; in bytes
- * without gaps.
+ * @internal Returns the positions of a text's tokens. In a string they are in units of `slice`, and trimmed
+ * as by HF; in bytes they have no gaps.
  */
 export function findOffsets(
   text: string | Uint8Array,
@@ -45,7 +45,10 @@ export function findOffsets(
   return { starts: inUnits(spans.starts), ends: inUnits(spans.ends) };
 }
 
-/** Returns the start of each character of a string, and the end of the last; undefined if each has one unit. */
+/**
+ * Returns the start of each character of a string, and the end of the last one; undefined if each character
+ * is one unit.
+ */
 function unitsOf(text: string): Uint32Array | undefined {
   if (!/[\ud800-\udfff]/.test(text)) return undefined;
   const units = new Uint32Array(text.length + 1);
@@ -59,7 +62,7 @@ function unitsOf(text: string): Uint32Array | undefined {
   return units.subarray(0, count + 1);
 }
 
-/** @internal Adds the ids around a text, whose offsets are 0. */
+/** @internal Adds the ids around a text. Their offsets are 0. */
 export function withOffsetsAround({ ids, starts, ends }: EncodedWithOffsets, around: IdsAround) {
   const nowhere = { before: around.before.map(() => 0), after: around.after.map(() => 0) };
   return {

@@ -79,7 +79,10 @@ export type DecodeOptions = {
 export type StreamOptions = DecodeOptions & {
   /** Give an id without a token no text, instead of an error. Default: false. */
   readonly skipUnknownIds?: boolean;
-  /** The preceding ids, such as a prompt's: their text is not returned, except for a character that they begin. */
+  /**
+   * The ids before the first one to decode, such as those of a prompt. Their text is not returned, except for
+   * a character that they begin.
+   */
   readonly ids?: GivenIds;
 };
 
@@ -88,12 +91,12 @@ type GivenIds = Uint32Array | Uint16Array | readonly number[];
 /** The result of {@link TextTokenizer.recode}. */
 export type Recoded = {
   readonly ids: Uint32Array<ArrayBuffer>;
-  /** In order: ids [start, end) of those given became ids [canonicalStart, canonicalEnd). */
+  /** The spans that differ, in order: given ids [start, end) became ids [canonicalStart, canonicalEnd). */
   readonly spans: readonly RecodedSpan[];
 };
 
 export type CountOptions = EncodeOptions & {
-  /** Stop counting once there are certainly more ids than this. Default: no limit. */
+  /** Stop counting when there are certainly more ids than this. Default: no limit. */
   readonly limit?: number;
 };
 
@@ -103,7 +106,7 @@ export type TruncateOptions = EncodeOptions & {
 };
 
 export type ChunkOptions = EncodeOptions & {
-  /** The number of tokens that a piece shares with the previous one; less than its size. Default: 0. */
+  /** The number of tokens that a piece shares with the previous one, less than the size. Default: 0. */
   readonly overlap?: number;
 };
 
@@ -117,7 +120,7 @@ const decodeOptionKinds = { skipSpecialTokens: flagArgument };
 const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
 const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
 const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
-/** The decoder checks the ids. */
+/** Ids of any kind, which the decoder checks. */
 const anyArgument = { name: "an array of ids", accepts: () => true };
 const streamOptionKinds = { ...decodeOptionKinds, skipUnknownIds: flagArgument, ids: anyArgument };
 
@@ -172,7 +175,7 @@ export class TextTokenizer {
     return this.parts.tokens.tokenCount;
   }
 
-  /** Like `size`, under the name in HF's packages. */
+  /** The same as `size`, by its name in HF's packages. */
   get vocabSize(): number {
     return this.size;
   }
@@ -182,7 +185,7 @@ export class TextTokenizer {
     return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
   }
 
-  /** Settings of the files that are not applied, as sentences. */
+  /** Sentences about settings in the files that are not applied. */
   get notes(): readonly string[] {
     return [...this.parts.notes];
   }
@@ -205,10 +208,10 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the ids of a text and the position of each token in it: `text.slice(starts[i], ends[i])`. In a string,
-   * positions are those of HF: a token with a part of a character covers that character, spaces that
-   * `tokenizer.json` trims are left out, and ids around the text are at 0. In bytes the tokens follow each other
-   * without gaps. A tokenizer that normalizes text is an error.
+   * Returns the ids of a text and the position of each token in it: `text.slice(starts[i], ends[i])`. In a
+   * string, positions are those of HF: a token with a part of a character has the position of the whole
+   * character, spaces that `tokenizer.json` trims are left out, and ids around the text are at 0. In bytes,
+   * the tokens follow each other without gaps. Throws an error if the tokenizer normalizes text.
    */
   encodeWithOffsets(text: string | Uint8Array, options: EncodeModelOptions = {}): EncodedWithOffsets {
     const call = "encodeWithOffsets";
@@ -223,7 +226,7 @@ export class TextTokenizer {
     return around === undefined ? encoded : withOffsetsAround(encoded, around);
   }
 
-  /** Encodes a text, which is also given in UTF-8, and finds its tokens in it. */
+  /** Encodes a text, and finds its tokens in it. `bytes` is the text in UTF-8. */
   private placeTokens(
     text: string | Uint8Array,
     bytes: Uint8Array,
@@ -242,9 +245,10 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the ids of a text that comes from several sources. An added token is found only where it lies within one
-   * segment, and a special token only within one that is trusted; in other people's text it is text. All else is as if the
-   * text were one: tokens reach across the edges of segments, unless they are encoded in isolation.
+   * Returns the ids of a text that comes from several sources. An added token is found only if it lies within
+   * one segment, and a special token only within a trusted segment: in other people's text it is text.
+   * Otherwise, segments are encoded as one text, so that tokens may cross their edges; with `isolate`, each
+   * is encoded by itself.
    */
   encodeSegments(segments: readonly Segment[], options: SegmentsOptions = {}): Uint32Array<ArrayBuffer> {
     const { isolate } = checkOptions("encodeSegments", options, segmentsOptionKinds);
@@ -261,7 +265,10 @@ export class TextTokenizer {
     });
   }
 
-  /** Like {@link encodeSegments}, with the position of each token in the whole text, as by {@link encodeWithOffsets}. */
+  /**
+   * Like {@link encodeSegments}. Also returns the position of each token in the whole text, like {@link
+   * encodeWithOffsets}.
+   */
   encodeSegmentsWithOffsets(segments: readonly Segment[], options: SegmentsOptions = {}): EncodedWithOffsets {
     const call = "encodeSegmentsWithOffsets";
     const { isolate } = checkOptions(call, options, segmentsOptionKinds);
@@ -285,16 +292,16 @@ export class TextTokenizer {
     return this.placeTokens(whole, bytes, {}, (encoding) => encoding.pushSegments(read, true));
   }
 
-  /** Returns the tokens of a text, as their files spell them: `Ġthe` for ` the`. */
+  /** Returns the tokens of a text as its files spell them: `Ġthe` for ` the`. */
   tokenize(text: string | Uint8Array, options: EncodeOptions = {}): string[] {
     const { keys } = this;
     return Array.from(this.encodeGiven("tokenize", text, options), (id) => keys[id]!);
   }
 
   /**
-   * Splits a text before tokens are merged. Added tokens are pieces, too, including whitespace that they
-   * strip. Joined, the pieces equal the text, normalized if the tokenizer normalizes, and with the space that
-   * some put before a text.
+   * Splits a text into the pieces that merging starts from. Added tokens are pieces, too, with the whitespace
+   * that they strip. Joined, the pieces are the text, after normalization if the tokenizer normalizes, and
+   * with the space that some tokenizers put before a text.
    */
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
@@ -302,7 +309,7 @@ export class TextTokenizer {
     return pieces.map((piece) => utf8.decode(piece));
   }
 
-  /** Returns the id of a token, spelled as by `tokenize`; undefined if there is none. */
+  /** Returns the id of a token, spelled as by `tokenize`; undefined if there is no such token. */
   tokenToId(token: string): number | undefined {
     checkArgument("tokenToId: token", token, textArgument);
     if (this.ids === undefined) {
@@ -312,7 +319,7 @@ export class TextTokenizer {
     return this.ids.get(token);
   }
 
-  /** Returns the token with this id, spelled as by `tokenize`; undefined if there is none. */
+  /** Returns the token with this id, spelled as by `tokenize`; undefined if there is no such token. */
   idToToken(id: number): string | undefined {
     checkArgument("idToToken: id", id, numberArgument);
     return this.keys[id] || undefined;
@@ -331,11 +338,14 @@ export class TextTokenizer {
     if (obstacle !== undefined) throw new UserError(obstacle);
   }
 
-  /** Returns the ids of several texts, each encoded separately, in one array, laid out like a list in Arrow. */
+  /**
+   * Returns the ids of several texts, each encoded separately, in one array with offsets, like a list array
+   * in Arrow.
+   */
   encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeModelOptions = {}): EncodedBatch {
     const asked = checkOptions("encodeBatch", options, encodeModelOptionKinds);
     const around = asked.addSpecialTokens ? idsAround(this.parts) : undefined;
-    // All are checked first, because an error during encoding would discard the encoder's memory.
+    // All texts are checked first, because an error during encoding would discard the encoder's memory.
     const given = readTexts("encodeBatch", texts);
     const batch = this.useEncoding(asked, (encoding) => {
       const offsets = new Int32Array(given.length + 1);
@@ -352,7 +362,7 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the number of ids of `encode`. With a `limit`, it stops reading once there are certainly more,
+   * Returns how many ids `encode` would return. With a `limit`, stops reading when there are certainly more,
    * and returns `limit + 1`. So `count(text, { limit: n }) <= n` tells whether a text has at most n ids.
    */
   count(text: string | Uint8Array, options: CountOptions = {}): number {
@@ -365,18 +375,18 @@ export class TextTokenizer {
 
   /**
    * Returns the beginning of a text that has at most `limit` ids, or its end (`keep`). A text within the
-   * limit is returned unchanged; for bytes the result is always a copy.
+   * limit is returned unchanged; for bytes, the result is always a copy.
    *
-   * A beginning ends where the `limit`-th token of the text ends, moved back to a character boundary. It is
-   * encoded separately to count its ids. In the rare case that they exceed `limit`, it ends a token earlier,
-   * or as many as necessary; if not even the first token fits, it has as many of its characters as fit,
+   * A beginning ends where the `limit`-th token of the text ends, moved back to the end of a character. It is
+   * encoded separately to count its ids. In the rare case that they exceed `limit`, it ends one or more
+   * tokens earlier. If not even the first token fits, it has as many characters of that token as fit,
    * possibly none. So `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first
-   * n of the text. An end of the text begins by the same rule, from the other side.
+   * n of the text. An end of the text starts by the same rule, from the other side.
    *
    * An added token is kept completely or not at all, together with whitespace that it strips. A character and
-   * following marks that a normal form changes together are separated only if nothing else fits; the result
-   * is part of the original text. For a beginning, no more of the text is read than necessary. A text that
-   * its tokens do not spell, because the vocabulary lacks some bytes, is an error.
+   * following marks that a normal form changes together are separated only if nothing else fits. The result
+   * is always a part of the original text. For a beginning, no more of the text is read than necessary.
+   * Throws an error for a text that its tokens do not spell, because the vocabulary lacks some bytes.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
@@ -399,15 +409,15 @@ export class TextTokenizer {
   }
 
   /**
-   * Splits the text into pieces of at most `size` ids each, in order. Without `overlap` the pieces, joined,
-   * equal the text.
+   * Splits the text into pieces of at most `size` ids each, in order. Without `overlap`, the joined pieces
+   * are the text.
    *
-   * Tokens are those of the whole text. A piece has `size` of them, counted from the one in or with which it
-   * begins, and ends by the rule of {@link truncate}. With `overlap`, the next piece begins where the last
-   * `overlap` tokens that are complete in this one begin, moved forward to a character boundary; with fewer
-   * of them if it would otherwise begin or end no later than this one, as may happen next to a character of
-   * many tokens. A character with more than `size` ids is an error that names it. An empty text has no
-   * pieces.
+   * Pieces consist of tokens of the whole text. A piece has `size` tokens, counted from the token in or with
+   * which it starts, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last
+   * `overlap` tokens that are complete in this piece, moved forward to the start of a character. It starts
+   * with fewer tokens if it would otherwise not start after the start of this piece and end after its end, as
+   * may happen next to a character of many tokens. Throws an error that names a character with more than
+   * `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];
@@ -431,8 +441,8 @@ export class TextTokenizer {
   }
 
   /**
-   * Decodes ids to text; bytes that are not UTF-8 become replacement characters. An id without a token is an
-   * error that names its position.
+   * Decodes ids to text. Bytes that are not UTF-8 become replacement characters. Throws an error for an id
+   * without a token, with its position.
    */
   decode(ids: GivenIds, options: DecodeOptions = {}): string {
     return utf8.decode(this.decodeGiven("decode", ids, options));
@@ -450,7 +460,7 @@ export class TextTokenizer {
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
     if (unknownIndex < 0) return bytes;
-    // Special tokens are known, so removing them does not change which id is the first unknown one.
+    // Special tokens are known, so the first unknown id is the same without them.
     throw unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
 
@@ -459,7 +469,7 @@ export class TextTokenizer {
     return this.specialIdsMade;
   }
 
-  /** Decodes ids as they arrive, to text that never ends within a character. */
+  /** Decodes ids as they arrive, into text that never ends within a character. */
   stream(options: StreamOptions = {}): StreamDecoder {
     const asked = checkOptions("stream", options, streamOptionKinds);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
@@ -473,17 +483,20 @@ export class TextTokenizer {
     return decoder;
   }
 
-  /** Whether encoding the text of ids gives the same ids. A model can sample others. */
+  /** Whether encoding the text of ids gives the same ids. A model can also sample other ids. */
   isCanonical(ids: GivenIds, options: EncodeOptions = {}): boolean {
     return this.recodeGiven("isCanonical", ids, options).index < 0;
   }
 
-  /** Returns the index of the first id that differs from encoding the text of ids; -1 if they are canonical. */
+  /**
+   * Returns the index of the first id that differs from the ids that encoding their text gives; -1 if they
+   * are canonical.
+   */
   firstNoncanonical(ids: GivenIds, options: EncodeOptions = {}): number {
     return this.recodeGiven("firstNoncanonical", ids, options).index;
   }
 
-  /** Returns the ids of encoding the text of ids, and the spans where both differ. */
+  /** Returns the ids that encoding the text of ids gives, and the spans in which they differ from the given ids. */
   recode(ids: GivenIds, options: EncodeOptions = {}): Recoded {
     const { given, bytes, canonical } = this.recodeGiven("recode", ids, options);
     const isSameText = firstDifference(bytes, this.decodeBytes(canonical)) < 0;
@@ -497,21 +510,21 @@ export class TextTokenizer {
     return { given, bytes, canonical, index: firstDifference(given, canonical) };
   }
 
-  /** Returns the bytes of one token; empty if the id has no token. */
+  /** Returns the bytes of a token; empty if no token has this id. */
   tokenBytes(id: number): Uint8Array<ArrayBuffer> {
     checkArgument("tokenBytes: id", id, numberArgument);
     return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
   }
 
   /**
-   * Releases the memory that it holds. Later calls that encode or decode are errors; decoders of `stream`
-   * keep working. The garbage collector does the same for an unreachable tokenizer.
+   * Releases the memory of the tokenizer. Later calls that encode or decode throw an error; decoders that
+   * `stream` made keep working. An unreachable tokenizer is released by the garbage collector.
    */
   dispose(): void {
     this.memory.dispose();
   }
 
-  /** A summary, which consoles show. The content is in its files. */
+  /** Returns a summary, which consoles show. The content of the tokenizer is in its files. */
   toJSON(): {
     readonly kind: string;
     readonly vocabSize: number;
@@ -533,7 +546,7 @@ export class TextTokenizer {
     try {
       return work(encoding);
     } catch (error) {
-      // Its state after an error must not affect the next text.
+      // The state of the encoder after an error must not affect the next text.
       if (!(error instanceof NoCut)) this.memory.dropEncoding();
       throw error;
     } finally {
@@ -547,7 +560,10 @@ export class TextTokenizer {
     return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
   }
 
-  /** Returns the text to cut, or its beginning of more than `readIdsMax` ids; null if it has at most `idsMax`. */
+  /**
+   * Returns the text to cut, or the beginning of it that has more than `readIdsMax` ids; null if the text has
+   * at most `idsMax` ids.
+   */
   private cutsOf(
     encoding: TextEncoding,
     text: string | Uint8Array,

@@ -2,10 +2,10 @@ import { scaled, usageError, withEngineErrors } from "#runtime";
 import { allAddedTokens, TextEncoding, TokenDecoder, type TokenizerParts } from "#tokenizer";
 
 /**
- * The WebAssembly memory of a tokenizer, for encoding and decoding, allocated on first use. An engine
- * reserves gigabytes of addresses for each memory, and allows some hundred. So at most `holdersMax`
- * tokenizers hold one; the next one takes the memory of the least recently used tokenizer, which allocates
- * again when it is used.
+ * The WebAssembly memory with which a tokenizer encodes and decodes. It is allocated on first use. An engine
+ * reserves gigabytes of addresses for each memory, and allows some hundred memories. So at most `holdersMax`
+ * tokenizers have one. One more takes the memory of the least recently used tokenizer, which gets another one
+ * when it is used again.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);
@@ -32,7 +32,7 @@ export class TokenizerMemory {
     });
   }
 
-  /** Drops an encoder that failed within a text: its state must not affect the next text. */
+  /** Drops the encoder after an error within a text: its state must not affect the next text. */
   dropEncoding(): void {
     this.encoding = undefined;
   }
@@ -42,7 +42,7 @@ export class TokenizerMemory {
     if (this.madeDecoder?.isLarge) this.madeDecoder = undefined;
   }
 
-  /** Releases the memory; every later use is a UserError. */
+  /** Releases the memory. Every later use throws a UserError. */
   dispose(): void {
     this.isDisposed = true;
     holders.delete(this.self);
@@ -57,13 +57,16 @@ export class TokenizerMemory {
     this.refuseDisposed();
     if (latest === this.self) return;
     latest = this.self;
-    // A Set iterates in insertion order.
+    // A Set iterates in the order of insertion, so this makes it the last.
     holders.delete(this.self);
     holders.add(this.self);
     if (holders.size > holdersMax) evict();
   }
 
-  /** Hands the memory of the encoder to the next tokenizer; everything else is left to the garbage collector. */
+  /**
+   * Makes the memory of the encoder available for the next tokenizer. Everything else is left to the garbage
+   * collector.
+   */
   release(): void {
     const memory = this.encoding?.taker.kernel.memory;
     if (memory !== undefined && memory.buffer.byteLength <= spareBytesMax) spare = memory;
@@ -73,11 +76,17 @@ export class TokenizerMemory {
 }
 
 const holdersMax = scaled(32, 2);
-/** Least recently used first. References are weak, so that unreachable tokenizers can be collected. */
+/**
+ * Tokenizers that have memory, the least recently used first. References are weak, so that unreachable
+ * tokenizers can be collected.
+ */
 const holders = new Set<WeakRef<TokenizerMemory>>();
 let latest: WeakRef<TokenizerMemory> | undefined;
 
-/** A released memory, for reuse. A larger one is left to the garbage collector. */
+/**
+ * A released memory, for the next tokenizer. A memory larger than `spareBytesMax` is left to the garbage
+ * collector.
+ */
 let spare: WebAssembly.Memory | undefined;
 const spareBytesMax = scaled(2 ** 26, 2 ** 22);
 

@@ -34,11 +34,11 @@ import {
   TextTokenizer,
 } from "./text-tokenizer.ts";
 
-/** Settings that files of some formats lack. */
+/** Settings that files of some formats do not state. */
 export type TokenizerLoadOptions = {
-  /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
+  /** For files that do not state their pattern: a name (`cl100k`) or a regular expression. */
   readonly pattern?: string | undefined;
-  /** For files that do not hold their special tokens: text to id. */
+  /** For files that do not state their special tokens: ids by text. */
   readonly specialTokens?: Readonly<Record<string, number>> | undefined;
 } & FetchOptions;
 
@@ -46,7 +46,7 @@ export type TokenizerLoadOptions = {
 export type EncodeBatchAsyncOptions = EncodeModelOptions & {
   /** Number of threads. Default: one for each processor that the process may use. */
   readonly workers?: number | undefined;
-  /** Ends the encoding: it rejects with the signal's reason. */
+  /** Ends the encoding, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -54,27 +54,30 @@ export type EncodeBatchAsyncOptions = EncodeModelOptions & {
 export type EncodeFileOptions = EncodeOptions & {
   /** Number of threads, including this one. Default: 1. */
   readonly workers?: number | undefined;
-  /** Default: uint16 if every id of the tokenizer fits. */
+  /** The type of the ids. Default: uint16 if every id of the tokenizer fits. */
   readonly dtype?: "uint16" | "uint32" | undefined;
   /** The format of the files. Default: by name and content. */
   readonly inputFormat?: InputFormat | undefined;
-  /** The field, or column, with the text of a record. Default: `text`. */
+  /** The field, or column, that has the text of a record. Default: `text`. */
   readonly textField?: string | undefined;
   /**
-   * `text`: read files that are not text (images, archives) as text. Default: an error; in a directory they
-   * are skipped.
+   * `text`: read files that are not text (images, archives) as text. Default: throw an error; in a directory,
+   * skip them.
    */
   readonly binary?: "text" | undefined;
   /** A special token to append to each file, or to each of its records. */
   readonly appendToken?: string | undefined;
-  /** Ends the encoding: it rejects with the signal's reason, some 0.1 s later, and leaves no files. */
+  /** Ends the encoding, which rejects with the signal's reason some 0.1 s later, and leaves no files. */
   readonly signal?: AbortSignal | undefined;
-  /** `bytesTotal` is null if a stream makes it unknown. If it throws, encoding ends with that error. */
+  /**
+   * Called with the progress. `bytesTotal` is null if it is unknown because of a stream. If the function
+   * throws, encoding ends with that error.
+   */
   readonly onProgress?: ((bytesDone: number, bytesTotal: number | null) => void) | undefined;
 };
 
 /**
- * A byte-level BPE tokenizer, exact to the program its files come from.
+ * A byte-level BPE tokenizer. It gives exactly the ids of the program that its files come from.
  *
  * ```ts
  * const tokenizer = await Tokenizer.load("tokenizer");
@@ -86,9 +89,10 @@ export class Tokenizer extends TextTokenizer {
   private batchThreads: BatchThreads | undefined;
 
   /**
-   * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
-   * file of ranks, or Mistral's `tekken.json`. A string is a path; a URL of another kind than `file:` is fetched, and must be
-   * that of a `tokenizer.json`. What cannot be reproduced exactly is refused with an error that names it.
+   * Loads a directory that `bpe train` wrote, HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`,
+   * tiktoken's rank file, or Mistral's `tekken.json`. A string is a path. A URL is fetched, unless it is a
+   * `file:` URL, and must be that of a `tokenizer.json`. What cannot be reproduced exactly is refused with an
+   * error that names it.
    */
   static override async load(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     if (!isUrl(path)) return Tokenizer.loadPath(path, options);
@@ -118,12 +122,12 @@ export class Tokenizer extends TextTokenizer {
     }
   }
 
-  /** Like `load`, under the name in HF's packages. */
+  /** The same as `load`, by its name in HF's packages. */
   static fromFile(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     return Tokenizer.load(path, options);
   }
 
-  /** Throws an error that explains how to get a tokenizer: nothing is fetched. */
+  /** Throws an error that says how to get a tokenizer: this library does not download any. */
   static from_pretrained(name: string): never {
     throw usageError(
       `Tokenizer.from_pretrained: nothing is fetched here`,
@@ -141,8 +145,8 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
-   * Like `encodeBatch`, on several threads, while the event loop turns. The threads start with the first
-   * call, and end after ten idle seconds, or with `dispose`.
+   * Like `encodeBatch`, but on several threads, so that the event loop is not blocked. The threads start with
+   * the first call. They end after ten idle seconds, or with `dispose`.
    */
   async encodeBatchAsync(
     texts: readonly (string | Uint8Array)[],
@@ -172,16 +176,17 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
-   * A digest of the ids of a fixed text: two tokenizers that have the same one encode alike, whatever program runs them.
-   * `bpe help docs/doctor.md` says how other programs compute it.
+   * A digest of the ids of a fixed text. Two tokenizers with the same fingerprint encode that text alike,
+   * whatever program runs them. `bpe help docs/doctor.md` says how other programs compute it.
    */
   get fingerprint(): string {
     return behaviorFingerprint(this.parts);
   }
 
   /**
-   * Encodes files, in order, into one `.npy` or `.bin` file of ids, like `bpe encode`: memory is bounded, the
-   * file appears when it is complete, and one run at a time writes it. Returns the number of ids.
+   * Encodes files, in order, into one `.npy` or `.bin` file of ids, like `bpe encode`. Memory is bounded, the
+   * file appears only when it is complete, and only one run at a time may write it. Returns the number of
+   * ids.
    */
   async encodeFile(
     files: string | readonly string[],
@@ -226,7 +231,7 @@ export class Tokenizer extends TextTokenizer {
   }
 }
 
-/** A string is a path, even if it looks like a URL. */
+/** Throws an error for a string that looks like a URL: a string is a path. */
 function checkNoAddress(path: string): void {
   if (!/^https?:\/\//.test(path)) return;
   throw usageError(

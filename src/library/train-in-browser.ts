@@ -49,7 +49,7 @@ import { partsOfTraining } from "./parts-of-training.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
-/** Options that also exist in a browser: the others read or write paths, or concern threads and large memories. */
+/** The options that also exist in a browser. Others read or write paths, or are about threads and large memories. */
 const optionNames = [
   "texts",
   "specialTokens",
@@ -72,16 +72,16 @@ const optionNames = [
 
 /** The corpus and options for training in a browser: `files`, or `texts`, or both. */
 export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionNames)[number]> & {
-  /** Files of text from a page (`input.files`), read like `bpe train` reads them. */
+  /** Text files from a page (`input.files`). They are read as by `bpe train`. */
   readonly files?: Blob | ArrayLike<Blob> | Iterable<Blob> | null | undefined;
   /** 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
 };
 
 /**
- * Trains a tokenizer in this thread: the merges and files are those of `bpe train`. It yields to the event
- * loop about every ten milliseconds, so it may run in a page; in a worker the page stays smooth. `signal`
- * ends it.
+ * Trains a tokenizer in this thread. Its merges and files are those that `bpe train` makes. It yields to the
+ * event loop about every ten milliseconds, so it may run in a page; in a worker, the page stays smoother.
+ * `signal` ends it.
  *
  * ```ts
  * const tokenizer = await trainTokenizer({ files: input.files, vocabSize: 8_000, onProgress: console.log });
@@ -120,7 +120,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   return new TrainedTokenizer(training, trained, await loadFormats());
 }
 
-/** Checks the options like `trainTokenizer` elsewhere. */
+/** Checks the options as `trainTokenizer` does elsewhere. */
 function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: readonly Blob[]): Training {
   const call = "trainTokenizer";
   const absent = Object.keys(options).find(
@@ -146,7 +146,7 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
   return settle(asked, {});
 }
 
-/** Refuses files that `bpe train` would not read as plain text: it would count other words. */
+/** Throws an error for a file that `bpe train` would not read as plain text, because its words would be different. */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
   const head = new Uint8Array(await file.slice(0, jsonHeadBytesMax).arrayBuffer());
@@ -165,14 +165,14 @@ async function checkFile(file: Blob): Promise<void> {
   if (records !== undefined) throw new UserError(`"${name}" holds records (${records})`, { hint });
 }
 
-/** Whether it is a Blob or a File, of any realm. */
+/** Whether a value is a Blob or a File, of any realm. */
 const isBlob = (value: unknown): value is Blob =>
   /^\[object (Blob|File)\]$/.test(Object.prototype.toString.call(value)) &&
   typeof (value as Blob).stream === "function";
 
 const nameOf = (file: Blob) => (file as Blob & { readonly name?: string }).name ?? "file";
 
-/** Yields whole files, one after the other, then the texts. */
+/** Yields the content of the files, one after the other, and then the texts. */
 async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces {
   for (const file of files) {
     const reader = file.stream().getReader();
@@ -215,9 +215,9 @@ type TrainedInMemory = Omit<TrainedVocabulary, "statistics" | "languages"> & {
 };
 
 /**
- * Trains in this thread, on texts from an iterator: without files, other threads, caches and rereading. The
- * merges are those of `train` for the same texts, with the same kernel. It yields to the event loop between
- * slices of work, so messages are handled and `report` may throw to end it.
+ * Trains in this thread on texts from an iterator. It needs no files, no other threads and no cache, and
+ * reads the texts once. The merges are those of `train` for the same texts, by the same kernel. Yields to the
+ * event loop between slices of work, so that messages are handled. `report` may throw to end it.
  */
 async function trainInMemory(
   training: Training,
@@ -257,7 +257,7 @@ async function trainInMemory(
   };
 }
 
-/** Counts all texts. Many short ones share a slice, unless the iterator takes long for each. */
+/** Counts the words of all texts. Many short texts share a slice of work, unless the iterator takes long for each. */
 async function countTexts(
   texts: TextPieces,
   chain: TextChain,
@@ -282,7 +282,7 @@ async function countTexts(
   report(doneBytes);
 }
 
-/** A newly trained tokenizer, in memory. */
+/** A newly trained tokenizer, which is in memory. */
 export class TrainedTokenizer extends TextTokenizer {
   /** @internal */
   constructor(
@@ -299,12 +299,12 @@ export class TrainedTokenizer extends TextTokenizer {
     return trainingStatistics(this.trained);
   }
 
-  /** The merges in the order in which they were learned: the bytes of the two tokens of each. */
+  /** The bytes of the two tokens of each merge, in the order in which the merges were learned. */
   get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
     return mergeBytes(this.trained.vocabulary);
   }
 
-  /** The files of the tokenizer, by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
+  /** Returns the files of the tokenizer by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const names = checkFormatNames("files", options);
     const { vocabulary, tokenCounts } = this.trained;

@@ -75,7 +75,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   return new TrainedTokenizer(parts, { result: ended, product, formats: await loadFormats() });
 }
 
-/** How the library reads, locks, writes and reports. */
+/** Returns how the library reads, locks, writes and reports. */
 function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
   const warn = (warning: Warning) => onWarning?.(spell(formatWarning(warning), spellInLibrary));
@@ -114,7 +114,7 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
   };
 }
 
-/** Returns the tokenizer as written: with `like` or `extend`, only the files have everything. */
+/** Returns the tokenizer as its files give it: with `like` or `extend`, only the files have all of it. */
 async function partsAsWritten(product: AnyProduct, training: Training): Promise<TokenizerParts> {
   const { base } = training;
   const files = product.filesOf(product.sizes.length - 1);
@@ -124,7 +124,7 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
       ? [(await loadFormats()).get("huggingface")!, ["tokenizer.json"]]
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
-  // What other files do not say.
+  // What files of other formats do not state.
   const options =
     base === null || names[0]!.endsWith("tokenizer.json")
       ? {}
@@ -136,7 +136,10 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
 }
 
-/** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
+/**
+ * Returns all that the training writes. Throws an error if an option names a path to be read and another
+ * option the same path to be written. What is in a directory is checked later.
+ */
 function writtenPlaces(asked: RequestedTraining): WrittenPlaces {
   const places = new WrittenPlaces(
     Object.entries(trainingOptions).flatMap(([key, option]) => {
@@ -154,7 +157,7 @@ function writtenPlaces(asked: RequestedTraining): WrittenPlaces {
   return places;
 }
 
-/** What the table of options does not say. */
+/** Checks what the table of options does not state. */
 function checkCall(
   options: TrainTokenizerOptions,
   { output, ifChanged, vocabSize }: RequestedTraining,
@@ -173,7 +176,7 @@ function checkCall(
   if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
 }
 
-/** A newly trained tokenizer. It is in memory until it is saved. */
+/** A newly trained tokenizer. It is only in memory until it is saved. */
 export class TrainedTokenizer extends Tokenizer {
   /** @internal */
   constructor(
@@ -185,7 +188,10 @@ export class TrainedTokenizer extends Tokenizer {
     super(parts);
   }
 
-  /** Whether nothing was trained, because `output` was up to date (`ifChanged`): it was loaded from there. */
+  /**
+   * Whether nothing was trained because `output` was up to date (`ifChanged`). Then the tokenizer was loaded
+   * from there.
+   */
   get isUnchanged(): boolean {
     return this.made === undefined;
   }
@@ -205,8 +211,8 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   /**
-   * The merges in the order in which they were learned: the bytes of the two tokens of each. For an
-   * extension, the new ones.
+   * The bytes of the two tokens of each merge, in the order in which the merges were learned. For an
+   * extension, only the new merges.
    */
   get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
     const { trained } = this.finished.result;
@@ -218,8 +224,8 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   /**
-   * The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … If
-   * there are several sizes, those of the largest.
+   * Returns the files of the tokenizer by name, as `save` would write them: `tokenizer.json`, `vocab.json`, …
+   * If there are several sizes, returns the files of the largest.
    */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const product = this.productFor("files", options);
@@ -228,7 +234,7 @@ export class TrainedTokenizer extends Tokenizer {
 
   /**
    * Writes the tokenizer's files into a directory, like `bpe train -o`: completely or not at all. The
-   * directory may be missing, empty, or the result of an earlier training, which is replaced.
+   * directory may be missing or empty, or the result of an earlier training, which is replaced.
    */
   async save(directory: string, options: SaveOptions = {}): Promise<void> {
     checkArgument("save: directory", directory, pathArgument);
