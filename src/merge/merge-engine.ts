@@ -13,8 +13,8 @@ import type { MergeTuning } from "./merge-options.ts";
 import { type Merges, readMerges } from "./merges.ts";
 
 /**
- * Learns the merges with an engine that is set up: lays the words out, indexes their pairs, and merges the best pair
- * until there are enough. Returns undefined if a memory turns out to be too small, possibly only in the middle.
+ * Learns the merges with an engine that is set up: lays out the words, indexes their pairs, and merges the best pair
+ * until there are enough merges. Returns undefined if a memory turns out to be too small, which may happen midway.
  */
 export function* learnMerges(
   engine: MergeEngine,
@@ -55,7 +55,7 @@ export function* learnMerges(
   }
 }
 
-/** Lays the words out and indexes their pairs. Returns false if a memory is too small. */
+/** Lays out the words and indexes their pairs. Returns false if a memory is too small. */
 export function* prepareEngine(
   engine: MergeEngine,
   words: MergeWords,
@@ -68,7 +68,10 @@ export function* prepareEngine(
 
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
-/** Makes all merges that fit into a slice in one call, with one memory. With several, each merge is done in slices. */
+/**
+ * Continues merging until the slice is used up or the engine must pause. With one memory, all merges that fit into the
+ * slice are made in one call; with several, each merge is done in slices.
+ */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];
   const advance = memories.length > 1 ? exports.lookAtTop : exports.mergeUntilPause;
@@ -103,7 +106,7 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
-/** The number of pairs that a rebuilt index keeps: this many for each remaining merge, plus a constant. */
+/** A rebuilt index keeps this many pairs for each remaining merge, plus a constant. */
 const pairsPerMerge = 4;
 const sparePairs = 64;
 
@@ -146,12 +149,12 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
   return true;
 }
 
-/** The fixed work of a merge, in entries: the queue, the hash table, the token. */
+/** The work of a merge that does not depend on its list: the queue, the hash table, the token. In entries. */
 const mergeWork = 64;
 
 /**
- * Finishes a merge that has begun in the first memory: one with a long list, with a full arena, in several memories, or a
- * chosen one. Returns false if a memory is too small.
+ * Finishes a merge that has begun in the first memory but cannot end there in one call: its list is long, the arena is
+ * full, there are several memories, or the pair was chosen by the caller. Returns false if a memory is too small.
  */
 export function* mergeInSlices(
   { memories, budget }: MergeEngine,
@@ -185,7 +188,10 @@ export function* mergeInSlices(
   return true;
 }
 
-/** Begins the merge of the first memory in another one, with its threshold. Returns false if that one is too small. */
+/**
+ * Begins the first memory's merge in another memory, with the same threshold. Returns false if the other memory is too
+ * small.
+ */
 function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory): boolean {
   other.adoptThreshold(exports.thresholdNow());
   return other.followMerge(exports.largeLeft(), exports.largeRight()) === 1;
@@ -195,14 +201,14 @@ function reportMerges({ memories, budget }: MergeEngine): void {
   budget.progress = { phase: "merge", mergeCount: memories[0]!.exports.mergeCount() };
 }
 
-/** Lays the words out in each memory, by descending count (src/kernel/merge/word-layout.ts). */
+/** Lays out each memory's words, by descending count (src/kernel/merge/word-layout.ts). */
 function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Generator<MergeProgress, void> {
   for (const { exports, memory, plan } of memories) {
     const { buffer } = memory;
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // The counts of all memories are summed, so only one gets them.
+      // The counts of all memories are summed, so only the first one gets these.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }
@@ -215,10 +221,10 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
   if ("kernel" in words) words.discard();
 }
 
-/** Copying this many bytes is as much work as one cell. */
+/** How many bytes are copied with the work of one cell. */
 const bytesPerWork = 16;
 
-/** Copies the words of a memory into it. */
+/** Copies the words of a memory's slice into the memory. */
 function* copyWords(
   { exports, memory, plan: { first, end } }: Pick<MergeMemory, "exports" | "memory" | "plan">,
   { tokens, starts, counts }: TokenWords,
@@ -241,20 +247,23 @@ function* copyWords(
 }
 
 /*
- * Exchanges sums between the memories of an engine (src/kernel/merge/memory-exchange.ts): each provides the counts of its
- * words, and gets the sum of all. With one memory there is nothing to do.
+ * Exchanges sums between the memories of an engine (src/kernel/merge/memory-exchange.ts): each memory provides the
+ * counts of its words, and receives the sums over all memories. With one memory there is nothing to exchange.
  */
 
 const bytePairCount = 1 << 16;
 
-/** Sums the weights of byte pairs over all memories, after counting. Each memory keeps its own numbers of occurrences. */
+/**
+ * Sums the weights of byte pairs over all memories, after counting. The numbers of occurrences are not summed: each
+ * memory needs its own.
+ */
 function joinBytePairs(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const totals = new Float64Array(bytePairCount);
   const tables = memories.flatMap(({ exports, memory, plan }) =>
     Array.from({ length: plan.threadCount }, (_, part) => ({
       isFirst: part === 0,
-      // The first eight bytes of sixteen are the weight.
+      // Each entry has sixteen bytes, and the first eight are the weight.
       floats: new Float64Array(
         memory.buffer,
         (exports.bytePairs.value >>> 0) + 16 * bytePairCount * part,
@@ -297,7 +306,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
   const exchanges = memories.map(exchangeOf);
   const totals = new Float64Array(tokenCapacity + 1);
   const tokens = new Uint32Array(tokenCapacity + 1);
-  /** 0: at the left; 1: at the right. */
+  /** @param side 0: neighbours on the left; 1: on the right */
   const joinSide = (side: 0 | 1) => {
     let tokenCount = 0;
     const counts = memories.map(({ exports }) => exports.giveNeighbours(side));
@@ -310,7 +319,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
         totals[token]! += weight;
       }
     }
-    // The first memory gets all of them, each other one those that it provided.
+    // The first memory receives the sums of all tokens, each other memory those of the tokens that it provided.
     const all = exchanges[0]!.numbers;
     for (let index = 0; index < tokenCount; index++) all[4 * index + 2] = tokens[index]!;
     counts[0] = tokenCount;
@@ -331,7 +340,10 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
   };
 }
 
-/** Sums counts in the first memory while the index is rebuilt. Returns false if it has no room for them. */
+/**
+ * Sums the counts of pairs in the first memory while the index is rebuilt. Returns false if that memory has no room for
+ * them.
+ */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];
   let hasRoom = true;
@@ -344,7 +356,7 @@ function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Gener
   return hasRoom;
 }
 
-/** Makes the other memories keep the same pairs as the first, with its counts and its threshold. */
+/** Makes the other memories keep the same pairs as the first one, with its counts and its threshold. */
 function* keepSamePairs(
   memories: readonly MergeMemory[],
   budget: WorkBudget,
@@ -377,7 +389,7 @@ function* refreshCounts(
   });
 }
 
-/** Calls `take` with the records of a memory, as many at a time as fit into the exchange and a slice. */
+/** Calls `take` with the pair records of a memory, as many at a time as fit into the exchange region and a slice. */
 function* exchangePairs(
   from: MergeMemory,
   budget: WorkBudget,
@@ -393,7 +405,9 @@ function* exchangePairs(
   }
 }
 
-/** The exchange as Float64 (two per record) and as Uint32 (four per record): the weight, then two tokens. */
+/**
+ * Views the exchange region as Float64 (two per record) and as Uint32 (four per record): the weight, then two tokens.
+ */
 function exchangeOf({ exports, memory, plan }: MergeMemory) {
   const address = exports.exchangedRecords.value >>> 0;
   const recordCount = plan.tokenCapacity + 1;

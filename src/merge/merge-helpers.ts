@@ -7,21 +7,21 @@ import {
   type WorkerThread,
 } from "#runtime";
 
-/** The parameters of a memory's regions (src/kernel/merge/merge-regions.ts), equal in every thread. */
+/** The parameters of a memory's regions (src/kernel/merge/merge-regions.ts), which are equal in every thread. */
 export type MergePlan = {
-  /** Words [first, end) of the table are in this memory. */
+  /** The memory has words [first, end) of the table. */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** The address of the regions, if the words are records in this memory; 0 in a new memory. */
+  /** The address of the regions if the words are records in this memory; 0 in a new memory. */
   readonly firstByte: number;
-  /** The end of the ids in the words that are mapped to start tokens; 0 if they are ids of start tokens. */
+  /** The end of the word ids that are mapped to start tokens; 0 if the words consist of ids of start tokens. */
   readonly idLimit: number;
   readonly cellCount: number;
-  /** The number of memories, the index of this one, and the cells of all. */
+  /** The number of memories, and the index of this one. */
   readonly memoryCount: number;
   readonly memoryIndex: number;
   readonly cellCountOfAll: number;
@@ -35,9 +35,9 @@ export type MergePlan = {
   readonly prefixLength: number;
   readonly specialCount: number;
   readonly specialByteCount: number;
-  /** Whether the words in a token are limited. */
+  /** Whether the number of words in a token is limited. */
   readonly limitsWords: boolean;
-  /** Whether tokens must not join whole characters with parts of others. */
+  /** Whether tokens must not join whole characters with parts of other characters. */
   readonly wholeCharacters: boolean;
   readonly threadCount: number;
 };
@@ -50,7 +50,10 @@ export type MergeHelp = {
   readonly capacityBytes: number;
 };
 
-/** Plans the regions of this thread's kernel. Returns the bytes that the memory must have, or 0 if the engine does not fit. */
+/**
+ * Plans the regions of this thread's kernel. Returns the size in bytes that the memory must have, or 0 if the engine
+ * does not fit.
+ */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
   const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
   exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
@@ -63,7 +66,10 @@ export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes:
   return exports.planRegions(plan.threadCount, capacityBytes);
 }
 
-/** Helper threads, which process parts of long lists. The main thread does not wait for one that has not started yet. */
+/**
+ * Helper threads, which process parts of long lists. The main thread does not wait for a helper that has not started
+ * yet.
+ */
 export type MergeHelpers = { end(): void };
 
 /** Starts the helpers of one memory. */
@@ -85,11 +91,11 @@ export function startMergeHelpers({
   };
 }
 
-/** Starts a helper; undefined if the system refuses a thread, because helpers are optional. */
+/** Starts a helper. Returns undefined if the system refuses a thread: helpers are optional. */
 function startHelper(help: MergeHelp): WorkerThread | undefined {
   try {
     const worker = startWorker("merging");
-    // A helper that fails in the middle reports that in the memory. One that never starts does no harm.
+    // A helper that fails midway reports that in the memory. A helper that never starts does no harm.
     worker.onerror = (event: { preventDefault(): void }) => event.preventDefault();
     worker.unref();
     worker.postMessage(help);
@@ -99,7 +105,10 @@ function startHelper(help: MergeHelp): WorkerThread | undefined {
   }
 }
 
-/** Runs a helper: does its turns, and yields to the event loop between them, so that the thread can be terminated. */
+/**
+ * Runs a helper thread: takes its turns, and yields to the event loop between them, so that the thread can be
+ * terminated.
+ */
 export function helpMerging({ module, memory, plan, capacityBytes }: MergeHelp): void {
   adoptKernelModule(module);
   const kernel = createKernel(memory);

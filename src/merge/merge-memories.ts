@@ -26,7 +26,7 @@ export type MergeEngine = {
   readonly limits: MergeLimits;
   readonly budget: WorkBudget;
   readonly firstMerges: readonly TokenPair[];
-  /** Sets how the threshold rises, when the first merges are made. */
+  /** Sets how the threshold rises. Called once the first merges have been made, if there are any. */
   readonly startRising: () => void;
 };
 
@@ -36,7 +36,9 @@ export type MergeMemory = Kernel & {
   readonly capacityBytes: number;
 };
 
-/** For words whose ids are not those of start tokens: the start token of each id, and the occurrences of each start token. */
+/**
+ * For words whose ids are not those of start tokens: the start token of each id, and how often each start token occurs.
+ */
 export type Numbers = { readonly numbers: Int32Array; readonly startCounts: Float64Array };
 
 /** The words from which merges are learned: a table, or records in a kernel's memory. */
@@ -44,7 +46,10 @@ export type MergeWords = NumberedTable | NumberedRecords;
 export type NumberedTable = TokenWords & (Numbers | { readonly numbers?: undefined });
 export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
-/** Sets up an engine in `memoryCount` memories, or in the memory of the records; undefined if it does not fit. */
+/**
+ * Sets up an engine in `memoryCount` memories, or in the memory of the records. Returns undefined if the engine does
+ * not fit.
+ */
 export function createMergeEngine(
   words: MergeWords,
   memoryCount: number,
@@ -68,7 +73,8 @@ export function createMergeEngine(
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
-  // Every merge uses an id, even one that spells a special token; the boundary is the id after the last.
+  // Every merge uses an id, even a merge that spells a special token. The boundary between words is the id after the
+  // last one.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -117,7 +123,8 @@ export function createMergeEngine(
 }
 
 /**
- * Cuts the table into slices with about the same number of cells. A word is in one slice, so the cuts do not affect the merges.
+ * Cuts the table into slices with about the same number of cells. No word is split, so the cuts do not affect the
+ * merges.
  */
 function cutWords(words: TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
@@ -144,8 +151,8 @@ function firstWord(wordCount: number, isAfter: (word: number) => boolean): numbe
 }
 
 /**
- * Creates a memory with as much address space as possible; with less where the system refuses it. Undefined if the slice does
- * not fit.
+ * Creates a memory with as much address space as possible, or less if the system refuses that. Returns undefined if the
+ * slice does not fit.
  */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = createKernel();
@@ -162,18 +169,18 @@ function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | und
   }
 }
 
-/** Plans the engine in the memory of its records. */
+/** Plans the engine in the memory that holds the records. */
 function planInPlace({ kernel, freeEnd }: RecordWords, plan: MergePlan): MergeMemory | undefined {
   return planRegions(kernel, plan, freeEnd) === 0 ? undefined : { ...kernel, plan, capacityBytes: freeEnd };
 }
 
-/** The regions of an engine, up to their maximum end. */
+/** The bytes of an engine's regions, up to the highest address that they may reach. */
 export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityBytes }: MergeMemory) =>
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
 /**
- * Requests huge pages for superwords, which access their cells (the first region) and lists (the last one) randomly. Otherwise
- * they save no more time than the system takes to clear such pages.
+ * Requests huge pages for superwords, whose cells (the first region) and lists (the last one) are accessed randomly.
+ * For other words, huge pages save no more time than the system takes to clear them.
  */
 function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
@@ -182,15 +189,15 @@ function requestHugeRegions(engine: MergeMemory): void {
   requestHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
 }
 
-/** Larger than every count. The kernel stores counts as 64-bit integers. */
+/** A limit above every count: the kernel stores counts as 64-bit integers. */
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
-/** The threshold after merge k of K is this share of the top count, times (k / K) ^ thresholdExponent. */
+/** After merge k of K, the threshold is the top count times this share times (k / K) ^ thresholdExponent. */
 const thresholdShare = 0.5;
-/** Dense tables have 65,536 pairs. */
+/** Dense tables have room for the 65,536 pairs of this many tokens. */
 const denseStartCountMax = 256;
 
-/** @param isIndexed whether all pairs that reach the threshold are or will be indexed */
+/** @param isIndexed whether all pairs that reach the threshold are indexed, or will be */
 function startThreshold(
   { exports }: MergeMemory,
   limits: MergeLimits,
@@ -200,7 +207,7 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // Rebuilding the index lowers the threshold to a quarter or less; the first rebuild begins above every count.
+  // Rebuilding the index divides the threshold by four or more, so the first rebuild starts from above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
@@ -211,7 +218,7 @@ function startThreshold(
   );
 }
 
-/** Indexes every pair that occurs, so that any may be merged first. */
+/** Indexes every pair that occurs, so that any pair may be the first to be merged. */
 function startExact({ exports, plan }: MergeMemory): void {
   exports.startThreshold(plan.countsDensely ? 1 : 4, 1, 0, 0, 1);
 }
@@ -232,17 +239,17 @@ type TieRule = {
   readonly startCount: number;
   readonly haveLongTokens: boolean;
   readonly comparesBytes: boolean;
-  /** Whether the smaller bytes win. */
+  /** Whether the pair with the smaller bytes wins. */
   readonly smallerWins: boolean;
-  /** The bytes of the start tokens, mapped to the order that decides ties. */
+  /** The bytes of the start tokens, mapped to the positions that decide ties. */
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
-  /** The id of each start token in ties, if ids decide. */
+  /** The id of each start token that counts in ties, if ids decide them. */
   readonly ranks: Int32Array;
   /** The existing special tokens that a merge may spell, with their tie keys. */
   readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
 };
 
-/** Divides tie keys: those below it are ids, those above it special tokens. */
+/** Separates tie keys: ids are below it, keys of special tokens above. */
 const middleKey = 2n ** 32n;
 
 function tieRuleOf(options: MergeOptions): TieRule {
@@ -271,7 +278,10 @@ function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array
   return Int32Array.from({ length: startTokens.count }, (_, id) => id);
 }
 
-/** The special tokens that a merge may spell under HF's rule: the bytes that their text represents in byte-to-character form. */
+/**
+ * The special tokens that a merge may spell under HF's rule, as the bytes that their text is the byte-to-character form
+ * of.
+ */
 function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
   const texts = [...new Set(specialTokens)];
@@ -282,7 +292,7 @@ function specialsOf({ compat, specialTokens }: MergeOptions) {
   });
 }
 
-/** Maps bytes to their positions in the alphabet, so that they compare like the strings of their characters. */
+/** Maps bytes to their positions in the alphabet, so that they compare as the strings of their characters do. */
 const inAlphabet = (bytes: Uint8Array, places: Int32Array) => bytes.map((byte) => places[byte]!);
 
 /** Writes start tokens and the tie rule into the regions of an engine. */
@@ -303,7 +313,7 @@ function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }:
 
 const space = 0x20;
 const colon = 0x3a;
-/** Larger numbers of words are stored as this one. */
+/** The largest number of words that is stored; more are stored as this number. */
 const countMax = 5;
 
 /** Facts about the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
@@ -329,7 +339,7 @@ function wordFactsOf(bytes: Uint8Array): number {
 const characterStateOf = ({ exports }: Kernel, bytes: Uint8Array) =>
   bytes.reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 
-/** Writes a fact of each start token into a region of an engine. */
+/** Writes one fact about each start token into a region of an engine. */
 function fillFacts(
   { memory }: Kernel,
   region: WebAssembly.Global,
@@ -341,13 +351,13 @@ function fillFacts(
   for (let id = 0; id < count; id++) facts[id] = factOf(bytes.subarray(starts[id]!, starts[id + 1]!));
 }
 
-/** The progress that the engine yields between two slices. */
+/** The engine's progress, which it yields between two slices. */
 export type MergeProgress = { readonly phase: "layout" | "index" | "merge"; readonly mergeCount: number };
 
 /**
- * Work budget: the work that is left until the engine yields. Work is counted in accesses (cells, entries, words), not in time:
- * the engine has no clock. Every loop that can be long is cut into calls of at most `sliceWork`, each followed by
- * `if (spend(budget, work)) yield budget.progress`.
+ * The work that is left until the engine yields. Work is counted in accesses (cells, entries, words) and not in time,
+ * because the engine has no clock. Every loop that can be long is cut into calls of at most `sliceWork`, each followed
+ * by `if (spend(budget, work)) yield budget.progress`.
  */
 export type WorkBudget = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
 

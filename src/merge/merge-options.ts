@@ -5,58 +5,64 @@ import type { Compat } from "./merges.ts";
 
 /** Limits on the tokens that are learned. */
 export type TokenLimits = {
-  /** Training ends when the best pair occurs fewer times. */
+  /** Training ends when the best pair occurs fewer times than this. */
   readonly minFrequency: number;
   /**
-   * Maximum length of a token in bytes, or in start tokens if these have no bytes. `huggingface` has HF's own rule: strictly
-   * less, and two bytes always merge.
+   * The maximum length of a token in bytes, or in start tokens if these have no bytes. `huggingface` has HF's own rule:
+   * the length must be strictly less, and two bytes may always be merged.
    */
   readonly maxTokenLength: number | null;
-  /** No token joins a whole character with a part of another (docs/clean-and-fair.md). Start tokens must have bytes. */
+  /**
+   * If set, no token joins a whole character with a part of another (docs/clean-and-fair.md). Start tokens must have
+   * bytes.
+   */
   readonly wholeCharacters?: true;
 };
 
-/** Only the token limits of some options, for an engine and for records. */
+/** The token limits among some options. */
 export const tokenLimits = ({ minFrequency, maxTokenLength, wholeCharacters }: TokenLimits): TokenLimits => ({
   minFrequency,
   maxTokenLength,
   ...(wholeCharacters && { wholeCharacters }),
 });
 
-/** The options of the merge engine. By default a pair must occur once. */
+/** The options of the merge engine. By default, a pair must occur at least once. */
 export type MergeOptions = Partial<TokenLimits> & {
   /**
-   * Maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary; a merge that
-   * spells a special token adds none, so there may be one more merge for each special token.
+   * The maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary:
+   * a merge that spells a special token adds none, so there may be one more merge for each special token.
    */
   readonly mergeCount: number;
   readonly compat: Compat;
-  /** The start tokens of the words; by default the 256 bytes. */
+  /** The tokens that the words consist of; by default the 256 bytes. */
   readonly startTokens?: StartTokens;
   /** The order of ties; by default that of `compat`. */
   readonly ties?: TieOrder;
-  /** Used by `huggingface` only: a learned token that equals a special token's text has its id, which decides ties. */
+  /**
+   * Used under `huggingface` only: a learned token that equals a special token's text has that token's id, which
+   * decides ties.
+   */
   readonly specialTokens?: readonly string[];
   /**
-   * Superwords: no token has more than four words (the parts between spaces), or a colon before a space. Start tokens must have
-   * bytes.
+   * For superwords: no token has more than four words (the parts between spaces), or a colon before a space. Start
+   * tokens must have bytes.
    */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order, regardless of their counts; `mergeCount` includes them. The previous merges must
-   * cut the text of each new token into exactly its two tokens, and the limits must allow the merge.
+   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. The merges before
+   * must cut the text of each new token into exactly its two tokens, and the limits must allow the merge.
    */
   readonly firstMerges?: readonly TokenPair[];
   /** The number of threads that merge; default 1. */
   readonly threadCount?: number;
 };
 
-/** The engine's ids of two tokens. */
+/** Two tokens, by the engine's ids. */
 export type TokenPair = readonly [left: number, right: number];
 
 /**
- * The pair that wins a tie: the one with the greater (left, right) as bytes; with the greater or smaller one as strings of HF's
- * byte-to-character form, by code point; or with the smaller one as ids.
+ * Which pair wins a tie: the one whose (left, right) is greater as bytes, is greater or smaller as strings in HF's
+ * byte-to-character form, by code point, or is smaller as ids.
  */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
@@ -69,7 +75,7 @@ const ordersOfCompats = {
 /** The order of ties for these options. */
 export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
 
-/** The position of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
+/** The position of each byte in HF's alphabet, which is sorted by the code points of the byte-to-character form. */
 export function alphabetOrder(): Int32Array {
   const ranks = new Int32Array(256);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
@@ -81,20 +87,20 @@ export function alphabetOrder(): Int32Array {
 }
 
 export type MergeLimits = {
-  /** Maximum number of merges; under `huggingface`, of new vocabulary entries. */
+  /** The maximum number of merges; under `huggingface`, of new vocabulary entries. */
   readonly mergeCountMax: number;
-  /** A best pair with a lower count ends the training; at least 1. */
+  /** Training ends when the best pair has a lower count. At least 1. */
   readonly countMin: number;
-  /** Maximum length of a token that a merge may make of anything but two bytes. */
+  /** The maximum length of a token, except one made of two bytes if `allowsBytePairs` is set. */
   readonly lengthMax: number;
-  /** Whether two bytes may be merged regardless of `lengthMax`: HF checks only pairs that a merge forms. */
+  /** Whether two bytes may be merged whatever `lengthMax` is: HF checks only pairs that merges form. */
   readonly allowsBytePairs: boolean;
 };
 
-/** Upper bound of the cells of these words: a boundary first, then each word with a boundary after it. */
+/** An upper bound of the cells of these words: one boundary, then each word and a boundary after it. */
 export const cellCountBound = ({ wordCount, positionCount }: TokenWordsSize) => 1 + positionCount + wordCount;
 
-/** Positions are below 2^31, and the last weight step must end beyond every cell. */
+/** Positions are below 2^31, and the last weight step must end after every cell. */
 const cellCountMax = 2 ** 31 - 2;
 
 export function checkCellCount(cellCount: number): void {
@@ -112,7 +118,7 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
   const maxTokenLength = options.maxTokenLength ?? null;
   const firstCount = options.firstMerges?.length ?? 0;
   return {
-    // Each learned merge removes at least one position, so there are never more of them than cells.
+    // Each learned merge removes at least one position, so there are never more merges than cells.
     mergeCountMax: Math.min(options.mergeCount, cellCount + firstCount),
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
@@ -120,7 +126,7 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
   };
 }
 
-/** A limit, because each thread has sums of its own, which must be added up. */
+/** The number of threads is limited because each has sums of its own, which must be added up. */
 const threadCountMax = 8;
 
 /** The number of threads that merge `cellCount` cells. */
@@ -133,41 +139,44 @@ export function threadCountOf(
 }
 
 /**
- * Tuning of the engine. The result never depends on it: tests vary every setting to reach code paths that are rare on real
- * text; no other code sets one.
+ * The engine's tuning. The result never depends on it. Tests vary every setting to reach code paths that are rare on
+ * real text; no other code changes one.
  */
 export type MergeTuning = {
-  /** Work between two yields, in accessed entries or cells: some 5 to 15 ms, with a cache miss each at worst. */
+  /** The work between two yields, in accessed entries or cells: about 5 to 15 ms, if each is a cache miss. */
   readonly sliceWork: number;
-  /** Counts the pairs of the first index in a hash table, even with few enough start tokens for dense tables. */
+  /**
+   * Whether the pairs of the first index are counted in a hash table even if there are few enough start tokens for
+   * dense tables.
+   */
   readonly hashesFirstPairs: boolean;
-  /** Occurrences that are processed together, so that their cache misses overlap. */
+  /** How many occurrences are processed together, so that their cache misses overlap. */
   readonly blockSize: number;
-  /** Cells of 32 bits, even if 16 suffice. */
+  /** Whether cells have 32 bits even if 16 suffice. */
   readonly wideCells: boolean;
-  /** The initial room for tokens in an engine of one of several languages: enough for cells of 16 bits. */
+  /** The initial room for tokens in an engine of one of several languages: so few that cells of 16 bits suffice. */
   readonly fewTokens: number;
-  /** "rising" as described in pair-queue.ts, or a number that is constant until it proves too high. */
+  /** "rising", as described in pair-queue.ts, or a number that stays the threshold until it proves too high. */
   readonly threshold: "rising" | number;
-  /** The threshold does not rise before this many merges, because early counts say little about the last. */
+  /** The threshold does not rise before this many merges, because early counts say little about the last ones. */
   readonly thresholdFromMerge: number;
-  /** The exponent of its rise (merge-memories.ts). */
+  /** The exponent with which the threshold rises (merge-memories.ts). */
   readonly thresholdExponent: number;
-  /** Room for occurrences, as a multiple of those of the first index. */
+  /** The room for occurrences, as a multiple of those in the first index. */
   readonly arenaSlack: number;
   /** When room is short, a list is cleaned if its pair has lost more than this share of its count. */
   readonly cleanShare: number;
-  /** Length of the prefix of each token that is stored for comparing. */
+  /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
-  /** Lists of at least this many entries are cut into parts, one for each thread. */
+  /** The minimum length of a list that is cut into parts, one for each thread. */
   readonly sharedListLength: number;
-  /** With fewer cells, one thread does everything, and superwords use pages of the usual size. */
+  /** With fewer cells than this, one thread does everything, and superwords use pages of the usual size. */
   readonly sharedCellCount: number;
-  /** Whether helper threads are started; the work is cut into their parts even without them. */
+  /** Whether helper threads are started. The work is cut into parts even without them. */
   readonly startsHelpers: boolean;
-  /** Maximum address space of a memory of the engine; words that need more are in several memories. */
+  /** The maximum address space of one of the engine's memories. Words that need more are stored in several memories. */
   readonly memoryBytesMax: number;
-  /** Minimum number of memories of the engine, even if fewer suffice. */
+  /** The minimum number of the engine's memories, even if fewer suffice. */
   readonly memoryCountMin: number;
 };
 
@@ -191,29 +200,32 @@ export const defaultTuning: MergeTuning = {
 };
 
 /**
- * Start tokens: the tokens of words before the first merge. Their ids are 0 .. count - 1; merge k makes token count + k. Usually
- * they are the 256 bytes. They may also be the tokens of a vocabulary that is extended, whole pretokens, or symbols without
- * bytes.
+ * Start tokens: the tokens that words consist of before the first merge. Their ids are 0 to count - 1, and merge k
+ * makes token count + k. Usually they are the 256 bytes. They may also be the tokens of a vocabulary that is extended,
+ * whole pretokens, or symbols without bytes.
  */
 export type StartTokens = {
   readonly count: number;
-  /** Token t is bytes[starts[t] .. starts[t + 1]). Absent: tokens have no bytes, and the length limit counts start tokens. */
+  /**
+   * Token t is bytes[starts[t] .. starts[t + 1]). If left out, tokens have no bytes, and the length limit counts start
+   * tokens.
+   */
   readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /**
-   * If ids decide ties: the id of each start token for the rule, below `count`. Absent: its own id. New tokens always have their
-   * own ids.
+   * If ids decide ties: the id of each start token that the rule compares, below `count`. If left out, its own id. New
+   * tokens always have their own ids.
    */
   readonly ranks?: Int32Array;
-  /** Tokens that exist already and that no word holds: a merge that spells one adds no entry to the vocabulary. */
+  /** Tokens that exist already and occur in no word. A merge that spells one adds no entry to the vocabulary. */
   readonly known?: readonly KnownToken[];
 };
 
-/** `rank`: its id in ties, where ids decide. */
+/** A token that exists already. `rank` is its id in ties, if ids decide them. */
 export type KnownToken = { readonly bytes: Uint8Array; readonly rank: number };
 
 const byteCount = 256;
 
-/** The 256 bytes: the id of a token is the byte. */
+/** The 256 bytes. The id of each token is its byte. */
 export const byteTokens: StartTokens = {
   count: byteCount,
   spelling: {

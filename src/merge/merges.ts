@@ -25,21 +25,24 @@ export type Merges = LearnedPairs & {
   readonly startCounts: Float64Array;
 };
 
-/** @internal Only the pairs, which define a vocabulary. */
+/** @internal The pairs alone, which define a vocabulary. */
 export type LearnedPairs = {
   readonly mergeCount: number;
   readonly left: Int32Array;
   readonly right: Int32Array;
 };
 
-/** The trainer to match merge for merge: its rules for equal counts, ids and the end of training. */
+/** Whose merges to reproduce exactly: the rules for equal counts, for ids, and for the end of training. */
 export type Compat = "cs336" | "huggingface" | "rustbpe";
 
-/** @internal Copies the learned merges from an engine's memories. Each has all merges, and the start tokens of its own words. */
+/**
+ * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but only the start tokens
+ * of its own words.
+ */
 export function readMerges(memories: readonly Kernel[], startCount: number): Merges {
   const [{ exports, memory }] = memories as [Kernel];
   const mergeCount = exports.mergeCount();
-  // The regions have an element for each token; those of merges follow those of the start tokens.
+  // The regions have an element for each token; those of the merges follow those of the start tokens.
   const idsOf = (region: WebAssembly.Global) =>
     new Int32Array(memory.buffer, (region.value >>> 0) + 4 * startCount, mergeCount).slice();
   const countsOf = (region: WebAssembly.Global) =>
@@ -55,7 +58,7 @@ export function readMerges(memories: readonly Kernel[], startCount: number): Mer
   };
 }
 
-/** @internal The occurrences of each start token in the words of all memories. */
+/** @internal Sums the occurrences of each start token over the words of all memories. */
 export function readStartCounts(memories: readonly Kernel[], startCount: number): Float64Array {
   const sums = new Float64Array(startCount);
   for (const { exports, memory } of memories) {

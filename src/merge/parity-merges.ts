@@ -25,24 +25,28 @@ import { tooLarge, trainMerges } from "./train-merges.ts";
 
 /** How merges are distributed among languages (docs/clean-and-fair.md). */
 export type Parity = {
-  /** The desired relative compression of each language; null: absolute lengths are compared. */
+  /** The desired relative compression of each language. If null, absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
-  /** Limits a language to `alpha` times its share of the last `size` choices, while another one is left. */
+  /** Limits a language to `alpha` times its share of the last `size` choices, as long as another language is left. */
   readonly window: { readonly size: number; readonly alpha: number } | null;
-  /** The number of first merges, which are chosen by the counts of all languages together. */
+  /** The number of merges that are chosen first, by the counts of all languages together. */
   readonly globalMerges: number;
 };
 
-/** `lengths` has the tokens of each language's words, then of its dev text, before the first merge and after the last. */
+/**
+ * Merges, with lengths before the first merge and after the last. `lengths` has an entry for each language's words,
+ * then one for each language's dev text.
+ */
 export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };
 
 /**
- * Learns merges from several languages, as `trainMerges` does from one table. Each merge is the best pair of the language that
- * is worst off, and is made in all languages. Each language has an engine of its own, with all its pairs.
+ * Learns merges from several languages, as `trainMerges` does from one table. Each merge is the best pair of the
+ * language that is worst off, and is made in all languages. Each language has an engine of its own, with all pairs of
+ * its words.
  *
- * @param all the words of all languages together, from which global merges are learned
- * @param dev words of each language that decide which one is worst off; null: the words that are trained on
+ * @param all the words of all languages together, from which global merges are learned @param dev the words of each
+ * language that decide which one is worst off; null: the words that merges are learned from
  */
 export function* trainParityMerges(
   all: WordTable | TokenWords,
@@ -57,13 +61,13 @@ export function* trainParityMerges(
   const texts = [...words, ...devWords];
   for (const table of texts) checkCellCount(cellCountBound(sizeOfWords(table)));
   const { firstMerges = [] } = requested;
-  // Each learned merge removes at least one position.
+  // Each learned merge removes at least one position, which limits the number of merges.
   const mergeCountMax = words.reduce((total, { tokens }) => total + tokens.length, firstMerges.length);
   const options: MergeOptions = {
     ...requested,
     mergeCount: Math.min(requested.mergeCount, mergeCountMax),
     ties: requested.ties ?? parityTies[requested.compat],
-    // HF's parity trainer counts all merges, including those that spell a special token.
+    // No special tokens: HF's parity trainer also counts merges that spell one.
     specialTokens: [],
   };
   const namedCount = Math.min(firstMerges.length + parity.globalMerges, options.mergeCount);
@@ -77,7 +81,7 @@ export function* trainParityMerges(
   const engineTuning = tuningOfEngines(tuning, texts.length);
   for (const table of texts) languages.push(yield* startLanguage(table, options, engineTuning, budget));
   const trained = languages.slice(0, words.length);
-  // The lengths of dev text are compared, if there is some.
+  // Dev text, if given, decides which language is worst off.
   const startCounts = texts.map(countTokens);
   const tokenCounts = Float64Array.from(startCounts);
   const lengths = dev ? tokenCounts.subarray(words.length) : tokenCounts;
@@ -90,7 +94,7 @@ export function* trainParityMerges(
     const mergeCount = merges.length;
     let pair: TokenPair | undefined = named[mergeCount];
     if (pair === undefined) {
-      // If all languages together have no pair left, no language has one.
+      // If all languages together have no pair left, then neither has any of them.
       const language = mergeCount < namedCount ? undefined : choice.next();
       if (language === undefined) break;
       pair = yield* bestPair(trained[language]!, countMin);
@@ -131,7 +135,7 @@ const arraysOf = (merges: readonly MadeMerge[]) => ({
   replacedCounts: Float64Array.from(merges, ({ replacedCount }) => replacedCount),
 });
 
-/** The orders of ties: HF's parity trainer takes the greatest pair, its usual one the smallest. */
+/** The tie rules: HF's parity trainer takes the greatest pair, its usual trainer the smallest. */
 const parityTies = {
   cs336: "greater bytes",
   huggingface: "greater characters",
@@ -140,7 +144,7 @@ const parityTies = {
 
 const tokensOf = (table: WordTable | TokenWords) => ("tokens" in table ? table : byteWords(table));
 
-/** The number of tokens of the words, weighted by their counts. */
+/** The number of tokens in the words, weighted by the words' counts. */
 function countTokens({ wordCount, starts, counts }: TokenWords): number {
   let total = 0;
   for (let w = 0; w < wordCount; w++) total += counts[w]! * (starts[w + 1]! - starts[w]!);
@@ -150,30 +154,33 @@ function countTokens({ wordCount, starts, counts }: TokenWords): number {
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
 
 /**
- * The engine of a language, in one memory. It has only the tokens that occur in its words, with ids of its own, in the order of
- * the vocabulary's ids. So most engines have few tokens, and cells of 16 bits.
+ * The engine of one language, in one memory. It has only the tokens that occur in the language's words, with its own
+ * ids, in the order of the vocabulary's ids. So most engines have few tokens, and cells of 16 bits.
  */
 type LanguageEngine = {
   readonly words: TokenWords;
   readonly options: MergeOptions;
   readonly tuning: MergeTuning;
   readonly budget: WorkBudget;
-  /** The engine's id for each id of the vocabulary, or -1; and the inverse. */
+  /** The engine's id for each id of the vocabulary, or -1. `ids` is the inverse. */
   readonly ownIds: Int32Array;
   readonly ids: number[];
   engine: MergeEngine;
   exports: MergeMemory["exports"];
-  /** In the kernel's memory, by the engine's ids: the count of the pair when it was merged, and of replaced occurrences. */
+  /**
+   * By the engine's ids, in the kernel's memory: the count of each pair when it was merged, and how many occurrences
+   * were replaced.
+   */
   counts: Float64Array;
   replacedCounts: Float64Array;
-  /** The counts of the last merge. */
+  /** The pair's count in the last merge, and the number of replaced occurrences. */
   lastCount: number;
   lastReplaced: number;
 };
 
 /**
- * Each engine has records of all pairs, because another language may choose a pair that is rare in its own. The address space of
- * the machine is divided among them.
+ * Each engine indexes all pairs, because another language may choose a pair that is rare in this one. The machine's
+ * address space is divided among the engines.
  */
 const tuningOfEngines = (tuning: MergeTuning, engineCount: number): MergeTuning => ({
   ...tuning,
@@ -226,7 +233,7 @@ function* startEngine(
   };
 }
 
-/** Restarts an engine with room for all possible tokens, and makes the same merges. */
+/** Starts an engine again with room for all possible tokens, and repeats its merges. */
 function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   const [memory] = language.engine.memories as [MergeMemory];
   const { mergeCount, left, right } = readMerges([memory], memory.plan.startCount);
@@ -235,7 +242,7 @@ function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);
 }
 
-/** The best pair of a language; undefined if none occurs `countMin` times. */
+/** The best pair of a language; undefined if no pair occurs `countMin` times. */
 function* bestPair(
   { exports, ids, budget }: LanguageEngine,
   countMin: number,
@@ -249,12 +256,15 @@ function* bestPair(
   }
 }
 
-// Results of the kernel's `mergeChosen` (src/kernel/merge/merge-loop.ts).
+// What the kernel's `mergeChosen` returns (src/kernel/merge/merge-loop.ts).
 const absent = 0;
 const merged = 1;
 const tooManyRecords = 3;
 
-/** Merges a pair of the vocabulary's ids into `token`, if it occurs here. Returns false if that is too much for one call. */
+/**
+ * Merges a pair, by the vocabulary's ids, into `token`, if the pair occurs in this language. Returns false if that is
+ * too much work for one call.
+ */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;
   language.lastCount = 0;
@@ -280,7 +290,7 @@ function* mergeLarge(
   if ((yield* mergeOwn(language, ownIds[left]!, ownIds[right]!)) !== absent) noteMerge(language, token);
 }
 
-/** Merges a pair of the engine's ids in slices. Returns whether it was absent or merged. */
+/** Merges a pair, by the engine's ids, in slices. Returns whether the pair was absent or merged. */
 function* mergeOwn(language: LanguageEngine, left: number, right: number): Generator<MergeProgress, number> {
   const { exports, engine, words, options } = language;
   const end = exports.mergeChosen(left, right, 0);
@@ -307,21 +317,22 @@ function noteMerge(language: LanguageEngine, token: number): void {
 type LanguageChoice = {
   /** The language whose best pair is merged next, by the current lengths; undefined if none has a pair left. */
   next(): number | undefined;
-  /** Call it when a language has no pair left. */
+  /** Must be called when a language has no pair left. */
   exhaust(language: number): void;
 };
 
 /**
- * Chooses the language that is worst off exactly as HF's ParityBpeTrainer does, with its arithmetic; of equal ones, the first.
+ * Chooses the language that is worst off exactly as HF's ParityBpeTrainer does, with the same arithmetic; of equal
+ * ones, the first.
  *
- * With a window, if all languages exceed their share, it chooses the last one that it checked. But if some are exhausted, it
- * chooses the first language, even if that is exhausted itself, and counts it as chosen.
+ * With a window, if all languages exceed their share, HF's trainer chooses the last one that it checked. But if some
+ * are exhausted, it chooses the first language, even if that is exhausted itself, and counts the choice.
  */
 function chooseLanguages(lengths: Float64Array, { ratio, window }: Parity): LanguageChoice {
   const count = lengths.length;
   const startLengths = [...lengths];
   const exhausted = new Set<number>();
-  // By ratio, a language without text is never chosen.
+  // With ratios, a language without text is never chosen.
   if (ratio) for (let k = 0; k < count; k++) if (startLengths[k] === 0) exhausted.add(k);
   const needOf = (k: number) => (ratio ? -(startLengths[k]! / lengths[k]! / ratio[k]!) : lengths[k]!);
   const worstOff = (isOut: (language: number) => boolean): number | undefined => {

@@ -15,17 +15,20 @@ import type { TokenPair } from "./merge-options.ts";
  * it is one token, and later ones find no pair in it.
  */
 
-/** The tokens of seeds before their own merges. Ids are below `count`. */
+/** The tokens that seeds consist of before their own merges. Ids are below `count`. */
 export type SeedStart = {
   readonly count: number;
-  /** The number of bytes of a token. */
+  /** The size of a token in bytes. */
   readonly sizeOf: (token: number) => number;
   readonly tokensOf: (bytes: Uint8Array) => readonly number[];
 };
 
 const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
 
-/** The merges that make tokens of these non-empty texts. Ids are those of the start, followed by one for each merge. */
+/**
+ * The merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of `start`; each
+ * merge adds one.
+ */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];
   const numbers = new Map<number, number>();
@@ -62,10 +65,10 @@ export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenP
   return merges;
 }
 
-/** The key of a pair. Ids are below 2^26, because memory has no room for that many merges. */
+/** A number for a pair of tokens. Ids are below 2^26, because memory has no room for more merges. */
 const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
-/** The first two neighbours that keep characters whole. If all tokens were made by this rule, there always are two. */
+/** The first two neighbours whose join keeps characters whole. If this rule made all tokens, there always are two. */
 function firstPair(
   tokens: readonly number[],
   sizeOf: (token: number) => number,
@@ -75,7 +78,7 @@ function firstPair(
   let start = 0;
   for (let i = 0; i + 1 < tokens.length; i++) {
     const middle = start + sizeOf(tokens[i]!);
-    // After a partial character, the next token is its next byte alone.
+    // After a part of a character, only its next byte may follow.
     const isNext = !begins(middle) || begins(middle + sizeOf(tokens[i + 1]!));
     if (begins(start) && isNext) return [tokens[i]!, tokens[i + 1]!];
     start = middle;

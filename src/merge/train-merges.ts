@@ -125,7 +125,10 @@ export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startC
 /** The room for cells and lists in one memory of the engine: 4 GB minus room for pairs and tokens. */
 const memoryBytesMax = 3.5e9;
 
-/** Address space for a cell: the cell, its neighbours, which may be staged, and its share of the smallest initial arena. */
+/**
+ * The address space per cell: for the cell, its neighbours, which may be staged, and its share of the smallest initial
+ * arena.
+ */
 const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
 /**
@@ -140,9 +143,9 @@ function longestListLength(wordCount: number, cellCount: number): number {
 
 /** The count of a word (8) and its start (4). The arrays for frequent words are not counted. */
 const bytesPerWord = 8 + 4;
-/** Halves, length, two counts, tie key. */
+/** The two halves, the length, two counts and the tie key. */
 const bytesPerToken = 12 + 16 + 8;
-/** Per token and thread: neighbours on the left and on the right, and those that were seen. */
+/** Per token and thread: the sums for left and right neighbours, and the lists of neighbours that were seen. */
 const bytesOfSums = 2 * (16 + 4);
 /** The bytes of a token, about 7 on average in English text, rounded up (8), and its start (4). */
 const bytesOfPrefix = 8 + 4;
@@ -150,7 +153,7 @@ const bytesOfPrefix = 8 + 4;
 const bytesPerPair = 32 + 3 * 4 + 16;
 /** The memory that a helper thread needs in addition to the engine's: 10 MB measured, with a margin. */
 const helperBytes = 12e6;
-/** 65,536 pairs of bytes. */
+/** A table of the 65,536 pairs of bytes. */
 const bytePairTableBytes = 16 << 16;
 /**
  * The number of pairs is estimated as one per 400 cells plus three per token. Measured: 200,000 pairs for 6 million

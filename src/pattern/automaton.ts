@@ -24,7 +24,10 @@ export type Automaton = {
 };
 
 export type Action = { readonly commitCount: number; readonly writes: readonly SlotWrite[] };
-/** `from` is `here`, or the slot that is moved. Slots are numbered as before the commits. */
+/**
+ * Moves a position into a slot: `from` is `here`, or the slot whose position is moved. Slots are numbered as before the
+ * commits.
+ */
 export type SlotWrite = { readonly slot: number; readonly from: number };
 export const here = -1;
 
@@ -55,8 +58,8 @@ export class Numbering<T> {
 }
 
 /**
- * Thrown if a pattern is valid but beyond an automaton. `part` is the part of the pattern that is the reason; the message
- * calls it "it".
+ * Thrown if a pattern is valid but cannot be compiled to an automaton. `part` is the part of the pattern that is the
+ * reason; the message calls it "it".
  */
 export class BeyondAutomaton extends Error {
   constructor(
@@ -68,7 +71,7 @@ export class BeyondAutomaton extends Error {
   }
 }
 
-/** This many steps take some seconds. Named patterns take at most 4 % of them. */
+/** The limit of compile steps, which take some seconds. Named patterns take at most 4 % of that. */
 const stepCountMax = 1 << 26;
 
 /** Counts the steps of compiling all splits of a pattern, including those of failed attempts. */
@@ -82,7 +85,7 @@ export class CompileSteps {
   }
 }
 
-/** Thrown if a pattern cannot cut a text: it can match the empty string, or it never matches. */
+/** Thrown if a pattern cannot cut a text: it can match the empty string, or never matches. */
 export class Unusable extends Error {}
 
 /**
@@ -102,15 +105,18 @@ export type CharacterClasses = {
   readonly runClasses: readonly number[];
 };
 
-/** A byte numbers the classes, ASCII and two other symbols (scan-tables.ts). */
+/**
+ * The maximum number of classes: one byte numbers the classes, the ASCII characters and two other symbols
+ * (scan-tables.ts).
+ */
 export const classCountMax = 126;
 
 const edgeSetBits = 2 ** 20;
 const maskBits = 31;
 
 /**
- * The classes for some sets, and the classes in each set (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there
- * are too many.
+ * Divides the code points into classes for some sets. Also returns the classes in each set (`membership[set][class]`, 0
+ * or 1). Throws BeyondAutomaton if there are too many classes.
  */
 export function divideIntoClasses(
   sets: readonly CodePointSet[],
@@ -152,7 +158,7 @@ export function divideIntoClasses(
   return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/** The positions where code points enter or leave a set, ascending, as code point * edgeSetBits + set. */
+/** The code points where sets begin and end, ascending, each as code point * edgeSetBits + set. */
 function edgesOf(sets: readonly CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
@@ -166,16 +172,16 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 }
 
 const stateCountMax = 4000;
-/** The cost of one symbol from one situation, in short steps. */
+/** The cost of following one symbol from one situation, in compile steps. */
 const situationSteps = 32;
-/** The next state after an impossible symbol. */
+/** In place of the next state: the symbol is impossible. */
 const impossible = -1;
 const noAction: Action = { commitCount: 0, writes: [] };
 
 /**
- * Builds the automaton of all situations that are reachable from the start of a document, by following every symbol from each.
- * Situations with equal keys are equal. `step` returns undefined for an impossible symbol. Throws BeyondAutomaton if there
- * are too many states.
+ * Builds the automaton of all situations that can be reached from the start of a document, by following every symbol
+ * from each of them. Two situations are the same if their keys are equal. `step` returns undefined for an impossible
+ * symbol. Throws BeyondAutomaton if there are too many states.
  */
 export function exploreSituations<Situation>(
   classes: CharacterClasses,
@@ -201,7 +207,7 @@ export function exploreSituations<Situation>(
       actionIds.push(actions.idOf(stepped?.action ?? noAction));
     }
   }
-  // Reduces the states: drops writes that are never committed, then joins equal states.
+  // Reduces the number of states: drops writes that are never committed, then joins equal states.
   const whole = {
     classes,
     symbolCount,
@@ -213,7 +219,7 @@ export function exploreSituations<Situation>(
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
-/** The live slots of each state, as a bit mask: those that some continuation commits before it writes them. */
+/** The live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing it. */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
@@ -245,7 +251,7 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/** The slots that the entry commits, or that are live after it, numbered as before the commits. */
+/** The slots whose current position the entry commits, or needs later, numbered as before the commits. */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,
@@ -263,7 +269,10 @@ function usedBefore(usedAfter: number, { writes }: Action): number {
   return used;
 }
 
-/** Moore's algorithm: splits blocks of states until no symbol has different actions or next blocks within a block. */
+/**
+ * Joins equal states by Moore's algorithm: splits blocks of states until, within each block, every symbol has the same
+ * action and the same next block.
+ */
 function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
   const { stateCount, symbolCount, nextStates, actions } = automaton;
   let blockOf = new Int32Array(stateCount);
@@ -307,26 +316,26 @@ function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
 }
 
 /*
- * Fuses two splits into one automaton. The first one cuts a document into pieces, and the second one cuts each piece as if it
- * were a document; but the first one may decide late.
+ * Fuses two splits into one automaton. The first split cuts a document into pieces, and the second one cuts each piece
+ * as if it were a document; but the first one may decide late.
  *
- * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton runs
- * several times at once, a *run* for each case:
+ * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton
+ * runs several times at once, with a *run* for each case:
  *
  *   run 0       no slot is the end of a piece: the run continues in the current piece
  *   run k + 1   slots 0 to k are ends of pieces: the run began at slot k
  *
- * When the first automaton commits k slots, runs 0 to k - 1 were wrong and are dropped. Ends that all runs share are settled.
- * The slots of the fused automaton hold the ends of all runs, each run's in order. So two runs must not have different positions
- * in one slot.
+ * When the first automaton commits k slots, runs 0 to k - 1 turn out wrong and are dropped. Ends that all runs share
+ * are settled. The slots of the fused automaton hold the ends of all runs, each run's in order. So two runs must not
+ * have different positions in one slot.
  *
- * gpt2 before [0-9]{3} reads "a  12": after the second space, run 0 has both spaces in one piece, and run 1 has an end between
- * them. "1" shows that run 1 is right.
+ * gpt2 before [0-9]{3} reads "a  12": after the second space, run 0 has both spaces in one piece, and run 1 has an end
+ * between them. "1" shows that run 1 is right.
  */
 type Run = {
-  /** Slots 0 .. endCount - 1 are its ends; the slots of the second automaton itself follow them. */
+  /** Slots 0 to endCount - 1 are the ends of this run. The slots of the second automaton follow. */
   readonly endCount: number;
-  /** State of the second automaton. */
+  /** The state of the second automaton. */
   readonly state: number;
 };
 
@@ -350,7 +359,7 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
     let moved = runs.map(movedRun);
     for (const slot of slotsWrittenHere(writes)) {
       if (slot >= moved.length) throw new BeyondAutomaton("it decides out of order");
-      // The piece of run `slot` may end here: start a run for that case.
+      // The piece of run `slot` may end here, so a run starts for that case.
       const { ends } = read(moved[slot]!, end);
       moved = [...moved.slice(0, slot + 1), { ends, slots: [], state: 0 }];
     }
@@ -367,7 +376,7 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
     return { ends: Array.from({ length: endCount }, (_, slot) => slot), slots, state };
   }
 
-  /** The run after one more symbol. */
+  /** Advances a run by one symbol. */
   function read({ ends, slots, state }: MovedRun, symbol: number): MovedRun {
     const entry = state * symbolCount + symbol;
     const { commitCount, writes } = second.actionList[second.actions[entry]!]!;
@@ -406,7 +415,7 @@ type MovedRun = {
   readonly state: number;
 };
 
-/** The number of ends that all runs share. */
+/** How many ends all runs share. */
 function settledCount(runs: readonly MovedRun[]): number {
   return Math.min(...runs.map(({ ends }) => ends.length));
 }

@@ -1,18 +1,24 @@
 import { createSha256, type Sha256 } from "#runtime";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
 
-/** A compiled pattern, as plain data: automaton k + 1 cuts the pieces of automaton k. Nearly always there is only one. */
+/**
+ * A compiled pattern, as plain data. Automaton k + 1 cuts the pieces of automaton k; nearly always there is only one
+ * automaton.
+ */
 export type CompiledPattern = {
   readonly automata: readonly PatternTables[];
-  /** What `javascriptSource` writes; only in precompiled patterns. */
+  /** The result of `javascriptSource`; only in precompiled patterns. */
   readonly javascript?: string | null;
 };
 
-/** The tables of an automaton, and optional tables that make its scan faster: precompiled, or built for enough text. */
+/**
+ * The tables of an automaton, and optional tables for a faster scan, which are precompiled, or built once enough text
+ * was scanned.
+ */
 export type PatternTables = ScanTables & {
-  /** How to annotate a text for this automaton; undefined if it reads the text itself. */
+  /** How to annotate a text for this automaton; undefined if the automaton reads the text itself. */
   readonly annotation?: AnnotationTables;
-  /** null: the automaton allows none; undefined: not built yet. */
+  /** null: this automaton cannot have them; undefined: they are not built yet. */
   readonly fourBytes?: FourByteTables | null;
 };
 
@@ -52,20 +58,20 @@ export type CompileOptions = {
 };
 
 /**
- * A hash of everything that decides where a pattern cuts, in hexadecimal. It is the same for a precompiled pattern and for
- * one compiled now.
+ * A hash, in hexadecimal, of everything that decides where a pattern cuts. A precompiled pattern has the same hash as
+ * the same pattern compiled now.
  */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = createSha256();
-  // `kind` is in the digests of plans and cache entries that earlier builds wrote.
+  // `kind` has no use, but it is part of the digests in plans and cache entries that earlier builds wrote.
   addTo(hasher, { kind: "automata", ...compiled });
   return hasher.digest("hex");
 }
 
-/** Likewise for one automaton. */
+/** Like `patternDigest`, for one automaton. */
 export const automatonDigest = (tables: PatternTables): string => patternDigest({ automata: [tables] });
 
-/** Fields that the hash skips: they decide no cut. */
+/** Fields that do not affect cuts, and so are not hashed. */
 const skippedFields = ["fourBytes", "javascript"];
 
 /** Hashes plain data. Sizes and names precede contents, so that different data give different bytes. */

@@ -7,11 +7,14 @@ import {
 } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
-/** The ends of the pretokens of a short text: the TypeScript twin of the kernel's scan. */
+/** The ends of the pretokens of a short text: the TypeScript counterpart of the kernel's scan. */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
   chainEnds(automata, bytes);
 
-/** The ends by a chain of automata, each of which cuts the previous one's pieces as documents. `stop`: see `endsOfText`. */
+/**
+ * The ends by a chain of automata, each of which cuts the pieces of the previous one as documents. For `isWhole` and
+ * `stop` see `endsOfText`.
+ */
 export function chainEnds(
   [tables, ...rest]: readonly PatternTables[],
   bytes: Uint8Array,
@@ -29,8 +32,8 @@ export function chainEnds(
 }
 
 /**
- * The ends by the tables of one automaton, a character at a time. If `isWhole` is false, the document continues after `stop`,
- * and only the ends that are settled by then are returned.
+ * The ends by the tables of one automaton, which reads a character at a time. If `isWhole` is false, the document
+ * continues after `stop`, and only ends that are settled by then are returned.
  */
 export function endsOfText(
   tables: ScanTables,
@@ -69,8 +72,8 @@ export function endsOfText(
 }
 
 /**
- * Annotates [start, end): the TypeScript twin of the kernel's writer. `endState` is the state at `end`, 0 if the text ends
- * there.
+ * Annotates bytes [start, end): the TypeScript counterpart of the kernel's code. `endState` is the state at `end`; 0 if
+ * the text ends there.
  */
 function annotate(
   { columnBlocks, columns, annotation }: ScanTables & { readonly annotation: AnnotationTables },
@@ -79,7 +82,7 @@ function annotate(
   end: number,
   endState = 0,
 ): Uint8Array {
-  // Not `slice`: for a Buffer it does not copy.
+  // Not `slice`, which does not copy if it is called on a Buffer.
   const written = new Uint8Array(bytes.subarray(start, end));
   const found: { pos: number; column: number; length: number }[] = [];
   for (let pos = start, length = 1; pos < end; pos += length) {

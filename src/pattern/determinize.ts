@@ -16,20 +16,23 @@ import type { Split } from "./parse-pattern.ts";
 import { codePointRange } from "./unicode.ts";
 
 /**
- * A state of the automaton: everything that matters of the text before a position. It has the levels, the start set of a run
- * that begins there, and whether the next symbol is read as the first one of a document.
+ * A state of the automaton: everything that matters of the text before a position. That is the levels, the start set of
+ * a run that begins there, and how the next symbol relates to a preceding break.
  */
 type Situation = {
   readonly levels: readonly Level[];
-  /** A set of the ThreadTable. */
+  /** The set of a run that begins here, in the ThreadTable. */
   readonly startSet: number;
-  /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here, because lines are documents. */
+  /**
+   * "invalid byte": the last byte was a pretoken by itself. "line": the document ended after the last symbol, because
+   * lines are documents.
+   */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
 /**
- * Builds an automaton for each split of a sequence. All have the same classes, for the sets in `sets` and those of the splits.
- * Throws BeyondAutomaton and Unusable.
+ * Builds an automaton for each split of a sequence. All automata have the same classes, which distinguish the sets in
+ * `sets` and those of the splits. Throws BeyondAutomaton and Unusable.
  */
 export function buildAutomata(
   splits: readonly Split[],
@@ -37,7 +40,7 @@ export function buildAutomata(
   steps = new CompileSteps(),
 ): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
-  // The end of a line is a class of its own.
+  // The line feed is a class of its own.
   const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
   const { classes, membership } = divideIntoClasses(
     sets.items.map(({ set }) => set),
@@ -54,8 +57,8 @@ export function buildAutomata(
 }
 
 /**
- * Builds the automaton of a program with long looks, whose symbols encode where these lead to a match. Throws BeyondAutomaton
- * and Unusable.
+ * Builds the automaton of a program with long lookarounds, whose symbols encode where these lead to a match. Throws
+ * BeyondAutomaton and Unusable.
  */
 export function buildLookAutomaton(
   classes: CharacterClasses,
@@ -83,7 +86,7 @@ function explore(
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    // Whether the open pretokens end before this symbol. INVALID and END continue none.
+    // Whether the open pretokens end before this symbol. No pretoken continues over INVALID or END.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
@@ -112,7 +115,10 @@ function explore(
   }
 }
 
-/** The action that puts slots in the order of the pretokens: settled ones, then one for each level that has accepted. */
+/**
+ * The action that stores ends in the order of their pretokens: the settled ones, then one for each level that has
+ * accepted.
+ */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
   const writes: SlotWrite[] = [];
   settled.forEach((from, slot) => {
@@ -143,24 +149,30 @@ function situationKey({ levels, startSet, breakBefore }: Situation): string {
  * and has consumed "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) and [1, 2) are settled.
  */
 type Level = {
-  /** A set of the ThreadTable; `startThreads` if nothing has been read. */
+  /** A set of the ThreadTable; `startThreads` if the run has read nothing. */
   readonly threads: number;
-  /** "gap": one character that no match covers. This is the value of a run until it has matched. */
+  /**
+   * "not": no end was found. "gap": an end was found, one character after the start, which no match covers. "match":
+   * the pattern matches up to the end.
+   */
   readonly accepted: "not" | "gap" | "match";
-  /** The place of the end that was found: `here` or a slot. Unused before one is found. */
+  /** Where the position of the end is: `here` or a slot. Unused before an end was found. */
   readonly endSlot: number;
 };
 
-/** The threads of a run that has read nothing. It is not a start set, because a run may return to equal threads later. */
+/**
+ * The threads of a run that has read nothing. They are not a start set, because a run may return to equal threads
+ * later.
+ */
 const startThreads = -1;
 const levelCountMax = 8;
 
 const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
 
 /**
- * Advances all levels by one symbol, the outermost first. A run that begins before the symbol begins with `startSet`.
- * `settled` has the places of the ends of the settled pretokens, each `here` (before the symbol) or a slot. `levels` are
- * those that continue; END leaves none. Throws BeyondAutomaton and Unusable.
+ * Advances all levels by one symbol, the outermost first. A run that starts before the symbol has the threads
+ * `startSet`. `settled` lists where the ends of the settled pretokens are: `here` (before the symbol) or a slot.
+ * `levels` are those that continue; none does after END. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -210,7 +222,7 @@ function freshLevel(
   return { threads: nextSets[entry]!, accepted: "not", endSlot: here };
 }
 
-/** Neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */
+/** Joins adjacent gaps: neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */
 function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   for (let index = 0; index + 1 < levels.length; ) {
     const level = levels[index]!;
@@ -221,13 +233,13 @@ function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   }
 }
 
-/** Removes the levels at the front whose end can no longer change. */
+/** Removes levels from the front while their end can no longer change, and returns these ends. */
 function settle(table: ThreadTable, levels: Level[]): number[] {
   const settled: number[] = [];
   for (;;) {
     const front = levels[0];
     if (front === undefined || front.accepted === "not" || !table.isOver[front.threads]) return settled;
-    // Adjacent gaps are joined, so a gap ends only where a match certainly begins.
+    // Adjacent gaps are joined, so a gap ends only where a match is certain to begin.
     const following = levels[1];
     if (front.accepted === "gap" && following !== undefined && !willMatch(table, following)) return settled;
     settled.push(front.endSlot);
@@ -265,7 +277,7 @@ type ThreadTable = {
 };
 
 const setCountMax = 5000;
-/** Some tenths of a second. */
+/** The limit of followed instructions, which take some tenths of a second. */
 const followCountMax = 1 << 25;
 
 /** Builds the table. `symbolSets[set][symbol]` is 1 if the program's set contains the symbol. Throws BeyondAutomaton. */
@@ -300,7 +312,7 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // A symbol leads to an instruction of `holds` only if that leads to a match.
+    // A symbol leads to an instruction in `holds` only if the instruction leads to a match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
@@ -312,18 +324,18 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   };
 }
 
-/** The program that threads follow. */
+/** A program, and what threads need to follow it. */
 export type ThreadProgram = {
   readonly program: Nfa;
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
-  /** For instructions that lead to a match only by a long look: 1 at the symbols before which they lead to one. */
+  /** For each instruction that leads to a match only by a long lookaround: 1 at the symbols before which it does. */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };
 
-/** Follows threads of a program over one symbol at a time. */
+/** Follows the threads of a program over one symbol at a time. */
 class Follower {
-  // Instructions that were visited or reached on the current symbol have its stamp.
+  // The stamp of the last symbol on which an instruction was visited or reached.
   private readonly followedAt: Int32Array;
   private readonly reachedAt: Int32Array;
   private stamp = 0;
@@ -338,7 +350,7 @@ class Follower {
     this.reachedAt = new Int32Array(length);
   }
 
-  /** Appends the threads after the symbol to `reached`; returns whether the pattern matches before it. */
+  /** Appends the threads after `symbol` to `reached`. Returns whether the pattern matches before it. */
   follow(threads: readonly number[], context: number, symbol: number, reached: number[]): boolean {
     this.stamp++;
     const before = this.followCount;
@@ -347,7 +359,7 @@ class Follower {
     return accepts;
   }
 
-  /** Follows all paths from an instruction to the next character; returns true once a match is reached. */
+  /** Follows all paths from an instruction to a character. Returns true once a path reaches a match. */
   private followOne(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     const { stamp } = this;
     const { program: nfa, symbolSets, holds } = this.threadProgram;
@@ -374,7 +386,7 @@ class Follower {
         return true;
       case nfaOp.look:
       case nfaOp.lookNot:
-        // `holds` says that the look leads to a match here, so its body is already decided.
+        // `holds` has already decided the body: here the lookaround leads to a match.
         return this.followOne(b, context, symbol, reached);
       default:
         throw new Error("bug: a body of a look in a pattern's program");
@@ -382,14 +394,17 @@ class Follower {
   }
 }
 
-/** Threads, preferred ones first, and the last symbol, or an equivalent one that no thread distinguishes from it. */
+/**
+ * Threads, preferred ones first. `context` is the last symbol, or one that stands for all symbols that the threads do
+ * not distinguish from it.
+ */
 type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
 
 type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">;
 
-/** Finds which part of the last symbol threads depend on. */
+/** Finds how threads depend on the last symbol. */
 class Contexts {
-  /** For each instruction, the sets of the look-behinds before the next character. */
+  /** For each instruction, the sets of the look-behinds that are tested before the next character. */
   private readonly setsOf: (readonly number[])[] = [];
 
   constructor(
@@ -398,7 +413,7 @@ class Contexts {
     private readonly edge: number,
   ) {}
 
-  /** The representative of all symbols that the threads do not distinguish from this one. */
+  /** The symbol that represents all symbols that the threads do not distinguish from this one. */
   of(symbol: number, threads: readonly number[]): number {
     const sets = threads.flatMap((thread) => this.setsFrom(thread));
     if (sets.length === 0) return this.edge;
@@ -429,7 +444,10 @@ class Contexts {
   }
 }
 
-/** The largest set of thread sets that match at the end, and on every character either match or stay within the set. */
+/**
+ * Finds the largest collection of thread sets each of which matches at the end, and on every character either matches
+ * or leads to another one of the collection.
+ */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,
   areKnown: readonly (boolean | undefined)[],

@@ -15,13 +15,13 @@ import { fullSet } from "./unicode.ts";
  * consume characters. Those after it are tried only if the empty one has conditions, such as `$`, that do not hold.
  */
 
-/** A node that can be empty. */
+/** How a node can be empty. */
 type Nullable = {
   /** The alternatives that consume characters and are preferred to the first empty one. */
   readonly taking: readonly Node[];
-  /** The assertions under which the first empty alternative matches. */
+  /** The assertions that must hold for the first empty alternative to match. */
   readonly conditions: readonly Node[];
-  /** There are alternatives after the empty one. They are never tried if it has no conditions. */
+  /** Whether there are alternatives after the first empty one. They are never tried if that one has no conditions. */
   readonly hasWorse?: boolean;
 };
 
@@ -31,7 +31,7 @@ const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };
 const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: true, body });
 
-/** An equivalent pattern that never matches the empty string; undefined where none is known. */
+/** An equivalent pattern that never matches the empty string; undefined if none is known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
   // The parser already reads a pattern of assertions alone as cuts where they hold.

@@ -1,5 +1,5 @@
-// Compiles a pattern into tables that cut bytes into pretokens.
-// It is one module because the dialects, the automaton and the tables for the kernel share one syntax tree.
+// Compiles a pattern into tables that cut bytes into pretokens. This is one module because the dialects, the automaton
+// and the kernel's tables share one syntax tree.
 
 export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";

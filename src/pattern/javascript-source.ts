@@ -116,7 +116,7 @@ function setSource(set: CodePointSet, text: string | null): string {
 const inClass = /[\^\\[\]-]/;
 const shortEscapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** A code point as a character, if people can read it, or as an escape. */
+/** Writes a code point as a printable ASCII character, or as an escape. */
 function point(codePoint: number, syntax: RegExp): string {
   const character = String.fromCodePoint(codePoint);
   if (syntax.test(character)) return `\\${character}`;
@@ -157,5 +157,5 @@ function classOfText(text: string): string | undefined {
   return `[${sign}${written}]`;
 }
 
-/** General categories by their short names. */
+/** The short names of general categories. */
 const categories = /^(L[ultmo]?|LC|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfosn]?)$/;

@@ -3,22 +3,25 @@ import { fromBase64, type Kernel, putArray, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
 
-/** The number of scanned bytes after which each kind of faster tables is set up. */
+/** After how many scanned bytes each kind of faster tables is set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
 };
 
 const usualSetUpAfter: SetUpAfter = {
-  /** Four-byte tables take 1 to 16 ms to build: as long as scanning this much text by single bytes, or several times that. */
+  /**
+   * Four-byte tables take 1 to 16 ms to build. Scanning this much text by single bytes takes as long, or a fraction of
+   * it.
+   */
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
-  /** Masks take half a millisecond, and some time of the engine's compiler for the loops. */
+  /** Setting up masks takes half a millisecond, and the engine's compiler some time for the loops. */
   masksBytes: scaled(1 << 20, 64),
 };
 
-/** A pattern's automata in the kernel (src/kernel/scan), with tables that make the first one's scan faster. */
+/** A pattern's automata in the kernel (src/kernel/scan), with tables for a faster scan by the first one. */
 export class KernelScan {
-  /** Whether the four-byte tables remain to be built once the text is long enough. */
+  /** Whether the four-byte tables are still to be built, once enough text was scanned. */
   private wantsFourBytes: boolean;
   private wantsMasks = true;
   private scannedBytes = 0;
@@ -34,7 +37,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Undefined if the kernel's memory has no room for the tables. */
+  /** Returns undefined if the kernel's memory has no room for the tables. */
   static create(
     kernel: Kernel,
     automata: readonly PatternTables[],
@@ -49,7 +52,7 @@ export class KernelScan {
     return !this.wantsFourBytes && !this.wantsMasks;
   }
 
-  /** Adds to the number of scanned bytes. */
+  /** Adds to the number of bytes that were scanned. */
   noteScanned(byteCount: number): void {
     this.scannedBytes += byteCount;
   }
@@ -70,7 +73,7 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-/** Copies the automata into memory, from the last to the first, each with the address of the next one. */
+/** Copies the automata into the kernel's memory, from the last to the first, each with the address of the next one. */
 function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): AutomatonAddresses | undefined {
   let nextAddress = 0;
   let addresses: AutomatonAddresses | undefined;
@@ -97,20 +100,20 @@ function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): Auto
   return addresses;
 }
 
-/** Undefined if there is no room. */
+/** Copies the annotation tables into the kernel's memory. Returns undefined if there is no room. */
 function setUpAnnotation(
   kernel: Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => putArray(kernel, array));
-  // The fields after the addresses say that no run has been read.
+  // The numbers after the addresses mean that no run has been read.
   const head = putArray(kernel, new Int32Array([...addresses, 0, -1, 0, 0]), kernel.exports.shadowBytes());
   return [...addresses, head].includes(0) ? undefined : head;
 }
 
 /**
- * Sets up masks (src/kernel/masks) if the automaton equals that of a named pattern. Any other one, or a kernel without room,
- * scans with the tables.
+ * Sets up masks (src/kernel/masks) if the automaton equals that of a named pattern. Otherwise, or if there is no room,
+ * the kernel scans with the tables.
  */
 function setUpMasks(
   kernel: Kernel,
@@ -125,7 +128,7 @@ function setUpMasks(
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
-/** Sets up four-byte tables. Without them, or without room for them, the scan reads a byte at a time. */
+/** Sets up four-byte tables. If there are none, or no room for them, the scan reads one byte at a time. */
 function setUpFourBytes(kernel: Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => putArray(kernel, array));

@@ -27,18 +27,21 @@ import {
 } from "./unicode.ts";
 
 /*
- * Compiles a split with unbounded look-ahead, such as a+b|a, to a bimachine: two passes in opposite directions, as in Frisch
- * and Cardelli, "Greedy regular expression matching", ICALP 2004 (README.md). From right to left, each position gets the
- * values of all instructions of the pattern there: which of them lead to a match. From left to right, one thread follows the
- * pattern: at a fork it takes the preferred branch that leads to a match. So it is never wrong and never backtracks.
+ * Compiles a split with unbounded look-ahead, such as a+b|a, to a bimachine: two passes in opposite directions, as in
+ * Frisch and Cardelli, "Greedy regular expression matching", ICALP 2004 (README.md). The first pass, from right to
+ * left, computes for each position which instructions of the pattern lead to a match there. In the second, from left to
+ * right, one thread follows the pattern: at a fork it takes the preferred branch that leads to a match. So it is never
+ * wrong and never backtracks.
  *
- * The second pass reads the annotated text. A symbol of it encodes the class of a character and the relevant part of the state
- * after it; symbols that every state reads alike are merged.
+ * The second pass reads the annotated text. A symbol of it encodes the class of a character and the relevant part of
+ * the state after it. Symbols that no state distinguishes are merged.
  */
 
 /** A state of the second pass. */
 type Situation = {
-  /** The instruction after the last character; `gap`: no match covers that character; `none`: no pretoken is open. */
+  /**
+   * The instruction after the last character; `gap` if no match covers that character, `none` if no pretoken is open.
+   */
   readonly thread: number;
   /** The group of the last symbol. */
   readonly before: number;
@@ -52,8 +55,8 @@ const noAction: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
 /**
- * Builds a lookahead automaton for the first split, fused with plain automata for the others. Throws BeyondAutomaton and
- * Unusable.
+ * Builds a lookahead automaton for the first split, and fuses it with plain automata for the others. Throws
+ * BeyondAutomaton and Unusable.
  */
 export function buildLookaheadAutomaton(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
   return buildBimachine(splits, steps, (program, { backward, pairs, classes, lineEnd }) =>
@@ -62,9 +65,10 @@ export function buildLookaheadAutomaton(splits: readonly Split[], steps = new Co
 }
 
 /**
- * Does the same for a split in which only some alternatives look far ahead. The annotations tell only where the instructions
- * of these alternatives lead to a match, so most characters are unchanged: for numbers grouped from the right, all but digits.
- * The second pass has levels, as for a split without long looks, but drops threads that lead to no match.
+ * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. The annotations say only
+ * where the instructions of these alternatives lead to a match, so most characters are unchanged: in numbers grouped
+ * from the right, all but digits. The second pass has levels, as for a split without long lookarounds, but drops
+ * threads that do not lead to a match.
  */
 export function buildPartialLookaheadAutomaton(
   splits: readonly Split[],
@@ -93,8 +97,8 @@ export function buildPartialLookaheadAutomaton(
 type Part = { readonly program: Nfa; readonly roots: readonly number[] };
 
 /**
- * Finds the instructions that lead to a match only by a long look (`roots`), and the part of the program that is reachable
- * from them. Throws BeyondAutomaton if a match depends on more than looks.
+ * Finds the instructions that lead to a match only by a long lookaround (`roots`), and the part of the program that can
+ * be reached from them. Throws BeyondAutomaton if a match depends on more than lookarounds.
  */
 function partsWithLooks(program: Nfa): Part {
   const { ops, first, second } = program;
@@ -125,18 +129,21 @@ function partsWithLooks(program: Nfa): Part {
   return { program: { ...program, ops: ops.map((op, i) => (isInPart.has(i) ? op : nfaOp.match)) }, roots };
 }
 
-/** The input of the construction of the second pass. */
+/** What the second pass is built from. */
 type ForwardInput = {
   readonly backward: Backward;
   readonly pairs: readonly Pair[];
   readonly classes: CharacterClasses;
   readonly lineEnd: number;
   readonly symbolSets: readonly Uint8Array[];
-  /** The instructions whose values a symbol encodes. */
+  /** The instructions about which a symbol encodes whether they lead to a match. */
   readonly roots: readonly number[];
 };
 
-/** Builds both passes: the first one for the program, or its part that `partOf` selects, the second by `buildForward`. */
+/**
+ * Builds both passes: the first one for the program, or for the part that `partOf` selects, the second by
+ * `buildForward`.
+ */
 function buildBimachine(
   [split, ...rest]: readonly Split[],
   steps: CompileSteps,
@@ -183,7 +190,7 @@ function buildBimachine(
   return encodeSymbols(automaton, classes, symbols, backward, steps);
 }
 
-/** A class of characters, and the state after such a character. */
+/** A class of characters, and the first pass's state after such a character. */
 type Pair = { readonly c: number; readonly after: number };
 
 function exploreSingleThread(
@@ -209,7 +216,7 @@ function exploreSingleThread(
   if (!canMatch) throw new Unusable("matches no text at all");
   return automaton;
 
-  /** Without a pair, the symbol is an invalid byte or the end. */
+  /** Advances by one symbol. If there is no pair, the symbol is an invalid byte or the end. */
   function step({ thread, before, breakBefore }: Situation, pair: Pair | undefined, isInvalid: boolean) {
     let action = thread === none ? noAction : endsHere;
     if (pair === undefined || breakBefore !== "none") {
@@ -237,14 +244,14 @@ function exploreSingleThread(
   }
 }
 
-/** Turns an automaton that reads classes into one that reads pairs and ignores their states. */
+/** Turns an automaton that reads classes into one that reads pairs, of which it ignores the state. */
 function withSymbols(automaton: Automaton, pairs: readonly Pair[]): Automaton {
   const symbols = pairs.map(({ c }) => c);
   symbols.push(automaton.symbolCount - 2, automaton.symbolCount - 1);
   return { ...automaton, symbolCount: symbols.length, ...withColumns(automaton, symbols) };
 }
 
-/** The entries of an automaton for new symbols, each equal to one of its own symbols. */
+/** Gives an automaton new symbols, each with the entries of one of its own symbols. */
 function withColumns(
   { stateCount, symbolCount, nextStates, actions }: Automaton,
   symbols: readonly number[],
@@ -258,8 +265,9 @@ function withColumns(
 }
 
 /**
- * Merges symbols that no state distinguishes where both are possible; `symbolOf` maps old symbols to new ones. An impossible
- * entry ends a pretoken and continues as at the start of a text, so that it hides no safe cut.
+ * Merges symbols that no state distinguishes where both are possible; `symbolOf` maps old symbols to new ones. The
+ * entry of an impossible symbol ends a pretoken and continues as at the start of a text, so that it does not prevent
+ * safe cuts.
  */
 function withFewerSymbols(
   exact: Automaton,
@@ -277,7 +285,7 @@ function withFewerSymbols(
     steps.add(different < 0 ? stateCount : different);
     return different < 0;
   };
-  /** The first symbol of each merged group, which has the entries of all. */
+  /** The first symbol of each merged group, which gets the entries of all its members. */
   const symbols: number[] = [];
   const symbolOf = Array.from({ length: symbolCount - 2 }, (_, symbol) => {
     const like = symbols.findIndex((other) => areLike(symbol, other));
@@ -300,15 +308,15 @@ function withFewerSymbols(
   return { automaton: { ...exact, symbolCount: symbols.length, ...columns }, symbolOf };
 }
 
-/** The first code points of the rare or unused characters with one to four bytes in UTF-8. */
+/** For each length in UTF-8, one to four bytes: the code point at which rare or unused characters begin. */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
- * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. Characters of a class that
- * always has the same symbol represent themselves. The others are free to represent any symbol. If they are too few, rare
- * characters are borrowed, and replaced in the text by others of their class.
+ * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If the characters of
+ * a class always have the same symbol, they represent themselves. Characters of other classes are free to represent any
+ * symbol. If these are too few, rare characters are borrowed, and replaced in the text by others of their class.
  *
- * @param symbols by the state after a character, and by its class
+ * @param symbols by the first pass's state after a character, and by its class
  */
 function encodeSymbols(
   automaton: Automaton,
@@ -377,11 +385,11 @@ function encodeSymbols(
 type StandIns = {
   /** The character of each symbol. */
   readonly characterOf: ReadonlyMap<number, number>;
-  /** Those characters that represent no symbol of their own class. */
+  /** Of these, the characters that do not represent a symbol of their own class. */
   readonly borrowed: ReadonlyMap<number, number>;
 };
 
-/** Chooses characters of one length. Throws BeyondAutomaton if there are fewer than symbols. */
+/** Chooses characters of one length. Throws BeyondAutomaton if there are fewer characters than symbols. */
 function chooseStandIns(
   sets: readonly CodePointSet[],
   symbolsOf: readonly (readonly number[])[],
@@ -415,7 +423,7 @@ function chooseStandIns(
   return { characterOf, borrowed };
 }
 
-/** Yields the characters of the sets, each once, without those in `taken`. */
+/** Yields the characters of the sets, each once, except those in `taken`. */
 function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator<number, undefined> {
   for (const set of sets)
     for (let i = 0; i < set.length; i += 2)
@@ -444,13 +452,13 @@ function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses):
   return ranges;
 }
 
-/** The class of each column of characters. */
+/** The class of each column of a table. */
 function columnsOf(classes: CharacterClasses): number[] {
   const ascii = Array.from({ length: firstClassColumn }, (_, point) => classAt(classes, point));
   return [...ascii, ...Array(classes.classCount).keys()];
 }
 
-/** The bytes of a character, the first one lowest. */
+/** The bytes of a character in one number, the first byte lowest. */
 function packed(point: number | undefined): number {
   if (point === undefined) return 0;
   return (
@@ -462,7 +470,10 @@ function packed(point: number | undefined): number {
 
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
-/** A row has the bytes with the same upper half. Equal rows share a bit, and all rows from the eighth on share one. */
+/**
+ * Tells bytes that may begin a character that is not quiet from all others. A row has the bytes with the same upper
+ * half. Equal rows share a bit, and all rows from the eighth on share one.
+ */
 function liveRows(set: CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
   rangesByLength.forEach((range, i) => {
@@ -486,12 +497,13 @@ function liveRows(set: CodePointSet): Uint8Array {
 }
 
 /**
- * The automaton of the first pass, which reads from right to left. At a position each instruction has a value: 1 if some path
- * from here matches, else 0. Inside an atomic group the value is 0 if no path leaves the group; else it is 1 more than the
- * value of the instruction at which the *first* such path arrives. A value depends on the character here, on the previous one (look-behinds of
- * one character), and on the values at the next position. So one pass from the right finds all values, and the finitely many
- * vectors of values are the states of an automaton. A state has the values of the instructions that follow a character, for
- * each group of the character before.
+ * The automaton of the first pass, which reads from right to left. At each position, each instruction has a value: 1 if
+ * some path from it matches, else 0. Inside an atomic group the value is 0 if no path leaves the group; otherwise it is
+ * 1 more than the value of the instruction at which the *first* such path arrives. A value depends on the character at
+ * the position, on the previous one (look-behinds of one character), and on the values at the next position. So one
+ * pass from the right finds all values, and the vectors of values, which are finitely many, are the states of an
+ * automaton. A state has the values of the instructions that follow a character, for each group of the character
+ * before.
  *
  *   FIELD       LENGTH                       MEANING
  *   next        stateCount * symbolCount     the state before a symbol, by the state after it and the symbol
@@ -504,14 +516,14 @@ type Backward = {
   readonly stateCount: number;
   readonly next: Int32Array;
   readonly groupOf: readonly number[];
-  /** The part of the state after a symbol that affects anything at the symbol. */
+  /** The part of the state after a symbol that affects something at the symbol. */
   readonly relevantValues: (symbol: number, after: number) => string;
   /**
-   * Follows the first matching path from an instruction between two symbols: returns the instruction after the character that
-   * it consumes, or `itMatches`, or `noWay`. `after` is -1 where the text ends.
+   * Follows the first matching path from an instruction between two symbols. Returns the instruction after the
+   * character that the path consumes, or `itMatches`, or `noWay`. `after` is -1 if the text ends there.
    */
   readonly wayFrom: (instruction: number, before: number, symbol: number, after: number) => number;
-  /** 1 if an instruction without look-behinds leads to a match, else 0. */
+  /** 1 if an instruction leads to a match, else 0. The instruction must not depend on look-behinds. */
   readonly holds: (instruction: number, symbol: number, after: number) => number;
 };
 
@@ -519,12 +531,12 @@ const itMatches = -1;
 const noWay = -2;
 
 const stateCountMax = 4000;
-/** Takes some tenths of a second. */
+/** The limit of evaluated instructions, which take some tenths of a second. */
 const evaluationCountMax = 1 << 24;
 
 /**
- * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after the class `lineEnd`
- * (-1: after none). Throws BeyondAutomaton.
+ * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after the class
+ * `lineEnd`, unless that is -1. Throws BeyondAutomaton.
  */
 function readBackwards(
   program: Nfa,
@@ -557,12 +569,12 @@ function readBackwards(
 }
 
 class BackwardReader {
-  /** The instructions that follow a character. Only their values at the next position matter. */
+  /** The instructions that follow a character: of the values at the next position, only theirs matter. */
   private readonly targets: readonly number[];
   private readonly targetIds: ReadonlyMap<number, number>;
   private readonly values: Int32Array;
   private evaluationCount = 0;
-  /** For each symbol the ids of the targets that it leads to. */
+  /** For each symbol, the ids of the targets that it leads to. */
   private readonly seen: number[][] = [];
 
   constructor(
@@ -578,7 +590,7 @@ class BackwardReader {
     this.values = new Int32Array(ops.length);
   }
 
-  /** The state before a symbol, by the state after it; undefined: the text ends there. */
+  /** The state before a symbol, by the state after it, which is undefined if the text ends there. */
   stateBefore(after: readonly number[] | undefined, symbol: number): number[] {
     const valuesAfter = after?.slice(this.groupOf[symbol]! * this.targets.length);
     return this.memberOf.flatMap((before) => {
@@ -666,7 +678,7 @@ class BackwardReader {
   }
 }
 
-/** Groups the symbols that no look-behind of one character distinguishes; `memberOf` has a member of each group. */
+/** Groups the symbols that no look-behind of one character distinguishes. `memberOf` has one member of each group. */
 function groupsOf(
   { ops, first }: Nfa,
   symbolSets: readonly Uint8Array[],

@@ -1,19 +1,21 @@
 /*
- * Formulas over masks that compute where pretokens begin: their operators, the classes of characters that they use, and a
- * formula for each family of patterns. The build turns them into loops of the kernel (scripts/generate-mask-loops.ts) and
- * proves them for each named pattern (scripts/masks). docs/internals/masks.md explains the method.
+ * Formulas over masks that compute where pretokens begin: their operators, the classes of characters that they use, and
+ * a formula for each family of patterns. The build turns the formulas into loops of the kernel
+ * (scripts/generate-mask-loops.ts) and proves them for each named pattern (scripts/masks). docs/internals/masks.md
+ * explains the method.
  */
 
 /**
- * The operators of a formula. A mask has a bit for each character of a text. A formula gets masks (which characters are
- * letters, which are digits), and computes where pretokens begin. It is written once, over this interface, and has two
- * interpretations:
+ * The operators of a formula. A mask has a bit for each character of a text. A formula receives masks (which characters
+ * are letters, which are digits), and computes where pretokens begin. It is written once, in terms of this interface,
+ * which has two implementations:
  *
- *   prove-formula.ts         `Mask` is a boolean, the text comes character by character: the formula is compared with the automaton
+ *   prove-formula.ts         `Mask` is a boolean, and the text comes character by character: the formula is compared with the
+ *                            automaton
  *   generate-mask-loops.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the kernel
  *
- * Each call of an operator in a formula has its own memory of the text before. So a formula must call the same operators in
- * the same order, whatever the text.
+ * Each call of an operator in a formula keeps its own memory of the text before. So a formula must call the same
+ * operators in the same order, whatever the text.
  *
  * An operator may also look ahead. After the end of the text, all masks are 0.
  */
@@ -21,30 +23,30 @@ export type Ops<Mask> = {
   and(...masks: Mask[]): Mask;
   or(...masks: Mask[]): Mask;
   not(mask: Mask): Mask;
-  /** The empty mask. */
+  /** The mask without any character. */
   readonly none: Mask;
 
-  /** Characters whose previous character is in `mask`. The first character of a text has no previous one. */
+  /** The characters whose previous character is in `mask`. The first character of a text has no previous one. */
   prev(mask: Mask): Mask;
 
-  /** The last character of each maximal run of `run`, unless the text ends with it. */
+  /** The last character of each maximal run of `run`, except a run that ends the text. */
   last(run: Mask): Mask;
 
-  /** From each character of `start` that is in `hold`, up to the end of that run of `hold`. */
+  /** The characters from each character of `start` that is in `hold` to the end of its run of `hold`. */
   span(start: Mask, hold: Mask): Mask;
 
   /**
-   * Characters of `where` in a run of `run` that a character of `target` follows. `where` is a subset of `run`; `run` and
-   * `target` are disjoint. `atEnd` is the result for a run that ends the text.
+   * The characters of `where` whose run of `run` is followed by a character of `target`. `where` is a subset of `run`;
+   * `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
-  /** The first character of each run, and each `count`-th one after it; with 0 only the first. */
+  /** The first character of each run, and each `count`-th one after it; if `count` is 0, only the first. */
   every(count: Count, run: Mask): Mask;
 
   /**
-   * The contractions 's 't 're 've 'm 'll 'd that begin at `apostrophes`. `fold`: letters match without regard to case.
-   * `apart`: no contraction begins directly after another one.
+   * The contractions 's 't 're 've 'm 'll 'd that begin at `apostrophes`. Where `fold` is set, letters match without
+   * regard to case. Where `apart` is set, no contraction begins directly after another one.
    */
   contractions(apostrophes: Mask, fold: Mask, apart: Mask): Contractions<Mask>;
 };
@@ -54,24 +56,24 @@ export type Contractions<Mask> = {
   readonly first: Mask;
   /** The letters. */
   readonly inside: Mask;
-  /** The next character, if there is one. */
+  /** The character after the contraction, if there is one. */
   readonly after: Mask;
 };
 
-/** A number whose value the proof uses, and whose name the kernel's loop uses. */
+/** A number. The proof uses its value, and the kernel's loop its name. */
 export type Count = { readonly name: string; readonly value: number };
 
 /**
- * The classes of characters of a family's formula. In ASCII they are fixed: the kernel compares bytes. Beyond ASCII a character
- * has the classes of the *example* that the automaton treats alike in all of its states. So a pattern with other letters than
- * \p{L} also has a formula, if its automaton distinguishes no more kinds of characters.
+ * The classes of characters of a family's formula. In ASCII they are fixed, because the kernel compares bytes. A
+ * character beyond ASCII has the classes of the *example* that the automaton treats alike in all of its states. So a
+ * pattern with letters other than \p{L} also has a formula, if its automaton distinguishes no more kinds of characters.
  */
 export type ClassSystem = {
-  /** Each class's ASCII characters. */
+  /** The ASCII characters of each class. */
   readonly ascii: Readonly<Record<string, string>>;
   /**
-   * Examples of characters beyond ASCII, or equivalent ASCII characters, each with the classes of the characters like it. Of two
-   * equivalent examples, the first one counts.
+   * Examples of characters beyond ASCII, or equivalent ASCII characters, each with the classes of the characters like
+   * it. If two examples are equivalent, the first one counts.
    */
   readonly examples: readonly Example[];
 };
@@ -98,16 +100,18 @@ const plainAscii = {
 };
 const { letter: _, ...uncasedAscii } = plainAscii;
 
-/** The letters of contractions. */
+/** The letters that contractions consist of. */
 export const contractionLetters = "sdmtlvre";
 
 const like = (text: string, ...classes: string[]): Example[] =>
   Array.from(text, (character) => ({ codePoint: character.codePointAt(0)!, classes }));
 
-/** Digits, whitespace that ends no line, and signs. */
+/** Examples for digits, whitespace that does not end a line, and signs. */
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
-/** "a" is in no contraction, so characters like "a" are plain letters, and only other characters are compared with "s". */
+/**
+ * "a" is in no contraction. So characters like "a" are plain letters, and only other characters are compared with "s".
+ */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
   examples: [...like(`a${contractionLetters}`, "letter"), ...commonExamples],
@@ -146,16 +150,18 @@ const deepseekClasses: ClassSystem = {
     ...like("・", "otherSign", "kana"),
     ...like("0", "digit"),
     ...like("\t", "white"),
-    // Neither letter nor sign: a control character, and an unassigned one among the kana.
+    // Characters that are neither letter nor sign: a control character, and an unassigned one among the kana.
     ...like("\u0001"),
     ...like("\u3040", "kana"),
   ],
 };
 
-/** A kind of characters beyond ASCII, which the kernel distinguishes by number: the classes of some example. */
+/**
+ * A kind of characters beyond ASCII: those with the classes of some example. The kernel distinguishes kinds by number.
+ */
 type Kind = {
   readonly classes: readonly string[];
-  /** It matches a letter of a contraction, as the long s does. */
+  /** Whether these characters match a letter of a contraction, as the long s does. */
   readonly isContractionLetter: boolean;
 };
 
@@ -177,11 +183,12 @@ export function kindsOf({ examples }: ClassSystem): {
 }
 
 /*
- * The result of a formula: the first characters of pretokens. Each family of patterns has a formula over masks of classes of
- * characters. An option is also a mask, of all characters or none, so that one loop of the kernel serves a whole family.
+ * The result of a formula: the first characters of pretokens. Each family of patterns has a formula over masks of
+ * classes of characters. Options are also masks, of all characters or none, so that one loop of the kernel serves a
+ * whole family.
  *
- * Where `hard` is set, the formula says nothing about this character and those after it: the automaton continues from the last
- * end before it.
+ * Where `hard` is set, the formula does not decide about this character and those after it: the automaton continues
+ * from the last end before it.
  */
 export type Boundaries<Mask> = { readonly begin: Mask; readonly hard: Mask };
 
@@ -194,17 +201,17 @@ type Gpt2Classes<Mask> = {
 };
 
 type Gpt2Options<Mask> = {
-  /** `'s|'t|…` comes first. */
+  /** Whether `'s|'t|…` is the first alternative. */
   readonly contractions: Mask;
-  /** An earlier split \p{N}{1,n} cuts off digits, so the text before digits ends there. */
+  /** Whether an earlier split \p{N}{1,n} cuts off digits, so that the text before digits ends there. */
   readonly digitsFirst: Mask;
 };
 
 /**
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
- * A run of letters, digits or signs begins a pretoken, unless the space before it already did. `\s+(?!\S)` leaves the last
- * whitespace character of a run, which begins a pretoken: by itself, or as the space before a word.
+ * A run of letters, digits or signs begins a pretoken, unless the space before it already did. `\s+(?!\S)` leaves out
+ * the last whitespace character of a run, which therefore begins a pretoken: by itself, or as the space before a word.
  */
 function gpt2<Mask>(
   ops: Ops<Mask>,
@@ -242,13 +249,13 @@ type ModernClasses<Mask> = {
 };
 
 type ModernOptions<Mask> = {
-  /** `'s|'t|…` comes first. */
+  /** Whether `'s|'t|…` is the first alternative. */
   readonly contractions: Mask;
-  /** Contractions match without regard to case: (?i:…). */
+  /** Whether contractions match without regard to case: (?i:…). */
   readonly fold: Mask;
-  /** A `/` after signs and line ends also belongs to them: [\r\n/]*. */
+  /** Whether `/` also belongs to signs before it, among line ends: [\r\n/]*. */
   readonly slashes: Mask;
-  /** Whitespace at the end of the text is one pretoken, even with line ends in it: \s++$. */
+  /** Whether whitespace at the end of the text is one pretoken, even with line ends in it: \s++$. */
   readonly endJoins: Mask;
 };
 
@@ -263,12 +270,13 @@ function modern<Mask>(
 ): Boundaries<Mask> {
   const { and, or, none } = ops;
   const { begin } = beginsOfModern(ops, classes, options, digitCount);
-  // The apostrophe joins the letters after it, with and without a contraction. A contraction only ends that pretoken earlier.
+  // The apostrophe is joined with the letters after it, with or without a contraction. A contraction only ends that
+  // pretoken earlier.
   const cut = ops.contractions(and(classes.apostrophe, begin, options.contractions), options.fold, none);
   return { begin: or(begin, cut.after), hard: none };
 }
 
-/** The part that `modern` and `modernCased` share, without contractions. */
+/** The part that `modern` and `modernCased` have in common, without contractions. */
 function beginsOfModern<Mask>(
   ops: Ops<Mask>,
   classes: ModernClasses<Mask>,
@@ -278,12 +286,12 @@ function beginsOfModern<Mask>(
   const { and, or, not, prev } = ops;
   const { letter, digit, space, newline, slash } = classes;
   const anySign = not(or(letter, digit, classes.white));
-  // Line ends after signs belong to them, and so do slashes from the first line end on.
+  // Line ends after signs belong to the signs, and so do slashes from the first line end on.
   const eaten = ops.span(and(newline, prev(anySign)), or(newline, and(slash, options.slashes)));
   const sign = and(anySign, not(eaten));
   const white = and(classes.white, not(eaten));
   const blank = and(classes.white, not(newline));
-  // A sign that begins a pretoken is joined with the letters after it, like a blank.
+  // A sign that begins a pretoken is joined with the letters after it, as a blank is.
   const opener = and(sign, not(prev(or(sign, space))));
   // `\s*[\r\n]+` ends after the last line end of the whitespace. The blanks after it are a pretoken of their own.
   const indent = and(blank, prev(newline));
@@ -300,16 +308,16 @@ function beginsOfModern<Mask>(
 
 type CasedClasses<Mask> = Omit<ModernClasses<Mask>, "letter"> & {
   readonly lower: Mask;
-  /** Capital letters, and title case. */
+  /** Capital letters and letters in title case. */
   readonly upper: Mask;
   /** Letters without case, such as ª. */
   readonly caseless: Mask;
-  /** Marks count as letters without case, but as signs after signs. */
+  /** Marks, which count as letters without case, but as signs after signs. */
   readonly mark: Mask;
 };
 
 type CasedOptions<Mask> = ModernOptions<Mask> & {
-  /** Contractions are suffixes of pretokens of letters, and not pretokens. Excludes `contractions`. */
+  /** Whether contractions are suffixes of pretokens of letters, instead of pretokens. Excludes `contractions`. */
   readonly suffixes: Mask;
 };
 
@@ -318,9 +326,9 @@ type CasedOptions<Mask> = ModernOptions<Mask> & {
  *     |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|…)?
  *     |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * Letters are cut where a capital follows a small letter. Letters without case count as both: they stay with the capitals or
- * small letters before them. Capitals after them continue the pretoken if a small letter or one without case follows their
- * run. If not, the first alternative has matched the letters before them.
+ * Letters are cut where a capital follows a small letter. Letters without case count as both: they stay with the
+ * capitals or small letters before them. Capitals after them continue the pretoken if a small letter, or a letter
+ * without case, follows the run of capitals. If not, the first alternative has matched the letters before that run.
  */
 function modernCased<Mask>(
   ops: Ops<Mask>,
@@ -398,7 +406,7 @@ function deepseek<Mask>(
   const white = and(classes.white, not(eaten));
   const blank = and(classes.white, not(newline));
   const opener = and(sign, or(cut, not(prev(or(sign, space)))));
-  // [!-/…][A-Za-z]+ consumes only ASCII letters.
+  // The alternative [!-/…][A-Za-z]+ consumes only ASCII letters.
   const taken = ops.span(prev(and(opener, asciiSign)), asciiLetter);
   const indent = and(blank, prev(newline));
   const lastBlank = and(blank, ops.last(classes.white));
@@ -420,9 +428,12 @@ function deepseek<Mask>(
 /** A family of patterns with the same formula. */
 export type Family = {
   readonly classes: ClassSystem;
-  /** For each option, texts with a number of pretokens. The option is on if at least one of the texts has this number. */
+  /**
+   * For each option, texts with their numbers of pretokens. The option is on if at least one of the texts is cut into
+   * this number.
+   */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
-  /** Classes that the formula uses only with an option. */
+  /** Classes that the formula uses only if an option is on. */
   readonly classesOfOptions?: Readonly<Record<string, string>>;
   boundaries<Mask>(
     ops: Ops<Mask>,
@@ -444,7 +455,10 @@ const modernOptions = {
   endJoins: [["\r ", 1]],
 } as const;
 
-/** The families, in the order of their numbers in the kernel. Each has two loops there, for whole texts and for lines. */
+/**
+ * The families, in the order of their numbers in the kernel, which has two loops for each: for whole texts and for
+ * lines.
+ */
 export const families: Readonly<Record<string, Family>> = {
   gpt2: {
     classes: plainClasses,
@@ -466,7 +480,7 @@ export const families: Readonly<Record<string, Family>> = {
   deepseek: { classes: deepseekClasses, options: {}, boundaries: deepseek },
 };
 
-/** Evaluates a family's formula with the operators given; `lines`: a text ends after every line feed. */
+/** Evaluates a family's formula with the given operators. If `lines` is set, a text ends after every line feed. */
 export function boundariesOf<Mask>(
   family: Family,
   lines: boolean,
@@ -482,8 +496,8 @@ export function boundariesOf<Mask>(
 }
 
 /**
- * The operators for texts that end after every line feed: with them, a formula gives the results for each line, so it needs no
- * code for lines. A contraction or a group of digits never crosses a line feed.
+ * Changes the operators for texts that end after every line feed. With these, a formula gives the results for each line
+ * without code of its own for lines. A contraction or a group of digits never crosses a line feed.
  */
 function lineWise<Mask>(ops: Ops<Mask>, lineFeed: Mask): Ops<Mask> {
   const { and, or, not } = ops;

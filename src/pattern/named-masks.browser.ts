@@ -1,2 +1,4 @@
-/** Replaces named-masks.ts in the library for browsers, which cannot hash an automaton and scans with tables only. */
+/**
+ * Replaces named-masks.ts in the library for browsers, which cannot hash an automaton, and so scans with tables only.
+ */
 export const namedMasks: Readonly<Record<string, string>> | null = null;

@@ -1,10 +1,10 @@
 /**
- * A named pretokenization pattern, exactly as published. It is a sequence of splits, nearly always one. Each split cuts the
- * pieces of the previous one; text that it does not match also becomes a piece.
+ * A named pretokenization pattern, exactly as published: a sequence of splits, nearly always one. Each split cuts the
+ * pieces of the previous one. Text that a split does not match also becomes a piece.
  */
 export type NamedPattern = {
   readonly sources: readonly string[];
-  /** The origin that `--pattern help` shows. */
+  /** Where the pattern comes from, as `--pattern help` shows it. */
   readonly origin: string;
   /** Other names that `--pattern` accepts: tiktoken's, and those of models trained with it. */
   readonly aliases?: readonly string[];
@@ -13,13 +13,16 @@ export type NamedPattern = {
    * recognizes some patterns by their exact text.
    */
   readonly huggingfaceSources?: readonly string[];
-  /** The form in tokenizer.json files of other writers. */
+  /** The form that other programs write to tokenizer.json. */
   readonly foreignSources?: readonly string[];
   /** llama.cpp's pre-tokenizer for this pattern, if it has one. */
   readonly llamaCpp?: LlamaCppPreTokenizer;
 };
 
-/** Its name in GGUF files (`tokenizer.ggml.pre`), and where it cuts differently, apart from a long s after an apostrophe. */
+/**
+ * The name in GGUF files (`tokenizer.ggml.pre`), and where llama.cpp cuts differently, apart from a long s after an
+ * apostrophe.
+ */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 
 const gpt2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
@@ -36,7 +39,7 @@ const deepseekWords =
   String.raw`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const falconPunctuation = `${String.raw`[\p{P}\$\+<=>\^~\|`}\`]+`;
 
-/** Runs of digits that no word character follows, in groups of three from the right. The set is `\w` of HF's engine. */
+/** Matches digits that no word character follows, in groups of three from the right. The set is `\w` of HF's engine. */
 const digitsToWordEnd = `${String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?![\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`}²³¹¼½¾]))`;
 const digitsFromTheRight = String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))`;
 const marinDigits = [
@@ -45,14 +48,16 @@ const marinDigits = [
   String.raw`\p{N}{3}`,
 ];
 const trinityScripts = String.raw`(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)`;
-/** Cuts digits into stretches of 510 from the right, and these into threes: equivalent to threes from the right. */
+/**
+ * Cuts digits into stretches of 510 from the right, and these into threes, which is the same as threes from the right.
+ */
 const trinityDigits = [
   String.raw`\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}`,
   String.raw`\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)`,
   String.raw`\A\p{Nd}{3}|\G\p{Nd}{3}`,
 ];
 
-/** cl100k without possessive repeats, and without `$`, which is the end of a line in HF's engine. */
+/** cl100k without possessive repeats, and without `$`, which matches at the end of a line in HF's engine. */
 const cl100kOfAll = cl100k.replace(/([+?*}])\+/g, "$1").replace(String.raw`\s+$`, String.raw`\s+(?![\s\S])`);
 const tekkenOfLlamaCpp = { name: "tekken", differsAt: "marks, and cases beyond ASCII" };
 
@@ -84,7 +89,7 @@ export const patterns = {
     sources: [cl100k],
     origin: "tiktoken cl100k_base since October 2024: GPT-3.5, GPT-4",
     aliases: ["cl100k_base", "gpt-3.5-turbo", "gpt-4"],
-    // In HF's engine `{1,3}+` is a repeated repeat; JavaScript has no possessive repeats.
+    // In HF's engine `{1,3}+` is a repeated repeat, and JavaScript has no possessive repeats.
     huggingfaceSources: [cl100kOfAll],
     foreignSources: [cl100k.replace("{1,3}+", "{1,3}")],
     llamaCpp: { name: "llama-bpe", differsAt: "white space that ends a text" },
@@ -95,7 +100,8 @@ export const patterns = {
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },
-  // Not llama3's form, which the release candidates of `tokenizers` 1.0 recognize, and then cut 0000 into 00, 0 and 0.
+  // Not in llama3's form: the release candidates of `tokenizers` 1.0 recognize that form, and then cut 0000 into 00, 0
+  // and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
@@ -138,7 +144,7 @@ export const patterns = {
     sources: [String.raw`\p{N}{1,3}`, "[一-龥぀-ゟ゠-ヿ]+", deepseekWords],
     origin: "DeepSeek V3, R1, V4: three splits",
     aliases: ["deepseek", "deepseek-r1", "deepseek-v4"],
-    // DeepSeek's own file has raw line ends.
+    // DeepSeek's own file writes the line ends themselves, not as escapes.
     huggingfaceSources: [
       String.raw`\p{N}{1,3}`,
       "[一-龥぀-ゟ゠-ヿ]+",
@@ -194,7 +200,7 @@ export const patterns = {
   none: {
     sources: [String.raw`[\s\S]+`],
     origin: "no cuts: a document is one word",
-    // HF's ByteLevel step suffices.
+    // In HF's files, the ByteLevel step alone cuts this way.
     huggingfaceSources: [],
   },
 } as const satisfies Record<string, NamedPattern>;

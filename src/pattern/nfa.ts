@@ -49,10 +49,13 @@ export const nfaOp = {
 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
-/** The distinct sets of a program. The set of a lookaround may contain the edge of the text in addition to characters. */
+/**
+ * Numbers the distinct sets of a program. The set of a lookaround may contain the edge of the text in addition to
+ * characters.
+ */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
-    // Caches texts by identity: a property is the same array wherever the pattern names it.
+    // Caches the texts of sets by identity: a property is the same array wherever the pattern names it.
     const texts = new Map<CodePointSet, string>();
     super(({ set, edge }) => {
       const text = texts.get(set) ?? set.join();
@@ -67,7 +70,7 @@ const instructionCountMax = 20_000;
 /**
  * Compiles a syntax tree to a program. Throws BeyondAutomaton.
  *
- * @param isReadBackwards whether the program may have long looks and atomic groups
+ * @param isReadBackwards whether the program may have long lookarounds and atomic groups
  */
 export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
   return new NfaBuilder(sets, isReadBackwards).build(tree);
@@ -106,7 +109,10 @@ class NfaBuilder {
     return this.add(nfaOp.fork, preferred, other);
   }
 
-  /** `empty` follows a node that has consumed nothing, `taken` one that has consumed a character. */
+  /**
+   * Adds a node and returns its first instruction. `empty` follows if the node has consumed nothing, `taken` if it has
+   * consumed a character.
+   */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
@@ -188,7 +194,7 @@ class NfaBuilder {
     return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
   }
 
-  /** `lastEmpty` and `lastTaken` follow the last of a bounded number of iterations. */
+  /** Adds the iterations of a repeat whose number is bounded. `lastEmpty` and `lastTaken` follow the last iteration. */
   private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },
     empty: number,
@@ -232,17 +238,20 @@ const any: Neighbour = { set: fullSet, edge: true };
 const onlyEdge: Neighbour = { set: emptySet, edge: true };
 const always: Guard = [{ left: any, right: any }];
 
-/** The maximum number of pairs of a guard. */
+/** The maximum number of pairs in a guard. */
 const pairCountMax = 64;
 
 const isAny = ({ set, edge }: Neighbour): boolean => edge && isFull(set);
 
-/** The guard of a node that consumes no character. Throws BeyondAutomaton if it depends on more than two neighbours. */
+/**
+ * The guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends on more
+ * than the two neighbours.
+ */
 function guardOf(node: Node): Guard {
   return mergePairs(pairsOf(node));
 }
 
-/** Whether a look depends on more than the two neighbours of its position. */
+/** Whether a lookaround depends on more than the two neighbours of its position. */
 export function isLongLook(node: Node & { kind: "look" }): boolean {
   try {
     guardOf(node);
@@ -283,11 +292,11 @@ function pairsOf(node: Node): Guard {
 }
 
 /**
- * The guard that the text after a position can begin with the node, if the first character decides. If `backwards`, that the
- * text before the position can end with the node.
+ * The guard that the text after a position can begin with the node, if the first character decides that. If
+ * `backwards`, the guard that the text before the position can end with the node.
  */
 function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
-  // A possessive repeat also depends on what follows it.
+  // Backwards, a possessive repeat also depends on what follows it.
   const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
   if (backwards && isGreedyEnd) throw new BeyondAutomaton("it looks behind by more than one character");
   switch (node.kind) {
@@ -309,7 +318,7 @@ function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backward
           guard = intersectGuards(guard, pairsOf(item));
           continue;
         }
-        // Everything after the first character must be optional.
+        // The first character decides only if everything after it is optional.
         if (!items.slice(i + 1).every((other) => isOptional(other, backwards))) break;
         return intersectGuards(guard, sideGuard(item, onSide, backwards));
       }
@@ -384,7 +393,7 @@ function intersectGuards(a: Guard, b: Guard): Guard {
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 
-/** The guard that no pair holds: of each pair, the left or the right condition fails. */
+/** The guard that holds where this one does not: in each pair, the left or the right condition fails. */
 function complementOfGuard(guard: Guard): Guard {
   return mergePairs(guard)
     .map(({ left, right }): Guard => {
@@ -397,7 +406,7 @@ function complementOfGuard(guard: Guard): Guard {
     .reduce(intersectGuards, always);
 }
 
-/** Merges the pairs without a condition on the left, and those without one on the right. */
+/** Merges the pairs that have no condition on the left, and those that have none on the right. */
 function mergePairs(guard: Guard): Guard {
   const join = (neighbours: Neighbour[]): Neighbour => ({
     set: unionOf(neighbours.map(({ set }) => set)),

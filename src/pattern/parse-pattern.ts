@@ -22,13 +22,18 @@ import {
 } from "./unicode.ts";
 import { fullFoldings } from "./unicode-data.ts";
 
-/** Repeats are unrolled, so a larger count is refused. */
+/** Larger counts are refused, because repeats are unrolled. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
-/** The limit of ranges in unions and intersections of a pattern's classes: 400 times the ranges of all properties. */
+/**
+ * The maximum number of ranges in unions and intersections of a pattern's classes: 400 times the ranges of all
+ * properties.
+ */
 const rangeCountMax = 1 << 23;
 
-/** Parses a pattern. Throws a UserError for wrong syntax, and for syntax that the dialect's engine reads differently. */
+/**
+ * Parses a pattern. Throws a UserError for wrong syntax, and for syntax that the dialect's engine reads in another way.
+ */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
   return new Parser(source, dialect).parse();
 }
@@ -68,7 +73,7 @@ const controlEscapes: Readonly<Record<string, number>> = {
 const scriptKeys = new Set(["script", "sc"]);
 const categoryKeys = new Set(["generalcategory", "gc"]);
 
-/** The syntax of looks: their beginning, whether they look behind, and whether they are negated. */
+/** The beginnings of lookarounds, whether they look behind, and whether they are negated. */
 const looks = [
   ["=", false, false],
   ["!", false, true],
@@ -76,7 +81,7 @@ const looks = [
   ["<!", true, true],
 ] as const;
 
-/** The letters of escapes that match sets of characters. */
+/** The escapes, by letter, that match sets of characters. */
 const setEscapes = new Set("sSdDwWhHNOpP");
 
 /** A recursive-descent parser with a method for each level of the grammar: choice > sequence > repeat > atom. */
@@ -87,10 +92,10 @@ class Parser {
   private nesting = 0;
   private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
-  /** The innermost group is neither (?:…) nor (?i:…). */
+  /** Whether the innermost group is neither (?:…) nor (?i:…). */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
-  /** Caches, so that a named set, and a set derived from it, is the same array everywhere. */
+  /** Caches sets, so that a named set, or a set derived from one, is the same array everywhere. */
   private readonly namedSets = new Map<string, CodePointSet>();
   private readonly foldedSets = new Map<CodePointSet, CodePointSet>();
   private readonly complements = new Map<CodePointSet, CodePointSet>();
@@ -144,7 +149,7 @@ class Parser {
     return true;
   }
 
-  /** Flags set inside a group, `(?i)`, apply to its end. */
+  /** Parses alternatives. Flags set inside a group, as by `(?i)`, apply until its end. */
   private parseChoice(): Node {
     const { flags } = this;
     if (++this.nesting > nestingMax) this.fail(`groups are nested more than ${nestingMax} deep`, this.pos);
@@ -273,7 +278,7 @@ class Parser {
     return { kind: "set", set, text };
   }
 
-  /** A character, with those that equal it if case is ignored. */
+  /** A node for one character, or, if case is ignored, for all that equal it. */
   private literalNode(startPos: number, set: CodePointSet): Node {
     const node = this.set(startPos, this.foldIfIgnored(set));
     if (this.flags.ignoreCase) this.refuseMultiCharacterFolds(startPos, node, set);
@@ -382,7 +387,10 @@ class Parser {
     return body;
   }
 
-  /** `(?i:…)` and `(?-i:…)` for the group, `(?i)` for the rest of the group around it. */
+  /**
+   * Parses `(?i:…)` and `(?-i:…)`, which apply to the group, and `(?i)`, which applies to the rest of the group around
+   * it.
+   */
   private flagGroup(startPos: number): Node {
     const outerFlags = this.flags;
     const flags = { ...outerFlags };
@@ -460,7 +468,7 @@ class Parser {
     );
   }
 
-  /** The escapes that match characters; `pos` is after the backslash. */
+  /** Parses an escape that matches characters; `pos` is after the backslash. */
   private escapedSet(startPos: number, isInClass = false): CodePointSet {
     const character = this.characters[this.pos++];
     const instead = character === undefined ? undefined : this.dialect.refusedEscapes[character];
@@ -524,7 +532,7 @@ class Parser {
     return set;
   }
 
-  /** `\pL`, `\p{L}`, `\p{^L}`. */
+  /** Parses `\pL`, `\p{L}` and `\p{^L}`. */
   private parseProperty(startPos: number, negated: boolean): CodePointSet {
     let name = this.characters[this.pos++] ?? "";
     if (name !== "{" && !this.dialect.hasPerlForms)
@@ -562,12 +570,12 @@ class Parser {
     return this.negatedIf(negated, set);
   }
 
-  /** Negates a set for an escape or `[:^alpha:]`, after folding its case. */
+  /** Folds the case of a set, then negates it if asked to, for an escape or `[:^alpha:]`. */
   private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
   }
 
-  /** `\x41`, `\u0041`, `\x{1F600}`. */
+  /** Parses `\x41`, `\u0041` and `\x{1F600}`. */
   private parseCodePoint(startPos: number, digitCount: number): CodePointSet {
     const isByte = digitCount === 2 && this.next !== "{";
     if (digitCount === 4 && this.next === "{" && !this.dialect.hasPerlForms)
@@ -606,11 +614,11 @@ class Parser {
     return node;
   }
 
-  /** `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. Case is folded before negation. */
+  /** Parses `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. Case is folded before negation. */
   private classParts(startPos: number): { set: CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
-    /** Distinct arrays: the same array is the same set. */
+    /** The items so far. A Set suffices, because sets that are equal are usually the same array. */
     let items = new Set<CodePointSet>();
     const unions = new Set<CodePointSet>();
     const unite = () => {
@@ -676,7 +684,7 @@ class Parser {
     return this.dialect.foldsOneByOne ? this.foldIfIgnored(set) : set;
   }
 
-  /** `[:alpha:]`, `[:^alpha:]` inside of a class. */
+  /** Parses `[:alpha:]` and `[:^alpha:]` inside a class. */
   private parsePosixClass(startPos: number): CodePointSet {
     const close = this.characters.indexOf("]", startPos);
     const [, negation, name] =
@@ -704,18 +712,20 @@ function isSingle(set: CodePointSet): boolean {
 }
 
 /**
- * Oniguruma also ignores case between strings of different lengths: (?i:ß) also matches "ss", (?i:ss) also "ß". The syntax
- * tree cannot express that, so the parser refuses patterns for which it matters. This class finds them: single characters and
- * classes that equal several characters, and adjacent characters that equal a single one.
+ * Oniguruma also ignores case between strings of different lengths: (?i:ß) also matches "ss", and (?i:ss) also matches
+ * "ß". The syntax tree cannot express that, so the parser refuses patterns for which it matters. This class finds them:
+ * single characters and classes that equal several characters, and adjacent characters that equal a single one.
  */
 class MultiCharacterFolds {
   private static multiCharacterFoldings: CodePointSet | undefined;
-  /** The characters to which full foldings fold. */
+  /** The characters that occur in the result of some full case folding. */
   private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
-  /** The case-folded character of a node, if it is part of a full folding. */
+  /** The case-folded character of each node that is part of the result of a full folding. */
   private readonly folded = new Map<Node, number>();
 
-  /** Registers a node that matches `set`. Returns a character of `set` that equals several characters, if there is one. */
+  /**
+   * Registers a node that matches `set`. Returns a character of `set` that equals several characters, if there is one.
+   */
   register(node: Node, set: CodePointSet): string | undefined {
     const { written } = MultiCharacterFolds;
     if (isSingle(set)) {
@@ -737,7 +747,7 @@ class MultiCharacterFolds {
     return undefined;
   }
 
-  /** Two characters that may be adjacent in a match, and are part of the full folding of one character. */
+  /** Finds two characters that may be adjacent in a match, and that are part of what one character folds to. */
   pairIn(tree: Node): string | undefined {
     const pairs = new Set<string>();
     const join = (left: Edges, right: Edges) => {
@@ -801,7 +811,10 @@ function charactersOfLongFoldings(): CodePointSet {
  * after the parser needs no knowledge of escapes, properties or flags.
  */
 export type Node =
-  /** `text` is the node's text in the pattern. In a set it is null if case was folded; in other nodes it is for errors. */
+  /**
+   * `text` is the node's text in the pattern. In a set it is null if case was folded; in other nodes it is used for
+   * errors.
+   */
   | { readonly kind: "set"; readonly set: CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
   | { readonly kind: "choice"; readonly options: readonly Node[] }
@@ -809,7 +822,7 @@ export type Node =
       readonly kind: "repeat";
       readonly body: Node;
       readonly min: number;
-      /** Infinity if there is no bound. */
+      /** Infinity if the number of repetitions is not bounded. */
       readonly max: number;
       readonly mode: RepeatMode;
       readonly text?: string;
@@ -851,8 +864,8 @@ export function canBeEmpty(node: Node): boolean {
 }
 
 /**
- * Whether an empty match is tried before one that consumes a character. In a backtracking engine, an unbounded repeat of such
- * a node ends at the empty match; in an automaton such as tiktoken's it continues.
+ * Whether an empty match is tried before one that consumes a character. In a backtracking engine, an unbounded repeat
+ * of such a node ends at the empty match; in an automaton such as that of tiktoken's engine it continues.
  */
 export function prefersEmpty(node: Node): boolean {
   if (!canBeEmpty(node)) return false;
@@ -887,10 +900,10 @@ export function isAssertion(node: Node): boolean {
   }
 }
 
-/** A split of a pattern, as it cuts text. */
+/** A split of a pattern, in the form that cuts text. */
 export type Split = {
   readonly tree: Node;
-  /** A document also ends after every "\n". It is equal for all splits of a pattern. */
+  /** Whether a document also ends after every "\n". All splits of a pattern have the same value. */
   readonly isLinewise: boolean;
 };
 
@@ -899,7 +912,10 @@ export const parseSplit = (source: string, isLinewise: boolean): Split => ({
   isLinewise,
 });
 
-/** Makes a split that consists of assertions cut where they hold: a match is a character and all others up to the next cut. */
+/**
+ * Changes a split that consists of assertions so that it cuts where they hold: a match is a character and all others up
+ * to the next cut.
+ */
 function consumingCharacters(tree: Node): Node {
   if (!isAssertion(tree)) return tree;
   const any: Node = { kind: "set", set: fullSet, text: null };

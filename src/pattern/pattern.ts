@@ -18,23 +18,23 @@ import { portableForm } from "./portable-source.ts";
 import { buildScanTables } from "./scan-tables.ts";
 
 export type ResolvedPattern = {
-  /** null for a regular expression. */
+  /** The name of a named pattern; null for a regular expression. */
   readonly name: string | null;
   readonly sources: readonly string[];
-  /** The expression for HF's engine from which `sources` were translated. */
+  /** The expression for HF's engine from which `sources` were translated, if they were. */
   readonly huggingfaceSources?: readonly string[];
   readonly compiled: CompiledPattern;
-  /** `compiled` is for lines: it cuts after each line end. */
+  /** Whether `compiled` is for lines: it then also cuts after each line end. */
   readonly lineWise?: boolean;
 };
 
-/** The pattern compiled for whole texts. HF's trainer also cuts after line ends; its tokenizer does not. */
+/** The pattern compiled for whole texts. HF's trainer cuts after line ends, too; its tokenizer does not. */
 export const compiledForTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
   lineWise ? compilePattern(sources) : compiled;
 
 /**
- * Resolves the value of `--pattern`. A text of only letters, digits, `-`, `_` and `.` is a name, anything else a regex. A
- * regex of another dialect is translated here, so that `sources` has one dialect everywhere else.
+ * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. A
+ * regex in another dialect is translated here, so that `sources` has one dialect everywhere else.
  */
 export function resolvePattern(
   text: string,
@@ -48,7 +48,7 @@ export function resolvePattern(
   return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled, lineWise };
 }
 
-/** Translates an expression for HF's engine to one that all engines read alike and that cuts the same. */
+/** Translates an expression for HF's engine to one that all engines read alike and that cuts in the same places. */
 export function formOfHuggingface(source: string): string {
   const form = canBeEmpty(parsePattern(source, oniguruma))
     ? withoutEmptyMatches(source, oniguruma)
@@ -58,7 +58,7 @@ export function formOfHuggingface(source: string): string {
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** The main name of a pattern for any of its names. Throws a UserError that suggests the closest name. */
+/** The main name of a pattern, by any of its names. Throws a UserError that suggests the closest name. */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
@@ -68,7 +68,7 @@ export function nameFor(text: string): PatternName {
   const name = nameOf.get(text);
   if (name !== undefined) return name;
   const names = [...nameOf.keys()].sort((a, b) => b.length - a.length);
-  // A name with a suffix suggests the name itself: `gpt-4o` for `gpt-4o-mini`.
+  // For a name with a suffix, the name itself is suggested: `gpt-4o` for `gpt-4o-mini`.
   const near = names.find((known) => text.startsWith(known)) ?? nearest(text, names);
   const own = nameOf.get(near ?? "");
   const offered = near === own ? near : `${near} (${own})`;
@@ -78,13 +78,13 @@ export function nameFor(text: string): PatternName {
   });
 }
 
-/** The pattern with these splits, which come from a file, and its name if it has one. */
+/** Compiles the pattern with these splits, which come from a file, and finds its name if it has one. */
 export function patternOfSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
   const { lineWise = false } = options;
   return { name: namesOf(sources)[0] ?? null, sources, compiled: compilePattern(sources, options), lineWise };
 }
 
-/** A pattern in messages: all names with these splits, or else its regular expressions. */
+/** Describes a pattern in a message: by all names with these splits, or else by its regular expressions. */
 export function describePattern(sources: readonly string[]): string {
   const names = namesOf(sources);
   if (names.length > 0) return names.join("/");
@@ -99,8 +99,8 @@ function namesOf(sources: readonly string[]): string[] {
 }
 
 /**
- * Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError for a pattern that is invalid or
- * cannot cut a text.
+ * Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError for a pattern that is invalid
+ * or cannot cut a text.
  */
 export function compilePattern(
   sources: readonly string[],
@@ -110,7 +110,8 @@ export function compilePattern(
   const ready = readReadyMade(embeddedDirectory, sources, options);
   if (ready !== undefined) return ready;
   const { lineWise = false } = options;
-  // Encoding reads whole texts, so a pattern for training on lines must also be valid for them: `(?<=\s)^` matches in no line.
+  // A pattern for training on lines must also be valid for whole texts, which encoding reads: `(?<=\s)^` matches in no
+  // line.
   if (lineWise) compilePattern(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {
@@ -142,8 +143,9 @@ function refusal(
 const takesNothingHint = phrase`a pretokenizer matches one character at least: write + where there is *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
 /**
- * Builds as few automata as possible, each for several consecutive splits. Splits with long look-ahead, or that a plain
- * automaton cannot do, are built as lookahead automata, together with the splits after them. Throws BeyondAutomaton.
+ * Builds as few automata as possible, each for several consecutive splits. Splits that look far ahead, or that a plain
+ * automaton cannot express, are built as lookahead automata, together with the splits after them. Throws
+ * BeyondAutomaton.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
@@ -156,7 +158,7 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
     const most = areFar[from]
       ? fewerAnnotated(longestPrefix(rest, buildWhole), longestPrefix(rest, buildPartial))
       : (longestPrefix(rest, (some) => fuse(some, steps)) ?? longestPrefix(rest, buildWhole));
-    // If no automaton is possible, the error is that of the most powerful construction.
+    // If no automaton is possible, this throws the error of the most powerful construction.
     automata.push(...(most?.made ?? buildWhole(rest.slice(0, 1))));
     from += most?.count ?? 1;
   }
@@ -165,7 +167,9 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
 
 type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
-/** The construction that annotates fewer kinds of characters; the first one if both are equal. */
+/**
+ * Chooses the construction that annotates fewer kinds of characters; the first one if both annotate the same number.
+ */
 function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
   const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
     made[0]!.annotation!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
@@ -174,9 +178,9 @@ function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPre
 }
 
 /**
- * The result for the longest prefix of the splits for which `make` succeeds; undefined if even the first split fails. A prefix
- * of a possible prefix is possible. So a galloping search doubles the length, then bisects: its time depends on the splits
- * that are used, not on those that are left.
+ * The result of `make` for the longest prefix of the splits for which it succeeds; undefined if it fails for the first
+ * split alone. If it succeeds for a prefix, it does for all shorter ones. So a galloping search doubles the length,
+ * then bisects: its time depends on the splits that are used, not on those that are left.
  */
 function longestPrefix<T>(
   splits: readonly Split[],

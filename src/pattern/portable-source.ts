@@ -11,8 +11,9 @@ import {
 } from "./unicode.ts";
 
 /**
- * Writes a syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets keep the user's
- * notation where all engines read it alike, and are spelled out otherwise. The rest uses forms that all engines share:
+ * Writes a syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets keep the
+ * user's notation if all engines read it alike, and are spelled out otherwise. The rest uses forms that all engines
+ * share:
  *   the ends of the text   \A and \z, because ^ and $ are the ends of lines in Oniguruma
  *   possessive repeats     (?>x{1,3}), because {1,3}+ is a repeated repeat in Oniguruma
  */
@@ -33,7 +34,8 @@ export function portableSource(tree: Node): string {
       case "atomic":
         return `(?>${inner(node.body)})`;
       case "repeat": {
-        // In Oniguruma, an alternative of a repeated plain group must not be an assertion. With flags it may be.
+        // In Oniguruma, an alternative of a repeated plain group must not be an assertion. In a group with flags it may
+        // be.
         const body =
           node.body.kind === "set"
             ? sourceOf(node.body)
@@ -59,7 +61,10 @@ export function portableSource(tree: Node): string {
   return inner(tree);
 }
 
-/** Returns the source itself if it means the same in all engines, else a portable form of its meaning in this dialect. */
+/**
+ * Returns the source itself if it means the same in all engines, otherwise a portable form of its meaning in this
+ * dialect.
+ */
 export function portableForm(source: string, dialect: Dialect): string {
   const tree = parsePattern(source, dialect);
   const isPortable = [fancyRegex, oniguruma].every(
@@ -68,7 +73,10 @@ export function portableForm(source: string, dialect: Dialect): string {
   return isPortable ? source : portableSource(tree);
 }
 
-/** Compares trees, which are plain data: the parser writes fields in a fixed order, and only Infinity becomes null in JSON. */
+/**
+ * Compares trees as JSON. They are plain data: the parser writes fields in a fixed order, and only Infinity becomes
+ * null.
+ */
 const areEqualTrees = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 function readAs(source: string, dialect: Dialect): Node | undefined {
@@ -98,7 +106,7 @@ function setSource(set: CodePointSet, text: string | null): string {
   return found ?? classSource(set);
 }
 
-/** Replaces \w and \W by their definition. */
+/** Replaces \w and \W with their definition. */
 function spellOut(text: string, definition: string): string {
   return text.replace(/\\[^wW]|\\w|\\W/g, (escaped) =>
     escaped === "\\w" ? `[${definition}]` : escaped === "\\W" ? `[^${definition}]` : escaped,
@@ -115,7 +123,7 @@ function classSource(set: CodePointSet): string {
   if (withoutSurrogates(set).length === 0) return "(?!)";
   const complement = complementOf(set);
   const [ranges, sign] = complement.length < set.length ? [complement, "^"] : [set, ""];
-  // The full set.
+  // Without surrogates, this is the full set.
   if (withoutSurrogates(ranges).length === 0) return "[\\s\\S]";
   const point = (codePoint: number) => `\\x{${codePoint.toString(16)}}`;
   const parts = withoutSurrogates(ranges).map(([first, last]) =>
@@ -124,7 +132,7 @@ function classSource(set: CodePointSet): string {
   return `[${sign}${parts.join("")}]`;
 }
 
-/** The ranges without surrogates, which no engine accepts as characters. */
+/** The ranges of a set without surrogates, which no engine accepts as characters. */
 function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
   const parts: [number, number][] = [];
   for (let i = 0; i < set.length; i += 2) {
@@ -134,7 +142,10 @@ function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
   return parts.filter(([first, last]) => first <= last);
 }
 
-/** A pattern in HF's tokenizer.json: the ByteLevel pre-tokenizer includes gpt2, any other is a list of Splits. */
+/**
+ * A pattern as HF's tokenizer.json expresses it: gpt2 is part of the ByteLevel pre-tokenizer, any other is a list of
+ * Splits.
+ */
 export type PatternExport =
   | { readonly kind: "byte-level" }
   | {
@@ -142,7 +153,7 @@ export type PatternExport =
       readonly regexes: readonly string[];
       /** The expressions for tiktoken. */
       readonly sources: readonly string[];
-      /** Some text may not match, which HF keeps and tiktoken drops. */
+      /** Whether some text may not match. HF keeps such text, and tiktoken drops it. */
       readonly mayLeaveGaps: boolean;
     };
 
@@ -160,7 +171,10 @@ export function exportForm(pattern: {
   return { kind: "splits", regexes, sources, mayLeaveGaps: sources.some(mayLeaveGaps) };
 }
 
-/** The canonical form of a pattern: its regular expressions in HF's files, the same for a name and for its typed-out regex. */
+/**
+ * The canonical form of a pattern: its regular expressions in HF's files, which are the same for a name and for the
+ * named pattern's regex.
+ */
 export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
   const typed = JSON.stringify(sources);
   const same = Object.entries<NamedPattern>(patterns).find(
@@ -175,8 +189,8 @@ export function commonForm({ name, sources }: { name: string | null; sources: re
 export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
 
 /**
- * Whether some text may have a character outside of all matches. HF and we keep such gaps as pretokens; tiktoken and rustbpe
- * drop them. The test is conservative: false is certain, true may be wrong.
+ * Whether some text may have a character outside all matches. HF and `bpe` keep such gaps as pretokens; tiktoken and
+ * rustbpe drop them. False is certain, true may be wrong.
  */
 export function mayLeaveGaps(source: string): boolean {
   const surrogates: CodePointSet = [0xd800, 0xdfff];
@@ -185,9 +199,9 @@ export function mayLeaveGaps(source: string): boolean {
 }
 
 type Sure = {
-  /** If one of these is the next character, there is a match, whatever follows. */
+  /** Where one of these is the next character there is a match, whatever follows. */
   readonly characters: CodePointSet;
-  /** There is a match at every position; it may be empty. */
+  /** Whether there is a match, possibly empty, at every position. */
   readonly anywhere: boolean;
 };
 
@@ -212,7 +226,8 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // From the end: a match of the rest extends a match of the item, or replaces it where the item is empty.
+      // From the last item to the first: a match of the rest extends a match of the item, or replaces it where the item
+      // is empty.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
@@ -227,7 +242,7 @@ function sureStarts(node: Node): Sure {
   }
 }
 
-/** The characters at which the item is empty, or can backtrack to empty. */
+/** Those of the characters at which the item is empty, or can backtrack to empty. */
 function withoutKept(characters: CodePointSet, item: Node): CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : emptySet;
   if (item.mode !== "possessive") return characters;
@@ -238,14 +253,16 @@ const isNothing = (node: Node) => node.kind === "sequence" && node.items.length 
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** llama.cpp's pre-tokenizer for a pattern in the form of HF's files. */
+/** llama.cpp's pre-tokenizer for a pattern as HF's files express it. */
 export function llamaCppOf(form: PatternExport) {
   const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
   const isOne = (pattern: NamedPattern) => areEqualTrees(huggingfaceForm(pattern), regexes);
   return Object.values(named).find(isOne)?.llamaCpp;
 }
 
-/** Returns llama.cpp's pre-tokenizer for a pattern by the pattern's name, and where it differs; `null` is no named pattern. */
+/**
+ * Returns llama.cpp's pre-tokenizer for a named pattern, and where it differs; `null` means a pattern without a name.
+ */
 export const namedLlamaCpp = (name: string | null) => (name === null ? undefined : named[name])?.llamaCpp;
 
 /** Describes llama.cpp's pre-tokenizer for a pattern; `null` means a user's own regular expression. */

@@ -1,6 +1,6 @@
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 
-/** Replaces ready-made.ts in the libraries, where patterns are compiled when they are needed. */
+/** Replaces ready-made.ts in the libraries, where patterns are compiled on first use. */
 export const readReadyMade = (
   _directory: string,
   _sources: readonly string[],

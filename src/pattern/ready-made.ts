@@ -5,9 +5,10 @@ import { javascriptSource } from "./javascript-source.ts";
 import { buildFourByteTables } from "./scan-tables.ts";
 
 /**
- * Reads a precompiled pattern. `build.ts` compiles the named patterns and embeds each in the binary, as a file named after
- * its sources. Reading one takes a millisecond, compiling it ten (the compiler's code is cold). When the program runs from
- * its sources, it finds none and compiles; both give the same tables (tested).
+ * Reads a precompiled pattern. `build.ts` compiles the named patterns and embeds each in the executable, as a file
+ * named after its sources. Reading one takes a millisecond, compiling it ten (the compiler's code is cold). When the
+ * program runs from its sources, there is no such file, and the caller compiles the pattern; both give the same tables
+ * (tested).
  */
 export function readReadyMade(
   directory: string,
@@ -23,7 +24,10 @@ export function readReadyMade(
   }
 }
 
-/** Name and bytes of the file. It has the four-byte tables of the first automaton only: the scan of the others uses none. */
+/**
+ * The name and the bytes of a precompiled pattern's file. Only its first automaton has four-byte tables: the scan of
+ * the others uses none.
+ */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,
@@ -33,7 +37,7 @@ export function readyMadeFile(
     ...tables,
     fourBytes: (i === 0 ? buildFourByteTables(tables) : undefined) ?? null,
   }));
-  // 13.3 MB of tables become 0.3 MB, and decompressing one takes 0.2 ms.
+  // Level 19 compresses 13.3 MB of tables to 0.3 MB, and decompressing one file takes 0.2 ms.
   const tables = new Uint8Array(serialize({ automata, javascript: javascriptSource(sources) }));
   const bytes = Bun.zstdCompressSync(tables, { level: 19 });
   return { name: readyMadeName(sources, options), bytes };

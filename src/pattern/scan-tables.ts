@@ -34,7 +34,7 @@ import { lastCodePoint } from "./unicode.ts";
 export type ScanTables = {
   readonly stateCount: number;
   readonly classCount: number;
-  /** The maximum number of slots that are written but not committed; their ends are carried from call to call. */
+  /** The maximum number of slots that are written but not committed. Their ends are carried over from call to call. */
   readonly slotCount: number;
   readonly transitions: Int32Array;
   readonly columnBlocks: Uint16Array;
@@ -53,9 +53,9 @@ const blockBits = 6;
 const blockSize = 1 << blockBits;
 
 /**
- * The column of the character that begins at `pos` with a byte of at least 0x80, and its length in bytes: column | length << 8.
- * A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at `limit`; bytes after it may be
- * read, but do not affect the result.
+ * The column of the character that begins at `pos` with a byte of at least 0x80, and the character's length in bytes:
+ * column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at
+ * `limit`; bytes after it may be read, but do not affect the result.
  */
 export function columnAt(
   bytes: Uint8Array,
@@ -65,7 +65,7 @@ export function columnAt(
   columns: Uint8Array,
 ): number {
   const lead = bytes[pos]!;
-  // A continuation byte without its mark is below 64.
+  // The XOR leaves a continuation byte below 64.
   const second = bytes[(pos + 1) | 0]! ^ 0x80;
   if (lead < 0xe0) {
     if (lead >= 0xc0 && second < 64 && pos + 2 <= limit) {
@@ -140,7 +140,7 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   columns: Uint8Array;
 } {
   const blocks = new BlockList();
-  // Blocks by code point: whole blocks are filled in stretches, those with the edge of a run column by column.
+  // Fills blocks of code points: whole blocks in stretches, those in which a run begins or ends column by column.
   const blockOf = new Uint16Array((lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;
@@ -175,7 +175,7 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   return { columnBlocks, columns: blocks.concatenated() };
 }
 
-/** Concatenates distinct blocks of 64 columns. */
+/** Concatenates blocks of 64 columns, each distinct one once. */
 class BlockList {
   private bytes = Buffer.alloc(64 * blockSize);
   private size = 0;
@@ -190,7 +190,7 @@ class BlockList {
     const known = this.offsets.get(key);
     if (known !== undefined) return known;
     const offset = this.size;
-    // Offsets have 16 bits: room for 1,024 of the 17,408 blocks of Unicode, if all were different.
+    // Offsets have 16 bits. That is room for 1,024 distinct blocks, of the 17,408 of Unicode.
     if (offset >= 1 << 16) throw new BeyondAutomaton("it tells too many characters apart");
     this.offsets.set(key, offset);
     this.size += blockSize;
@@ -238,7 +238,10 @@ const pairCountMax = 255;
 const quadCountMax = 4096;
 const quadEntryCountMax = 1 << 17;
 
-/** Undefined if the tables would be too large, or an entry does not fit; then the scan reads a byte at a time. */
+/**
+ * Builds four-byte tables. Returns undefined if they would be too large, or an entry does not fit; the scan then reads
+ * one byte at a time.
+ */
 export function buildFourByteTables(tables: ScanTables): FourByteTables | undefined {
   const { stateCount } = tables;
   const liveSlots = findLiveSlots(tables);
@@ -260,7 +263,7 @@ export function buildFourByteTables(tables: ScanTables): FourByteTables | undefi
   return { quadBits, pairs: pairs.idOfBytes, quads: quads.idOfPairs, quadEntries };
 }
 
-/** For each state, a bit mask of the live slots: those that may be committed before they are written again. */
+/** For each state, a bit mask of its live slots: those that may be committed before they are written again. */
 export function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
   const columns = [invalidColumn, endColumn];
   for (let id = 0; id < classCount; id++) columns.push(firstClassColumn + id);
@@ -283,7 +286,7 @@ export function findLiveSlots({ stateCount, classCount, transitions }: ScanTable
   return live;
 }
 
-/** Byte functions: vectors of table entries by state. Bytes that no state distinguishes share one. */
+/** Byte functions, as vectors of table entries by state. Bytes that no state distinguishes share one function. */
 function internBytes({ stateCount, transitions }: ScanTables): {
   functions: VectorSet;
   idOfByte: Uint8Array;
@@ -298,7 +301,9 @@ function internBytes({ stateCount, transitions }: ScanTables): {
   return { functions, idOfByte };
 }
 
-/** Pair functions: next state << 16 | commits << 8 | second slot << 4 | first slot, without idle writes. */
+/**
+ * Pair functions, as vectors of next state << 16 | commits << 8 | second slot << 4 | first slot, without idle writes.
+ */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
   liveSlots: Int32Array,
@@ -337,7 +342,7 @@ function internPairs(
   return { functions, idOfBytes };
 }
 
-/** Quad functions: next state << 15 | commits << 12 | four slots, without idle writes. */
+/** Quad functions, as vectors of next state << 15 | commits << 12 | four slots, without idle writes. */
 function internQuads(
   pairs: { functions: VectorSet },
   liveSlots: Int32Array,
@@ -354,7 +359,7 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // From the last byte to the first: a write is idle if it is never committed or a later one overwrites it.
+        // From the last byte to the first: a write is idle if it is never committed, or if a later write overwrites it.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -380,7 +385,10 @@ function internQuads(
   return { functions, idOfPairs };
 }
 
-/** The slot relative to an earlier end count; `bin` if nothing is written or the write is idle; above `bin`: does not fit. */
+/**
+ * The slot relative to an earlier end count: `bin` if nothing is written or the write is idle, a number above `bin` if
+ * the slot does not fit.
+ */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;
   const shifted = slot + commitsBefore;
@@ -388,10 +396,10 @@ function slotUnless(idle: number, slot: number, commitsBefore: number, bin: numb
   return shifted < bin ? shifted : bin + 1;
 }
 
-/** Numbers distinct vectors of one length. */
+/** Numbers distinct vectors of the same length. */
 class VectorSet {
   count = 0;
-  /** Vector v is at v * length. */
+  /** Vector v begins at v * length. */
   readonly vectors: Int32Array;
   private readonly length: number;
   private readonly countMax: number;

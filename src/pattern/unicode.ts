@@ -2,8 +2,8 @@ import { fromBase64 } from "#runtime";
 import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
 /*
- * Unicode's character properties, in one pinned version: that of the regular expressions of HF `tokenizers` and tiktoken
- * (docs/internals/pattern.md). The data is embedded instead of taken from the running engine, because a tokenizer's splits
+ * Unicode's character properties, in one fixed version: that of the regular expressions of HF `tokenizers` and tiktoken
+ * (docs/internals/pattern.md). The data is embedded and not taken from the running engine, because a tokenizer's splits
  * must not change with the version of Bun.
  */
 
@@ -22,7 +22,7 @@ function decodeNumbers(base64: string): number[] {
   return numbers;
 }
 
-/** General categories and groups of them. */
+/** The short names of general categories and of groups of categories. */
 export const categoryNames: Readonly<Record<string, string>> = {
   L: "Letter",
   LC: "Cased_Letter",
@@ -66,14 +66,14 @@ export const categoryNames: Readonly<Record<string, string>> = {
 let propertySources: Map<string, () => CodePointSet> | undefined;
 const propertySets = new Map<string, CodePointSet>();
 
-/** A name for Unicode's loose matching, which ignores case, spaces, `_` and `-`. */
+/** Normalizes a name for Unicode's loose matching, which ignores case, spaces, `_` and `-`. */
 export function looseName(name: string): string {
   return name.toLowerCase().replace(/[ _-]/g, "");
 }
 
 /**
  * The code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary property
- * ("Alphabetic"), the name matched loosely; undefined for any other name.
+ * ("Alphabetic"); undefined for any other name. Names are matched loosely.
  */
 export function propertySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
@@ -85,13 +85,13 @@ export function propertySet(name: string): CodePointSet | undefined {
   return set;
 }
 
-/** The code points of a script, the name matched loosely. */
+/** The code points of a script, whose name is matched loosely. */
 export function scriptSet(name: string): CodePointSet | undefined {
   const script = Object.keys(scriptBase64).find((other) => looseName(other) === looseName(name));
   return script === undefined ? undefined : propertySet(script);
 }
 
-/** The code points of a general category, the name matched loosely. */
+/** The code points of a general category, whose name is matched loosely. */
 export function generalCategorySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
   const isCategory = Object.entries(categoryNames)
@@ -129,12 +129,12 @@ export function decimalDigits(): CodePointSet {
   return propertySet("Nd")!;
 }
 
-/** \w of Unicode's UTS 18: alphabetic characters, marks, decimal digits, connectors, joiners. */
+/** \w as Unicode's UTS 18 defines it: alphabetic characters, marks, decimal digits, connectors, joiners. */
 export function wordCharacters(): CodePointSet {
   return unionOf(["Alphabetic", "M", "Nd", "Pc", "Join_Control"].map((name) => propertySet(name)!));
 }
 
-/** Adds all code points that equal a member of the set when case is ignored (Unicode's simple case folding). */
+/** Adds all code points that equal a member of the set if case is ignored (Unicode's simple case folding). */
 export function foldCase(set: CodePointSet): CodePointSet {
   if (set.length === 2 && set[0] === set[1]) {
     const members = caseClassOf(set[0]!);
@@ -146,7 +146,7 @@ export function foldCase(set: CodePointSet): CodePointSet {
 
 let knownClassOf: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** The case class of a code point, if it has one. */
+/** The case class of a code point, if it is in one. */
 export function caseClassOf(codePoint: number): readonly number[] | undefined {
   knownClassOf ??= new Map(
     caseClasses().flatMap((members) => members.map((member) => [member, members] as const)),
@@ -156,7 +156,10 @@ export function caseClassOf(codePoint: number): readonly number[] | undefined {
 
 let knownCaseClasses: readonly (readonly number[])[] | undefined;
 
-/** Classes of code points that fold to the same one, ascending, including that one; each has at least two members. */
+/**
+ * The case classes: code points that fold to the same one, ascending, including that one. Each has at least two
+ * members.
+ */
 export function caseClasses(): readonly (readonly number[])[] {
   if (knownCaseClasses !== undefined) return knownCaseClasses;
   const classes = new Map<number, number[]>();
@@ -174,8 +177,8 @@ export function caseClasses(): readonly (readonly number[])[] {
 }
 
 /**
- * A set of code points, as ranges: `[first, last, first, last, …]`, both inclusive, ascending, no two ranges touching.
- * So equal sets are equal arrays. [a-cx] is [97, 99, 120, 120].
+ * A set of code points, as ranges: `[first, last, first, last, …]`, both inclusive, ascending, with a gap between any
+ * two ranges. So equal sets are equal arrays. [a-cx] is [97, 99, 120, 120].
  */
 export type CodePointSet = readonly number[];
 
@@ -206,7 +209,7 @@ export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   lasts.sort();
   const union: number[] = [];
   for (let range = 0, start = 0; range < rangeCount; range++) {
-    // After the range'th last, as many ranges have ended as have begun, so none is open.
+    // After this last, as many ranges have ended as have begun, so no range is open.
     if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
     union.push(firsts[start]!, lasts[range]!);
     start = range + 1;
@@ -229,7 +232,7 @@ export function intersectionOf(...sets: readonly CodePointSet[]): CodePointSet {
   return complementOf(unionOf(sets.map(complementOf)));
 }
 
-/** The set of code points that are ascending and distinct. */
+/** The set of some code points, which must be ascending and distinct. */
 export function setOf(codePoints: readonly number[]): CodePointSet {
   const set: number[] = [];
   for (const codePoint of codePoints) appendRange(set, codePoint, codePoint);
@@ -247,7 +250,7 @@ export function contains(set: CodePointSet, codePoint: number): boolean {
   return low < set.length / 2 && set[2 * low]! <= codePoint;
 }
 
-/** Adds a range whose first code point is not before that of the last range. */
+/** Appends a range whose first code point is not before that of the last range. */
 function appendRange(ranges: number[], first: number, last: number): void {
   const end = ranges.length - 1;
   if (end > 0 && ranges[end]! + 1 >= first) ranges[end] = Math.max(ranges[end]!, last);
