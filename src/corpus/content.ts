@@ -1,23 +1,26 @@
 import { asOption, faultOf, type Message, nameOf, phrase, shellQuoted, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
 
-/** The kind of an input's content, by its first bytes, decompressed if necessary. */
+/** What an input contains, by the first bytes of its content, decompressed if necessary. */
 export type Content = "text" | "parquet" | NotText;
 
 export type NotText = {
-  /** Follows "is" in a message. */
+  /** The text that follows "is" in a message. */
   readonly what: string;
   readonly hint: Message;
 };
 
-/** The number of bytes that decide. A zero byte among them means that the input is not text; a later one is part of a text. */
+/**
+ * How many bytes decide what the content is. A zero byte among them means that the input is not text; a later one is
+ * part of a text.
+ */
 export const headBytesMax = 1 << 13;
 
-/** The compression of an input that begins with `head`; "none" also for compressions that we do not read. */
+/** The compression of an input that begins with `head`; "none" also for compressions that `bpe` does not read. */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
-  // A skippable frame, with which some compressors begin.
+  // A skippable frame, with which some zstd compressors begin.
   const isSkipped = head.length >= 4 && head[0]! >> 4 === 5 && hasBytes(head, 1, "\x2a\x4d\x18");
   return isSkipped ? "zstd" : "none";
 }
@@ -72,11 +75,11 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/** The UTF-16 or UTF-32 encoding without a byte-order mark that the positions of the head's zero bytes suggest. */
+/** The UTF-16 or UTF-32 encoding that the positions of zero bytes suggest, for a head without a byte-order mark. */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
-  // The number of zero bytes at positions 0, 1, 2 and 3 of each four bytes.
+  // How many zero bytes are at positions 0, 1, 2 and 3 of each group of four bytes.
   const zeros: [number, number, number, number] = [0, 0, 0, 0];
   for (let pos = 0; pos < 4 * units; pos++) if (head[pos] === 0) zeros[pos & 3]!++;
   const [first, second, third, fourth] = zeros;
@@ -88,17 +91,17 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The minimum share of characters with a zero byte: about the share of spaces and line ends. */
+/** The minimum share of characters with a zero byte, which is about the share of spaces and line ends. */
 const zeroShareLeast = 0.1;
 
-/** The first bytes of a format that is not text, its name, and a remedy. Bytes are written as Latin-1. */
+/** How a format that is not text begins, its name, and a remedy. Bytes are written as Latin-1. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
   readonly from?: number;
   readonly next?: readonly [offset: number, bytes: string];
   readonly also?: (head: Uint8Array) => boolean;
-  /** A command that converts it to text, if there is one. */
+  /** A command that converts the file to text, if there is one. */
   readonly remedy?: (path: string) => Message;
 } & ({ readonly what: string } | { readonly packer: string });
 
@@ -129,13 +132,18 @@ const addedUp = (path: string) => phrase`${asOption("counts", path)} adds them u
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip = "PK\x03\x04";
-/** Whether a zip archive has a file with a matching name, as far as its head shows. Compressed content is not searched. */
+/**
+ * Whether a zip archive has a file whose name matches, as far as its head shows. Compressed content is not searched.
+ */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
 /** Whether a document in a zip archive declares this type in its first file, `mimetype`, which is not compressed. */
 const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
-/** The files in a zip archive. After four bytes of signature, lengths are at 22 (name) and 24 (extra fields), the name at 26. */
+/**
+ * The files in a zip archive whose entries are in the head. An entry has its lengths at 22 (name) and 24 (extra fields)
+ * after four bytes of signature, and its name at 26.
+ */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)
     .split(zip)
@@ -177,7 +185,7 @@ const signatures: readonly Signature[] = [
   { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), begins: "Rar!\x1a\x07" },
   { what: "a tar archive", remedy: piped("tar -xOf FILE"), begins: "", also: isTar },
 
-  // Texts in compressions that we do not read.
+  // Texts in compressions that `bpe` does not read.
   { packer: "xz", begins: "\xfd7zXZ\0" },
   { packer: "bzip2", begins: "BZh", next: [4, "1AY&SY"], also: hasInvalidByte },
   { packer: "bzip2", begins: "BZh", next: [4, "\x17\x72\x45\x38\x50\x90"] },
@@ -248,7 +256,7 @@ const signatures: readonly Signature[] = [
 /** Whether the checksum of a tar header is valid: older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
-  // Without a zero byte it is a text, even if its digits match the sum.
+  // Without a zero byte the head is text, even if its digits match the sum.
   if (head.length < headerBytes || !head.subarray(0, headerBytes).includes(0)) return false;
   const written = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head.subarray(sumAt, sumEnd)))?.[1];
   if (written === undefined) return false;
@@ -257,20 +265,26 @@ function isTar(head: Uint8Array): boolean {
   return sum === Number.parseInt(written, 8);
 }
 
-/** The size of the content follows the properties: below 2^40, or 2^64 - 1 if it is unknown. */
+/**
+ * Whether the head is that of an LZMA file: the content's size after the properties is below 2^40, or 2^64 - 1 if it is
+ * unknown.
+ */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
   const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
   return unknown || head.subarray(10, 13).every((byte) => byte === 0);
 }
 
-/** A pickle of protocol 2 to 5: the protocol, then an opcode. */
+/** Whether the head is that of a pickle of protocol 2 to 5: the protocol, then an opcode. */
 function isPickle(head: Uint8Array): boolean {
   if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
-/** The version, then something that no text about PDF has: an object, or the line of high bytes that marks a binary file. */
+/**
+ * Whether the head is that of a PDF: the version, then something that no text about PDF has, which is an object, or the
+ * line of high bytes that marks a binary file.
+ */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
   return (
@@ -279,7 +293,7 @@ function isPdf(head: Uint8Array): boolean {
   );
 }
 
-/** Whether the head has invalid UTF-8, except for a character that the end of the head truncates. */
+/** Whether the head has invalid UTF-8. A character that the end of the head truncates is valid. */
 function hasInvalidByte(head: Uint8Array): boolean {
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
@@ -316,7 +330,7 @@ export const truncatedError = (path: string, compression: Codec) =>
     hint: "it was cut short: copy or compress it again",
   });
 
-/** The error of a file with several frames: Bun reads all, Node only the first one. */
+/** The error for a file with several frames. Bun reads all frames, Node only the first one. */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several frames of zstd, and Node reads only the first`, {
     hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
@@ -332,7 +346,7 @@ type Zlib = typeof import("node:zlib");
 /** Loads the runtime's decompressors. This takes 1.6 ms, so it is done only for compressed inputs. */
 export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
-/** Loads the decompressors including zstd, which Node has only from version 22.15. */
+/** Loads the decompressors, including zstd's, which Node has only from version 22.15 on. */
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;

@@ -8,24 +8,24 @@ import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 /** A position where a text may be divided between independent readers. */
 export type Cut = {
   readonly pos: number;
-  /** true: a safe cut inside a document. false: a special token begins here, which ends a document. */
+  /** true: this is a safe cut inside a document. false: a special token begins here, so a document ends. */
   readonly inside: boolean;
 };
 
 export type CutOptions = {
-  /** The text may be cut at its safe cuts; null: only at special tokens. */
+  /** The pattern at whose safe cuts the text may be divided. If null, the text is cut only at special tokens. */
   readonly pattern: CompiledPattern | null;
-  /** The normalization of the text before the pattern cuts it; none by default. */
+  /** How the text is normalized before the pattern cuts it; by default not at all. */
   readonly normalization?: Normalization | null;
   readonly specialTokens: readonly Uint8Array[];
 };
 
-/** The number of bytes of a character after its first one, at most. */
+/** The maximum number of bytes of a character after its first one. */
 const characterTailBytes = 3;
 
 /** Finds positions where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** The number of bytes before and after a stretch that must be known to find its cuts. */
+  /** How many bytes before and after a stretch must be known to find its cuts. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -35,13 +35,14 @@ export class CutFinder {
   }
 
   /**
-   * Finds the first cut in [from, stop) of a text that is known up to `limit`; undefined if there is none. `contextBytes` bytes
-   * must be known before `from`, unless the text begins there or it is another cut, and as many after `stop`, or all.
+   * Finds the first cut in [from, stop) of a text that is known up to `limit`; undefined if there is none.
+   * `contextBytes` bytes before `from` must be known, unless the text begins at `from` or `from` is another cut; and as
+   * many after `stop`, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is certain if no earlier one overlaps it: then a reader from the left finds it, whatever precedes. Tokens
-    // that begin too far to the left to be known end before `from`.
+    // A special token is certain if no earlier one overlaps it: a reader from the left then finds it, whatever
+    // precedes. Tokens that begin too far to the left to be known end before `from`.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -58,7 +59,10 @@ export class CutFinder {
     return pos < 0 ? undefined : { pos, inside: true };
   }
 
-  /** Finds a safe cut. If the text is normalized, the cut and all text that decides about it must be unchanged characters. */
+  /**
+   * Finds a safe cut. If the text is normalized, normalization must not change the cut or any character that decides
+   * about it.
+   */
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
@@ -82,14 +86,14 @@ export class CutFinder {
   }
 }
 
-/** The number of bytes after a cut that are looked at, or that may change the character there. */
+/** How many bytes after a cut decide about it, or may change the character there. */
 const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * The distance from the target within which a cut is searched. Text has a cut every few bytes (docs/internals/pattern.md). A
- * megabyte without one is likely followed by more such text, so the range then grows until a later search succeeds.
+ * How far after its target a cut is searched. Text has a cut every few bytes (docs/internals/pattern.md). A megabyte
+ * without one is likely followed by more such text, so the range then grows until a later search succeeds.
  */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
@@ -109,7 +113,7 @@ class TextCutSearch {
     this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
   }
 
-  /** Finds the first cut in [targetByte, stopByte); undefined if none is near enough. */
+  /** Finds the first cut in [targetByte, stopByte); undefined if none is near enough to `targetByte`. */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const endByte = Math.min(stopByte, targetByte + Math.max(searchSizeBytes, this.probeSizeBytes));
     for (let probeByte = targetByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
@@ -129,7 +133,7 @@ class TextCutSearch {
   }
 }
 
-/** Finds positions where a file of records in lines can be cut: after the first byte of the separator of two records. */
+/** Finds where a file whose records are lines can be cut: after the first byte of the separator of two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
@@ -138,12 +142,15 @@ class RecordCutSearch {
     private readonly separator: Uint8Array,
   ) {}
 
-  /** Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near enough. */
+  /**
+   * Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near enough to `targetByte`.
+   */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // The line feed before `targetByte` counts, too. A record that begins at `stopByte` has no bytes.
+    // The search begins at the byte before `targetByte`, which may be the separator, and ends before a record at
+    // `stopByte`, which would have no bytes.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
-    // The end of a window may cut a separator.
+    // Windows overlap, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;
     for (let offset = targetByte - 1; offset < endByte; offset += window.length - overlapBytes) {
       const wantedBytes = Math.min(window.length, endByte - offset + overlapBytes);
@@ -158,19 +165,19 @@ class RecordCutSearch {
 
 export type RangePlanOptions = CutOptions & {
   readonly rangeSizeBytes: number;
-  /** Cuts only between records, so that each text is in one range. */
+  /** Whether cuts are only between records, so that each text is in one range. */
   readonly keepsTextsWhole?: boolean;
   readonly chunkSizeBytes?: number;
-  /** The memory limit for a file's metadata. */
+  /** The memory limit for the metadata of a file. */
   readonly textBytesMax?: number | undefined;
-  /** The number of bytes that a search for a cut reads at a time. */
+  /** How many bytes a search for a cut reads at a time. */
   readonly probeSizeBytes?: number;
 };
 
 /**
- * Cuts a range of an input into smaller ones, in order, and reads only the neighbourhood of each cut. Yields undefined after an
- * unsuccessful search, so that the caller can yield to the event loop. An empty range stays one range. Lines of JSON are cut
- * after line feeds; a Parquet file is not cut by bytes.
+ * Cuts a range of an input into smaller ones, in order. Only the bytes around each cut are read. Yields undefined after
+ * an unsuccessful search, so that the caller can yield to the event loop. An empty range stays one range. JSON lines
+ * are cut after line feeds; a Parquet file is not cut by bytes.
  */
 export function* cutIntoRanges(
   input: Input,
@@ -182,7 +189,7 @@ export function* cutIntoRanges(
   let { startByte, startsInside } = whole;
   const isText = input.format === "text";
   const staysWhole = input.format === "parquet" || (keepsTextsWhole && isText);
-  // A last range of less than half the target size is joined with the previous one.
+  // If the last range would have less than half the target size, it is joined with the previous one.
   const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);

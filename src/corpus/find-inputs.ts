@@ -25,16 +25,17 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /** Files of directories and globs that are not read. */
+  /** Files in directories and matches of globs that are not read. */
   readonly skipped: readonly Skipped[];
-  /** The number of inputs for each of the names, in their order. */
+  /** How many inputs each of the names has, in the order of the names. */
   readonly inputCounts?: readonly number[] | undefined;
 };
 
 /**
- * Finds and inspects the files that the arguments name, in their order. An argument is a path; or, if no such path exists, a
- * glob (`*`, `?`, `[]`, `**`; hidden files do not match); or a directory, which includes the files below it. Files of one
- * argument are in byte order of their paths. A file that is not text is an error if it is named, and skipped in a directory.
+ * Finds and inspects the files that the arguments name, in their order. An argument is a path; or a directory, which
+ * includes the files below it; or, if no such path exists, a glob (`*`, `?`, `[]`, `**`; hidden files do not match).
+ * Files of one argument are in byte order of their paths. A file that is not text is an error if it is named, and
+ * skipped in a directory.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
@@ -56,12 +57,12 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   return { inputs, skipped: found.flatMap((some) => some.skipped), inputCounts };
 }
 
-/** Does the same, and returns only the inputs. */
+/** Like `findCorpus`, but returns only the inputs. */
 export const findInputs = (names: readonly string[], options: InputOptions = {}): Input[] => [
   ...findCorpus(names, options).inputs,
 ];
 
-/** Checks the names, without reading any file. */
+/** Checks the names of inputs, without reading any file. */
 export function checkNames(names: readonly string[], { inputFormat: format }: InputOptions = {}): void {
   if (names.length === 0) {
     throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
@@ -116,11 +117,11 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} takes it in)`;
 
-/** The reason as a message. Records have it as text. */
+/** The reason as a message with options to spell, for a reason that was recorded as text. */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === spell(aboutRecords) ? aboutRecords : reason;
 
-/** Names of files in data sets that describe the data. */
+/** Names of files in data sets that contain no texts, but describe the data set. */
 const aboutData = new RegExp(
   [
     String.raw`^(readme|licen[cs]e|copying|notice|citation|changelog|contributing)(\.(md|txt|rst|cff|bib))?$`,
@@ -159,8 +160,8 @@ function emptyDirectoryError(
 }
 
 /**
- * The files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links are followed,
- * and each file appears once. A broken link is included, so that reading it is an error.
+ * The files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links are
+ * followed, and each file appears once. A broken link is included, so that reading it is an error.
  */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
   const matching = sortByBytes(
@@ -188,9 +189,9 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 }
 
 /**
- * The regular files below a directory that the filter accepts, in byte order of their paths, without hidden files and folders,
- * pipes, sockets and devices. Links are followed. Each folder is visited once, preferably by its own path rather than through a
- * link, and each file appears once.
+ * The regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and folders,
+ * pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its own path
+ * rather than through a link, and each file appears once.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -200,7 +201,7 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   const folders = [""];
   let linkedFolders: string[] = [];
   while (folders.length + linkedFolders.length > 0) {
-    // The link through which a folder is visited must not depend on the order of a listing.
+    // Sorted, so that the link through which a folder is visited does not depend on the order of listings.
     if (folders.length === 0) linkedFolders = sortByBytes(linkedFolders);
     const folder = (folders.pop() ?? linkedFolders.shift())!;
     const folderPath = withoutSlash(`${root}/${folder}`);
@@ -235,7 +236,7 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   return { paths: files.paths, skipped: [...skipped, ...files.skipped] };
 }
 
-/** Whether a folder is a cache of the Hugging Face Hub: blobs named by hash, and snapshots with links to them. */
+/** Whether a folder is a cache of the Hugging Face Hub, with blobs named by hash, and snapshots that link to them. */
 function isHubCache(path: string, entries: readonly Dirent[]): boolean {
   const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());
   return (
@@ -244,7 +245,7 @@ function isHubCache(path: string, entries: readonly Dirent[]): boolean {
 }
 const hubCacheParts = ["blobs", "refs"];
 
-/** Throws a UserError for several versions of a data set, which mostly have the same texts. */
+/** Throws a UserError if there are several versions of a data set, because they mostly have the same texts. */
 function checkOneSnapshot(cache: string): void {
   const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
@@ -262,7 +263,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** The kind of an entry, or of a link's target. Some file systems do not report it in a listing. */
+/** What an entry of a directory is, or the target of a link. Some file systems do not report it in listings. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -281,8 +282,8 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
 }
 
 /**
- * Throws a UserError for names that are not UTF-8: their strings name no file, or even another one. Only the bytes distinguish
- * them from names that contain the replacement character.
+ * Throws a UserError for names that are not UTF-8: as strings they name no file, or even another file. Only their bytes
+ * distinguish them from names that contain the replacement character.
  */
 function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(hasReplacement)) return;
@@ -300,12 +301,13 @@ const listErrorOf = (path: string, error: unknown) =>
 
 export type Skipped = {
   readonly path: string;
-  /** Follows "is" in a message. */
+  /** The text that follows "is" in a message. */
   readonly reason: string;
 };
 
 /**
- * Keeps one of several paths of the same file: its real path if that is among them, else the first. Preserves the order.
+ * Keeps one of several paths of the same file: its real path if that is among them, otherwise the first. Preserves the
+ * order.
  */
 function distinctFiles(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
   const pathsById = groupBy(paths, (path) => fileId(path) ?? path);
@@ -322,7 +324,7 @@ function distinctFiles(paths: readonly string[]): { paths: string[]; skipped: Sk
   return { paths: paths.filter((path) => kept.has(path)), skipped };
 }
 
-/** Identifies the file at a path, regardless of the path; undefined where the file system has no inode numbers. */
+/** Identifies the file at a path; undefined if the file system has no inode numbers. */
 function fileId(path: string): string | undefined {
   const { dev, ino } = statSync(path, { bigint: true });
   return ino === 0n ? undefined : `${dev} ${ino}`;

@@ -3,15 +3,15 @@ import { scaled, UserError } from "#runtime";
 import type { Input } from "./input.ts";
 import { type ByteStream, registerOpener } from "./text-stream.ts";
 
-/** Texts in memory, or generated on demand; each is a document of its own. */
+/** Texts in memory, or texts generated on demand. Each one is a document. */
 export type Texts = Iterable<string> | AsyncIterable<string>;
 
 /** When and how to yield to the event loop. */
 type EventLoopYields = { readonly isDue: boolean; readonly turn: () => Promise<void> };
 
 /**
- * Makes an input of texts that a caller of the library passes. It is read once and in order, like a stream; internally each
- * text is a line of JSON.
+ * Makes an input of texts that a caller of the library passes. The input is read once and in order, like a stream;
+ * internally, each text is a line of JSON.
  *
  * @internal
  */
@@ -37,13 +37,13 @@ class TextLines implements ByteStream {
   inputBytes = 0;
   private readonly texts: Iterator<unknown> | AsyncIterator<unknown>;
   private readonly encoder = new TextEncoder();
-  /** Rejects the pending promise. */
+  /** Rejects the promise that is pending. */
   private fail = (_reason: unknown) => {};
   private stopListening = () => {};
-  /** The current text, and the number of its characters that were already put into parts of its line. */
+  /** The current text, and how many of its characters are already in parts of its line. */
   private text = "";
   private taken = 0;
-  /** The current part of the line, and the number of its bytes that were read. */
+  /** The current part of the line, and how many of its bytes were read. */
   private part: Uint8Array = new Uint8Array(0);
   private pos = 0;
   private textCount = 0;
@@ -64,7 +64,8 @@ class TextLines implements ByteStream {
     let end = from;
     while (end < into.length) {
       if (this.pos === this.part.length) {
-        // An iterator with all texts in memory never yields to the event loop, so timers and most signals would not be served.
+        // An iterator with all texts in memory never yields to the event loop, so timers and most signals would not be
+        // handled.
         if (this.turns.isDue) await this.turns.turn();
         this.signal?.throwIfAborted();
         if (this.taken === this.text.length) {
@@ -87,13 +88,13 @@ class TextLines implements ByteStream {
     this.stopListening();
     if (this.hasEnded) return;
     this.hasEnded = true;
-    // Lets a generator clean up. Its result is ignored, because the run already has its result or its error.
+    // Lets a generator clean up. Its result is ignored, because the run already has a result or an error.
     try {
       void Promise.resolve(this.texts.return?.()).catch(() => {});
     } catch {}
   }
 
-  /** Gets the next text; false at the end. Avoids promises, whose cost shows with a billion short texts. */
+  /** Takes the next text; false at the end. Avoids promises, whose cost shows with a billion short texts. */
   private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
     const next = this.texts.next();
@@ -111,7 +112,10 @@ class TextLines implements ByteStream {
     return true;
   }
 
-  /** Not `Promise.race` with a promise of the signal, which would keep a reaction for each of a billion texts. */
+  /**
+   * Waits for the next text, or for the signal. `Promise.race` with a promise of the signal would keep a reaction for
+   * each of a billion texts.
+   */
   private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.fail = reject;
@@ -119,7 +123,7 @@ class TextLines implements ByteStream {
     });
   }
 
-  /** The next part of the text's line. */
+  /** Makes the next part of the text's line. */
   private nextPart(): Uint8Array {
     const { text, taken } = this;
     const start = Math.max(0, taken);
@@ -146,7 +150,7 @@ class TextLines implements ByteStream {
   }
 }
 
-/** No part of the line was made; an empty text also becomes a line. */
+/** In place of the number of taken characters: no part of the line was made. An empty text also becomes a line. */
 const notBegun = -1;
-/** The characters in a part of a line, so that a text of hundreds of megabytes is converted in steps. */
+/** How many characters are in a part of a line: a text of hundreds of megabytes is converted in steps. */
 const partCharacters = scaled(1 << 16, 5);

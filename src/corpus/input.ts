@@ -2,21 +2,24 @@ import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { nameOf, sleepSync, statOf, tryRead, UserError } from "#runtime";
 import type { KeptField } from "./records/kept-fields.ts";
 
-/** An input of the corpus: a file with its size at the start of the run (bytes appended later are not read), or a stream. */
+/**
+ * An input of the corpus: a stream, or a file with its size at the start of the run. Bytes appended to the file later
+ * are not read.
+ */
 export type Input = {
-  /** `-` is standard input. */
+  /** The path; `-` for standard input. */
   readonly path: string;
-  /** Can be read only once and from front to back: standard input, a pipe, a device. */
+  /** Whether it can be read only once and from front to back, as standard input, a pipe or a device. */
   readonly isStream: boolean;
-  /** The compression of a file. For a stream it is `none`, because the compression is found when it is read. */
+  /** The compression of a file. For a stream it is `none`, because its compression is found only when it is read. */
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;
-  /** `--binary text`: all bytes are read as text. */
+  /** Whether all bytes are read as text, whatever they are: `--binary text`. */
   readonly isBinaryText: boolean;
-  /** The field, or column, that holds the text of a record. Formats other than `text` need it. */
+  /** The field, or column, that holds the text of a record. Used by all formats except `text`. */
   readonly textField: string;
-  /** Other fields that are kept next to the text. */
+  /** Other fields of a record that are kept next to its text. */
   readonly keptFields?: readonly KeptField[] | undefined;
   /** The size of the file on disk, compressed or not; 0 for a stream. */
   readonly sizeBytes: number;
@@ -24,22 +27,25 @@ export type Input = {
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
-  /** The state of a file, also of one redirected to standard input, which must not change while it is read. */
+  /** The state of a file, also of one redirected to standard input. It must not change while the file is read. */
   readonly state?: FileState | undefined;
 };
 
-/** Shows whether a file was written. A writer can reset the modification time, but not the change time. */
+/**
+ * The state of a file, which shows whether it was written. A writer can reset the modification time, but not the change
+ * time.
+ */
 export type FileState = {
   readonly device: number;
   readonly inode: number;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly changedMs: number;
-  /** Permissions, owner and links. Changing them also updates the change time. */
+  /** Permissions, owner and links. A change of these also updates the change time. */
   readonly attributes: string;
 };
 
-/** The fields of Node's `Stats` that we use. The library's type declarations must not depend on Node's. */
+/** The fields of Node's `Stats` that are used: the library's type declarations must not depend on Node's. */
 type FileStats = {
   readonly dev: number;
   readonly ino: number;
@@ -64,8 +70,8 @@ export const stateOf = (stats: FileStats): FileState => ({
 export type Compression = "none" | "gzip" | "zstd";
 
 /**
- * The format of an input's documents: text; one JSON object per line; JSON objects in an array or a sequence; a column of a
- * Parquet file; or sequences of FASTA.
+ * The form of an input's documents: text; one JSON object per line; JSON objects in an array or a sequence; a column of
+ * a Parquet file; or sequences in FASTA.
  */
 export type InputFormat = "text" | "jsonl" | "json" | "parquet" | "fasta";
 
@@ -73,26 +79,28 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "p
 
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
-/** The source of an input's format: an option, the extension of its name, or its first bytes. */
+/** What an input's format was taken from: an option, the extension of its name, or its first bytes. */
 export type FormatSource = "option" | "name" | "content";
 
-/** The format for a file's extension; in a compressed file's name, the extension before that of the compression. */
+/**
+ * The format for a file's extension, or, in a compressed file's name, for the extension before that of the compression.
+ */
 export function formatOfName(path: string): InputFormat | undefined {
   const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
   return ending === "json" || ending === "parquet" ? ending : undefined;
 }
 
-/** Whether the text can be read at any offset; if not, it is read once and in order. */
+/** Whether the text can be read at any offset. Otherwise it is read once and in order. */
 export const canSeek = (input: Input) =>
   !input.isStream && input.compression === "none" && input.format !== "json";
 
-/** Whether the file can be cut into byte ranges. If not, it is one range. */
+/** Whether the file can be cut into byte ranges. Otherwise the whole file is one range. */
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /**
- * The estimated bytes of text in the inputs, for choosing the number of workers: three times the size of compressed files;
- * the maximum for a stream.
+ * The estimated bytes of text in the inputs, for choosing the number of workers. For compressed files it is three times
+ * their size, for streams the maximum.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
@@ -127,7 +135,7 @@ export type Range = {
   readonly inputIndex: number;
   readonly startByte: number;
   readonly endByte: number;
-  /** The range begins (ends) at a safe cut inside a document, not at the edge of one. */
+  /** Whether the range begins (ends) at a safe cut inside a document, and not at the edge of a document. */
   readonly startsInside: boolean;
   readonly endsInside: boolean;
 };
@@ -143,13 +151,13 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
-/** The number of bytes to read, before any decompression; null if it is unknown because of a stream. */
+/** How many bytes are to be read, before any decompression; null if there is a stream, whose size is unknown. */
 export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
   inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
 
 /**
- * The bytes that separate two records in a format of lines; the next record begins after the first of these bytes. In JSON
- * lines every line is a record; in FASTA a line with `>` begins one.
+ * The bytes between two records in a format of lines. The next record begins after the first of these bytes. In JSON
+ * lines, every line is a record; in FASTA, a line with `>` begins one.
  */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
@@ -157,7 +165,7 @@ export const recordSeparator = (format: InputFormat): Uint8Array =>
 const afterLine = Buffer.from("\n");
 const beforeHeader = Buffer.from("\n>");
 
-/** Opens the file of `input`. Throws a UserError if the file was replaced or is shorter. */
+/** Opens the file of `input`. Throws a UserError if the file was replaced or became shorter. */
 export function openInput(input: Input): number {
   const fd = openFile(input.path);
   try {
@@ -170,8 +178,9 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Checks, after everything was read, that the file has not changed since the run began; appended bytes are allowed. A new
- * change time is ignored if permissions, owner or links explain it: a backup that makes links must not end a night's run.
+ * Checks, once everything was read, that the file has not changed since the run began; appended bytes are allowed. A
+ * new change time is ignored if a change of permissions, owner or links explains it: a backup that makes links must not
+ * end a night's run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;
@@ -188,7 +197,7 @@ export function checkUnchanged(input: Input): void {
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is truncated gets its new time before its new size, so a second look tells the reason.
+  // A file that is being truncated gets its new time before its new size, so a second look tells the reason.
   sleepSync(secondLookMs);
   checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
   throw changedError(input, "was changed");
@@ -197,19 +206,19 @@ export function checkUnchanged(input: Input): void {
 export const standardInput = 0;
 const secondLookMs = 50;
 
-/** Checks that an open file is the one that the run began with, and not shorter. */
+/** Checks that an open file is the one that the run began with, and that it is not shorter. */
 export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
   if (now.dev !== device || now.ino !== inode) throw changedError(input, "was replaced");
   if (now.size < sizeOf(input)) throw shrunkError(input, now.size);
 }
 
-/** The error of a file that now ends at `endByte`, before the size it had when the run began. */
+/** The error for a file that now ends at `endByte`, before the size that it had when the run began. */
 export function shrunkError(input: Input, endByte: number): UserError {
   return changedError(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }
 
-/** The size when the run began, also of a file that is read as a stream. */
+/** The size of an input when the run began, also of a file that is read as a stream. */
 const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? state.sizeBytes : sizeBytes);
 
 function changedError(input: Input, what: string): UserError {
@@ -218,6 +227,6 @@ function changedError(input: Input, what: string): UserError {
   });
 }
 
-/** Non-blocking, because the file may have become a pipe since it was inspected. */
+/** Opens a file without blocking, because it may have become a pipe since it was inspected. */
 export const openFile = (path: string): number =>
   tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

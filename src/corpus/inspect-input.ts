@@ -28,7 +28,7 @@ import { inLines, openTextStream, peek, registerOpener } from "./text-stream.ts"
 /** The beginning of a file, decompressed. */
 type FileHead = {
   readonly compression: Compression;
-  /** Valid until the next head is read, which reuses the memory. */
+  /** The bytes are valid until the next head is read into the same memory. */
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
 };
@@ -48,14 +48,14 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
   return memory.subarray(0, readSync(fd, memory, 0, byteCount, 0));
 }
 
-/** The compressed bytes that are tried first: mostly enough for a head. */
+/** How many compressed bytes are tried first: mostly enough for a head. */
 const firstTryBytes = 1 << 12;
-/** A limit, because any number of empty gzip members decompresses to nothing. */
+/** A limit of the compressed bytes that are tried, because any number of empty gzip members decompresses to nothing. */
 const compressedBytesMax = 1 << 24;
-/** A limit, because a few bytes of zstd may become gigabytes. */
+/** A limit of the decompressed bytes, because a few bytes of zstd may become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
-/** Decompresses prefixes of the file of growing length until they give enough bytes, but not far too many. */
+/** Decompresses prefixes of the file of different lengths, until one gives enough bytes, but not far too many. */
 function decompressHead(fd: number, path: string, compression: Codec, bytesMax: number): Uint8Array {
   let tooFewBytes = 0;
   let tooManyBytes = Number.POSITIVE_INFINITY;
@@ -68,7 +68,7 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
       if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
       tooFewBytes = triedBytes;
     }
-    // A block of zstd has at most 128 KB, so some length between the two gives enough and not too much.
+    // A block of zstd has at most 128 KB, so some length in between gives enough bytes and not too many.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }
@@ -78,7 +78,7 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec
   const { constants, gunzipSync, zstdDecompressSync } = compression === "gzip" ? zlib() : zlibWithZstd();
   const maxOutputLength = decompressedBytesMax;
   try {
-    // A prefix may end anywhere, which is no error here.
+    // A prefix may end anywhere, so a truncated end is not an error.
     return compression === "gzip"
       ? gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH })
       : zstdDecompressSync(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush });
@@ -93,33 +93,39 @@ export type InputOptions = {
   /** The format of all inputs, regardless of their names and content. */
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
-  /** How the texts of a tokenizer's training were read. An input that is not detected otherwise is read alike if it fits. */
+  /**
+   * How the texts of a tokenizer's training were read. An input whose format is not detected is read in the same way if
+   * that fits.
+   */
   readonly trained?: Reading | undefined;
-  /** Globs that select files of directories. */
+  /** Globs that select files in directories. */
   readonly include?: readonly string[] | undefined;
-  /** `text`: reads binary files as text. By default they are an error, or skipped in a directory. */
+  /** `text` reads binary files as text. By default a binary file is an error, or is skipped in a directory. */
   readonly binary?: "text" | undefined;
-  /** A corpus without any text is no error. */
+  /** Whether a corpus without any text is allowed. */
   readonly mayBeEmpty?: boolean;
 };
 
 export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };
 
-/** Inspects the file or stream at a path. Throws a UserError if it is not text. */
+/** Inspects the file or stream at a path. Throws a UserError for a file that is not text. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const found = inspectContent(path, options);
   if ("what" in found) throw notText(path, found);
   return found;
 }
 
-/** Inspects an input; returns the kind of a file that is not text. A stream is checked only when it is read. */
+/**
+ * Inspects the file or stream at a path. For a file that is not text, returns what it is. A stream is checked only when
+ * it is read.
+ */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   const stats = tryRead(path, () => statSync(path));
   if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
   if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
   if (!stats.isFile()) {
-    // A pipe is not opened yet, because closing it would end its writer.
+    // The pipe is not opened yet, because closing it would end its writer.
     tryRead(path, () => accessSync(path, constants.R_OK));
     return streamAt(path, options);
   }
@@ -182,7 +188,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
   }
 }
 
-/** The format of an input with this beginning; undefined for plain text. */
+/** How to read an input with this beginning; undefined for plain text. */
 function readingOf(
   head: Pick<FileHead, "bytes" | "isWhole">,
   isNamedJson: boolean,
@@ -196,11 +202,11 @@ function readingOf(
   return (kind === "jsonl" || kind === "json") && hasField ? { ...trained, format: kind } : undefined;
 }
 
-/** The first byte of FASTA. */
+/** The byte with which FASTA begins. */
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream and returns the inputs with it. The bytes that are read for that are passed on to the
+ * Detects the format of the first stream and returns the inputs with it. The bytes that this reads are passed on to the
  * reader of the stream. Later streams are not touched: their writers may wait until the first one is read.
  */
 export async function inspectFirstStream(
@@ -274,7 +280,7 @@ function stateOfStandardInput(): FileState | undefined {
     const stats = fstatSync(standardInput);
     return stats.isFile() ? stateOf(stats) : undefined;
   } catch {
-    // It is closed. Reading it will report that.
+    // The stream is closed. Reading it will report that.
     return undefined;
   }
 }

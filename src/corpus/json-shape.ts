@@ -15,14 +15,14 @@ import {
 /** The default name of the field with a record's text. */
 export const defaultTextField = "text";
 
-/** The number of bytes of a file that are inspected for JSON: enough for nearly every first record. */
+/** How many bytes of a file are inspected for JSON: enough for nearly every first record. */
 export const jsonHeadBytesMax = 1 << 20;
 
 /**
- * Classifies the JSON of a file whose beginning is `head`: `jsonl` for lines of objects; `json` for an array of objects, or a
- * sequence of objects that span lines; `document` for any other JSON; `none` if it is not JSON.
+ * Classifies the JSON of a file whose beginning is `head`: `jsonl` for lines of objects; `json` for an array of
+ * objects, or a sequence of objects that span lines; `document` for any other JSON; `none` for anything else.
  *
- * A single object is a record if it has the text field, as a string; if not, it is a document.
+ * A single object is a record if it has the text field, as a string; otherwise it is a document.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
   const start = skipSpace(head, startsWithBom(head) ? 3 : 0);
@@ -36,7 +36,7 @@ export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: strin
   if (isArray) return { kind: "json", hasField, isSeveral: head[next] === comma };
   const isSeveral = head[next] === openBrace;
   if (end < 0) {
-    // The object continues after the head, if there is more.
+    // The object is cut off by the end of the head, unless the head is the whole file.
     const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
     return { kind, hasField, isSeveral };
   }
@@ -59,8 +59,8 @@ export function beginsAsJson(head: Uint8Array): boolean {
 }
 
 /**
- * Scans the object at `start` without checking it. Returns its end (-1: not in these bytes), whether it contains a line feed,
- * and whether it has the field, as a string.
+ * Scans the object at `start` without checking it. Returns its end (-1 if that is not in these bytes), whether it
+ * contains a line feed, and whether it has the field, as a string.
  */
 function scanObject(bytes: Uint8Array, start: number, field: string) {
   let depth = 0;
@@ -86,7 +86,7 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
   return { end: -1, hasLineFeed, hasField };
 }
 
-/** The position after the closing quote of the string at `pos`; -1 if it is not in these bytes. */
+/** The position after the closing quote of the string at `pos`; -1 if the quote is not in these bytes. */
 function stringEnd(bytes: Uint8Array, pos: number): number {
   for (let at = pos + 1; at < bytes.length; at++) {
     if (bytes[at] === backslash) at++;
@@ -104,8 +104,8 @@ function isText(json: Uint8Array, text: string): boolean {
 }
 
 /**
- * The format of an input's records, by its beginning; undefined if it has none. A file named `.json` may hold any records. In
- * another file there must be at least two records, with the text field.
+ * The format of an input's records, by its beginning; undefined if there are no records. A file named `.json` may hold
+ * any records. Any other file must have at least two records with the text field.
  */
 export function recordsIn(
   { bytes, isWhole }: { readonly bytes: Uint8Array; readonly isWhole: boolean },

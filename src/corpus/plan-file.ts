@@ -84,11 +84,11 @@ export type CutSettings = {
   readonly specialTokens: readonly string[];
   /** Whether documents also end at the ends of lines. */
   readonly isLinewise: boolean;
-  /** Null or left out: text is not normalized. */
+  /** How text is normalized; null or left out: not at all. */
   readonly normalization?: Normalization | null | undefined;
 };
 
-/** Digests of the options. Special tokens are a set here: their order matters for ids, not for cuts. */
+/** Digests of the options. Special tokens are a set here: their order affects ids, not cuts. */
 const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: CutSettings) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
@@ -96,7 +96,7 @@ const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: C
   normalization: normalization ?? undefined,
 });
 
-/** Part of every digest, so that a line in another format does not match. */
+/** This number is part of every digest, so that a line in another format does not match. */
 const formatVersion = 1;
 
 export const digestLine = (line: Partial<PlanLine>) =>
@@ -127,7 +127,7 @@ export type PlanOptions = CutSettings & {
   readonly keepsTextsWhole: boolean;
 };
 
-/** Throws a UserError for inputs that other machines could not read by the plan, or would count twice. */
+/** Throws a UserError for inputs that other machines could not read by the plan, or that would be counted twice. */
 export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
@@ -150,7 +150,7 @@ export function noFileToPlan(path: string): UserError {
   });
 }
 
-/** Yields the ranges of the plan, in order. An empty input also has a range, so that the plan names every input. */
+/** Yields the ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
 export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range, void> {
   const { inputs, pattern, normalization = null, rangeSizeBytes, keepsTextsWhole } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
@@ -164,7 +164,7 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
   }
 }
 
-/** Returns a function that makes the line of each range of the plan. Call it in their order. */
+/** Returns a function that makes the plan's line for a range. It must be called with the ranges in their order. */
 export function planLineMaker(options: PlanOptions): (range: Range) => PlanLine {
   const digests = digestOptions(options);
   let index = 0;
@@ -193,8 +193,8 @@ export type PlannedRanges = {
 };
 
 /**
- * Reads lines of one or several plans and checks them against the files and the options of this run.
- * @param source names the origin of the text, for messages
+ * Reads lines of one or several plans, and checks them against the files and against the options of this run. @param
+ * source where the text comes from, for messages
  */
 export function readPlan(
   text: string,
@@ -202,7 +202,7 @@ export function readPlan(
   options: CutSettings & {
     readonly wholeTextsOnly?: boolean;
     readonly textField?: string | undefined;
-    /** Whether the lines must be consecutive lines of the plan, as those of a part are. */
+    /** Whether the lines must be consecutive lines of the plan, as the lines of a part are. */
     readonly isPart?: boolean;
   },
 ): PlannedRanges {
@@ -250,7 +250,7 @@ export function readPlan(
   return { inputs, ranges };
 }
 
-/** The lines of a whole plan, in their order. Does not access the files that they name. */
+/** Reads the lines of a whole plan, in their order. The files that they name are not accessed. */
 export function readPlanLines(text: string, source: string): PlanLine[] {
   const lines = text.split("\n").flatMap((json, i) => {
     const fail = (what: Message, hint?: Message): never => {
@@ -270,9 +270,9 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
 }
 
 /**
- * Refuses a range whose ends cannot be cuts of `bpe plan`, as far as the bytes there show, because a digest can be forged.
- * Lines of JSON are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at the edge of the
- * file is not inside one.
+ * Refuses a range whose ends cannot be cuts of `bpe plan`, as far as the bytes at the ends show: a digest can be
+ * forged. JSON lines are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at the
+ * edge of the file is not inside a document.
  */
 function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
@@ -366,7 +366,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
 
 function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail): Input {
   try {
-    // The content was checked when the plan was made, and the file is the same.
+    // The content was checked when the plan was made, and the file has not changed.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.parts.message, error.parts.hint);
@@ -391,16 +391,19 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   }
 }
 
-/** Whether a copy has the time of its original, possibly truncated to a coarser clock (scp, tar). */
+/** Whether a copy of a file has the time of its original, which scp and tar may truncate to a coarser clock. */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||
   copyMs === 1000 * Math.floor(originalMs / 1000);
 
-/** Two microseconds: the resolution of some clocks, and the rounding of times to doubles. */
+/** A difference of two microseconds is allowed for the resolution of some clocks, and for rounding times to doubles. */
 const microsecondsMs = 0.002;
 
-/** Refuses overlapping ranges, which would be counted twice. Links are followed: one file may have several paths. */
+/**
+ * Refuses overlapping ranges, which would be counted twice. Links are followed, because one file may have several
+ * paths.
+ */
 function checkOverlaps(
   { inputs, ranges }: PlannedRanges,
   lineNumbers: readonly number[],

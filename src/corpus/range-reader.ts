@@ -4,19 +4,19 @@ import { asOption, type FileWindow, limitText, phrase, scaled, tryRead, UserErro
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 
 /**
- * The memory of one thread for a text and the line, page or dictionary that contains it. A reader claims memory, yields, and
- * then allocates it. So the owner of the words can make room first.
+ * The memory of one thread for a text and for the line, page or dictionary that contains it. A reader claims memory,
+ * yields, and then allocates the memory, so that the owner of the words can make room first.
  */
 export class TextMemory {
   /** The memory that the reader has allocated, or is about to allocate, beyond its small windows. */
   claimedBytes = 0;
 
-  /** @param bytesMax the most that may be claimed; by default there is no limit */
+  /** @param bytesMax the maximum that may be claimed; by default there is no limit */
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
   /**
-   * Claims `bytes`, which replaces the previous claim. Returns true if the caller should make room. Throws a UserError for more
-   * than `bytesMax`, in which `what` names the text ("x.jsonl" line 5).
+   * Claims `bytes`, in place of the previous claim. Returns true if the caller should make room. Throws a UserError
+   * above `bytesMax`, in which `what` names the text ("x.jsonl" line 5).
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
@@ -30,20 +30,23 @@ export class TextMemory {
   }
 }
 
-/** Claims below this are covered by each thread's fixed memory. */
+/** Smaller claims are covered by each thread's fixed memory. */
 const smallBytes = scaled(1 << 23, 128);
-/** At small scale even the smallest windows grow and claim memory, which must not fail. */
+/** Smaller claims are never refused: at small scale even the smallest windows grow and claim memory. */
 const limitedBytes = scaled(0, 1 << 23);
 
-/** A source of a text's bytes. Offsets are relative to the beginning of the whole text, wherever the source begins. */
+/**
+ * Where the bytes of a text come from. Offsets are relative to the beginning of the whole text, wherever the source
+ * begins.
+ */
 export interface ByteSource {
-  /** Path of the input, for errors. */
+  /** The path of the input, for errors. */
   readonly path: string;
-  /** Offset after the last byte, or after the last one that has arrived so far. */
+  /** The offset after the last byte, or after the last byte that has arrived so far. */
   readonly sizeBytes: number;
   /**
-   * Reads up to `wantedBytes` bytes from `offsetByte` into `into` at `atPos`. Returns their number; 0 only if the next bytes
-   * have not arrived yet.
+   * Reads up to `wantedBytes` bytes from `offsetByte` into `into` at `atPos`. Returns how many were read: 0 only if the
+   * next bytes have not arrived yet.
    */
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
   /** The file, if the source is one. */
@@ -78,7 +81,8 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * Throws the error of reading bytes [startByte, endByte). Called when they were mapped and some of them have vanished.
+   * Throws the error that reading bytes [startByte, endByte) gives. For bytes that were mapped, some of which have
+   * vanished.
    */
   checkMapped(startByte: number, endByte: number): void {
     checkUnchanged(this.input);
@@ -92,14 +96,14 @@ export class FileSource implements ByteSource {
   }
 }
 
-/** Keeps the last file open: consecutive ranges are mostly of one file. */
+/** Keeps the last file open, because consecutive ranges are mostly in one file. */
 export class OpenFile {
   private inputIndex = -1;
   private source: FileSource | undefined;
 
   constructor(private readonly inputs: readonly Input[]) {}
 
-  /** The source of an input; valid until the next call with another input. */
+  /** The source for an input. It is valid until the next call with another input. */
   of(inputIndex: number): FileSource {
     if (this.source === undefined || this.inputIndex !== inputIndex) {
       this.close();
@@ -116,7 +120,7 @@ export class OpenFile {
   }
 }
 
-/** Reads bytes [startByte, endByte) of a file. */
+/** Reads all bytes [startByte, endByte) of a file. */
 export function readFully(source: FileSource, startByte: number, endByte: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(endByte - startByte);
   for (let pos = 0; pos < bytes.length; ) {
@@ -128,7 +132,7 @@ export function readFully(source: FileSource, startByte: number, endByte: number
 /** A source of bytes that arrive in memory in parts. Each byte is read once, in order. */
 export class MemorySource implements ByteSource {
   private parts: Uint8Array[] = [];
-  /** Offset of the first byte of the first part. */
+  /** The offset of the first part's first byte. */
   private startByte: number;
   sizeBytes: number;
 
@@ -145,7 +149,7 @@ export class MemorySource implements ByteSource {
     this.sizeBytes += bytes.length;
   }
 
-  /** Whether everything that has arrived was read. */
+  /** Whether all bytes that have arrived were read. */
   get isDrained(): boolean {
     return this.parts.length === 0;
   }
@@ -164,43 +168,44 @@ export class MemorySource implements ByteSource {
   }
 }
 
-/** Positions in a text are 31-bit integers. */
+/** The maximum size of a window. Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;
 
 /**
- * Lets a reader map files at the start of its text instead of reading them. Only the kernel may read the text while a range is
- * open.
+ * Lets a reader map files at the start of its text instead of reading them. While a range is open, only the kernel may
+ * read the text.
  */
 export type Mapping = {
   readonly window: FileWindow;
-  /** Smallest size of a file that is mapped: smaller ones are read faster. */
+  /** The smallest size of a file that is mapped. Smaller files are faster to read. */
   readonly fileBytesLeast: number;
 };
 
 /**
- * Reads a range of bytes through a window: `text` holds the bytes of the source from `baseByte` on; `limit` of them are
- * valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill half of it.
+ * Reads a range of bytes through a window: `text` holds the bytes of the source from `baseByte` on, of which `limit`
+ * are valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill half of
+ * it.
  *
- * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page, so the text may begin before
- * the range does. A mapped window does not grow: its bytes are read into memory instead. docs/internals/reading.md explains
- * what is mapped, and why.
+ * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page, so the text may begin
+ * before the range does. A mapped window does not grow; bytes that need a larger window are read into memory instead.
+ * docs/internals/reading.md explains what is mapped, and why.
  */
 export class RangeReader {
   text: Text;
-  /** Offset in the source of position 0 of the text. */
+  /** The offset in the source of the text's position 0. */
   baseByte = 0;
   limit = 0;
-  /** The end of the range; larger than any offset while it is unknown. */
+  /** The end of the range. While the end is unknown, a number above any offset. */
   endByte = 0;
   private source: ByteSource | undefined;
   /** The file whose parts are mapped into the window. */
   private mapped: FileSource | undefined;
-  /** The number of bytes that are mapped at a time, at most: the size of the window before it grows. */
+  /** The maximum number of bytes that are mapped at a time: the size of the window before it grows. */
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong makes the error for kept bytes that exceed a window
-   * @param mapping the window for mapping files, at the texts of `makeText`
+   * @param tooLong makes the error for bytes that must be kept and exceed a window @param mapping the window for
+   * mapping files, at the start of the texts of `makeText`
    */
   constructor(
     private capacityBytes: number,
@@ -231,14 +236,14 @@ export class RangeReader {
     this.mapping!.window.clear();
   }
 
-  /** True when the text reaches the end of the range. */
+  /** Whether the text reaches the end of the range. */
   get atEnd(): boolean {
     return this.baseByte + this.limit >= this.endByte;
   }
 
   /**
-   * Moves the bytes from `keepPos` on to position 0 and reads more bytes after them, as far as they have arrived. Returns the
-   * number by which positions decrease, which may be negative the first time.
+   * Moves the bytes from `keepPos` on to position 0, and reads more bytes after them, as far as bytes have arrived.
+   * Returns by how much positions decrease, which may be a negative number the first time.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -247,12 +252,15 @@ export class RangeReader {
     return this.baseByte - baseBefore;
   }
 
-  /** The size of the window after it moves: larger than now if the kept bytes fill half of it. */
+  /**
+   * The size that the window will have after `advance(keepPos)`: twice the present one if the kept bytes fill half of
+   * it.
+   */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
-  /** Replaces an error of the kernel by that of the file if mapped bytes have vanished. */
+  /** Returns the file's error in place of the kernel's if mapped bytes have vanished, otherwise `error` itself. */
   explain(error: unknown): unknown {
     if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
     try {

@@ -17,30 +17,33 @@ import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { RecordBatch } from "./records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "./task.ts";
 
-/** Statistics of a range, without its pretokens. */
+/** The statistics of a range, without those of its pretokens. */
 export type RangeStatistics = {
-  /** Bytes of the range's text, decompressed. */
+  /** The bytes of the range's text, decompressed. */
   textBytes: number;
-  /** Documents that begin in the range and have at least one byte. */
+  /** The number of documents that begin in the range and have at least one byte. */
   documentCount: number;
   invalidByteCount: number;
-  /** Offset in the text of the first invalid byte, or -1. */
+  /** The offset in the text of the first invalid byte, or -1. */
   firstInvalidByte: number;
 };
 
 export type TaskTextsOptions = {
   readonly inputs: readonly Input[];
   readonly windowBytes?: number | undefined;
-  /** The memory for texts that do not fit a window; by default without a limit. */
+  /** The memory for texts that do not fit into a window; by default without a limit. */
   readonly memory?: TextMemory;
-  /** For mapping files to the taker's text, if only the kernel reads it. */
+  /** Maps files into the taker's text, if only the kernel reads it. */
   readonly mapping?: Mapping | undefined;
-  /** Called after each record, with its index in the batch. */
+  /** Called after each record, with the record's index in the batch. */
   readonly endRecord?: (batch: RecordBatch, r: number) => void;
 };
 
 const windowBytesUsual = scaled(1 << 20, 64);
-/** A window that grows holds one pretoken; the word table and the sorting of words have copies of it. */
+/**
+ * The memory per byte of a window that has grown: it holds one pretoken, of which the word table and the sorting of
+ * words have copies.
+ */
 const memoryPerWindowByte = 3;
 
 /** Reads the texts of one thread's tasks, from any source, and sends them through a chain. */
@@ -51,11 +54,11 @@ export class TaskTexts {
   private readonly batch: RecordBatch;
   private readonly lines: LineReader;
   private pages: ParquetReader | undefined;
-  /** The reader of the current task's records; undefined for plain text. */
+  /** The reader of the current task's records; undefined if the task is plain text. */
   private records: { readonly offsetByte: number } | undefined;
-  /** The capacity of the window, unless a pretoken is too long for it. */
+  /** The capacity of the window, unless a pretoken needs more. */
   private readonly capacityBytes: number;
-  /** Reads or maps windows directly into the taker's text; undefined if the text is changed first. */
+  /** Reads or maps windows directly into the taker's text; undefined if the text is changed before it is taken. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
   /** The offset up to which a range has been pushed. */
@@ -68,13 +71,13 @@ export class TaskTexts {
     const { inputs, windowBytes, memory = new TextMemory(), mapping } = options;
     const { pretokens, taker, isDirect } = chain;
     this.memory = memory;
-    // Half a window must hold more than the bytes that are kept for the next one, or reading would make no progress.
+    // Half a window must be larger than the bytes that are kept for the next one, or reading would make no progress.
     const leastBytes = 4 * (pretokens.tokenBytesMax + lookaheadBytes);
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
     this.pushed = new Uint8Array(isDirect ? 0 : pushedBytes);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
-    // Records are written directly to the taker's text, if possible.
+    // If possible, records are written directly to the taker's text.
     this.batch = new RecordBatch(isDirect ? makeText : undefined);
     this.lines = new LineReader(windowBytes, memory, this.batch);
     this.file = new OpenFile(inputs);
@@ -90,8 +93,8 @@ export class TaskTexts {
   }
 
   /**
-   * Processes the text of a task; after each window yields the number of its bytes that are done. Returns the statistics of the
-   * range that ends with the task; undefined if the range continues in the next task.
+   * Processes the text of a task. Yields after each window the number of the task's bytes that are done. Returns the
+   * statistics of the range that ends with the task; undefined if the range continues in the next task.
    */
   take(task: Task): Generator<number, RangeStatistics | undefined> {
     if (task.kind === "chunk") return this.chunks.take(task);
@@ -110,7 +113,10 @@ export class TaskTexts {
     return this.takeRecords(this.pages.read(source, pages, input), source.path);
   }
 
-  /** Loads the reader of Parquet and its packages on demand: it takes some 10 ms, and most runs read no Parquet. */
+  /**
+   * Loads the reader of Parquet and its packages. Only on demand, because that takes about 10 ms, and most runs read no
+   * Parquet.
+   */
   private loadParquet(): ParquetReader {
     const loaded =
       require("./records/parquet/parquet-reader.ts") as typeof import("./records/parquet/parquet-reader.ts");
@@ -125,7 +131,10 @@ export class TaskTexts {
       : this.takeRecords(this.lines.read(source, range, input), source.path);
   }
 
-  /** Also yields when it waits for more bytes of the range; the caller may then set the end of `range`. */
+  /**
+   * Processes a range of plain text. Also yields when it waits for more bytes of the range; the caller may then set the
+   * end of `range`.
+   */
   private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;
     const documentsBefore = pretokens.documentCount;
@@ -179,18 +188,19 @@ export class TaskTexts {
     }
   }
 
-  /** The corrections for reading on after the cut at the end of a range. */
+  /** Reads on after the cut at the end of a range, and returns how the statistics must be corrected for that. */
   private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: TextPart) {
     if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
     const { pretokens } = this.chain;
     const invalidBefore = pretokens.invalidByteCount;
     pretokens.lookAhead(end, reader.limit);
-    // A document that begins exactly at the cut is counted here: for the next range it is one that continues.
+    // A document that begins exactly at the cut is counted here, because the next range takes it for one that
+    // continues.
     const moreDocuments = pretokens.isInside ? 0 : 1;
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }
 
-  /** Claims memory for a window that grows or has grown; returns true if words should make room for it. */
+  /** Claims memory for a window that will grow or has grown. Returns true if words should make room for it. */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
   }
@@ -208,7 +218,7 @@ export class TaskTexts {
   /** The part of the window that can be processed now. */
   private partOf(reader: RangeReader, range: Range): TextPart {
     if (!reader.atEnd) return partBefore(reader.limit, this.chain.pretokens.tokenBytesMax);
-    // Offsets in a file need 53 bits, positions in a text 31. `| 0` makes them small integers.
+    // `| 0` makes positions small integers. Offsets in a file need 53 bits, but positions in a text only 31.
     const end = (range.endByte - reader.baseByte) | 0;
     return partTo(end, !range.endsInside, range.endsInside ? reader.limit : end);
   }
@@ -218,7 +228,7 @@ export class TaskTexts {
     const check = new Utf8Check(range.startByte);
     this.readByte = range.startByte;
     if (range.startsInside) chain.pretokens.start(0, true);
-    // The end of a stream's range may be set while it is read.
+    // The end of a stream's range may be set while the range is read.
     while (this.readByte < range.endByte) {
       const wantedBytes = Math.min(pushed.length, range.endByte - this.readByte);
       const readBytes = source.read(pushed, 0, wantedBytes, this.readByte);
@@ -238,7 +248,7 @@ export class TaskTexts {
     return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, firstInvalidByte };
   }
 
-  /** Pushes a long record, and claims memory for pending text in addition to that of its reader. */
+  /** Pushes a long record, and claims memory for pending text in addition to the memory of the record's reader. */
   private *pushRecord(start: number, end: number, bytesDone: number, path: string): Generator<number, void> {
     const { chain, memory } = this;
     const { bytes } = this.batch.text;
@@ -251,14 +261,16 @@ export class TaskTexts {
     memory.claimedBytes = readerBytes;
   }
 
-  /** Processes the records that `reading` puts into the batch, each as a text of its own; yields what `reading` yields. */
+  /**
+   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields.
+   */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
     const documentsBefore = pretokens.documentCount;
     let textBytes = 0;
     let bytesDoneBefore = 0;
-    // One object for all records: with one for each, small records left 300 MB of garbage.
+    // One object serves all records: one for each left 300 MB of garbage with small records.
     const part = { end: 0, sureEnd: 0, stop: 0, limit: 0, endsText: true };
     for (const bytesDone of reading) {
       if (isDirect) pretokens.searchText(batch.byteCount);
@@ -279,12 +291,12 @@ export class TaskTexts {
       bytesDoneBefore = bytesDone;
     }
     const documentCount = pretokens.documentCount - documentsBefore;
-    // The readers of records accept only valid UTF-8.
+    // Readers of records accept only valid UTF-8.
     return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
   }
 }
 
-/** The end of a range before its last chunk has arrived. */
+/** In place of the end of a range whose last chunk has not arrived. */
 const endUnknown = Number.MAX_SAFE_INTEGER;
 
 type Unfinished<Result> = {
@@ -293,20 +305,20 @@ type Unfinished<Result> = {
   readonly work: Generator<number, Result>;
 };
 
-/** Joins the chunks of a range to a source, so that they can be read like a file. */
+/** Joins the chunks of a range to one source, which can be read as a file is. */
 class ChunkedRanges<Result> {
-  /** The range that continues. */
+  /** The range that continues in the next chunk. */
   private unfinished: Unfinished<Result> | undefined;
 
-  /** @param start begins the work on a range, which yields the bytes done, also when it waits for more bytes */
+  /** @param start begins the work on a range; the work yields the bytes done, also when it waits for more bytes */
   constructor(
     private readonly inputs: readonly Input[],
     private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
   ) {}
 
   /**
-   * Processes a chunk; yields the number of its bytes that are done. Returns the result for the range that ends with the chunk;
-   * undefined if the range continues in the next chunk.
+   * Processes a chunk. Yields how many of its bytes are done. Returns the result for the range that ends with the
+   * chunk; undefined if the range continues in the next chunk.
    */
   *take(chunk: ChunkTask): Generator<number, Result | undefined> {
     const { source, range, work } = this.unfinished ?? this.begin(chunk);

@@ -12,31 +12,31 @@ export type Task = RangeTask | ChunkTask | PagesTask;
 
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
 
-/** Bytes of an input that is read once and in order. The task contains the bytes. */
+/** A piece of an input that is read once and in order. The task contains the bytes. */
 export type ChunkTask = Range & {
   readonly kind: "chunk";
   readonly endsInput: boolean;
-  /** [startByte, endByte) of the text and, if it ends inside a document, a few bytes that follow. */
+  /** Bytes [startByte, endByte) of the text and, if the chunk ends inside a document, a few bytes that follow. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** No cut was found: the range continues in the next task, which must go to the same thread. */
+  /** Whether the range continues in the next task, because no cut was found. That task must go to the same thread. */
   readonly continues: boolean;
-  /** The number of bytes of the input in this chunk, before any decompression, for progress. */
+  /** How many bytes of the input are in this chunk, before any decompression, for progress. */
   readonly inputBytes: number;
-  /** The number of lines before the chunk, for errors in lines of JSON. */
+  /** The number of lines before the chunk, for errors in JSON lines. */
   readonly linesBefore?: number;
 };
 
 /** Pages of a Parquet file, which the thread reads. The range is their position in the file. */
 export type PagesTask = Range & InputPages & { readonly kind: "pages" };
 
-/** The buffers of chunks. They are transferred with them, and returned when the chunks are done. */
+/** The buffers of chunks, which are transferred with the tasks, and returned when the chunks are done. */
 export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
   return tasks.flatMap((task) =>
     task.kind === "chunk" && task.bytes.length >= copiedBytesMax ? [task.bytes.buffer] : [],
   );
 }
 
-/** Smaller chunks are copied, which is faster than transferring memory. */
+/** Chunks up to this size are copied, which is faster than transferring their memory. */
 const copiedBytesMax = scaled(1 << 16, 32);
 
 export const textBytesOf = (task: Task) => task.endByte - task.startByte;
@@ -44,24 +44,24 @@ export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
 /**
- * Whether the task may block a thread's event loop for long, because it may have a line, a page, or a stretch without a cut of
- * more than `longBytes`. For a stream, only a text in a single chunk is certainly short.
+ * Whether the task may block a thread's event loop for long, because it may have a line, a page, or a stretch without a
+ * cut of more than `longBytes`. In a stream, only a text that is a single chunk is certain not to.
  */
 export function mayTakeLong(task: Task, longBytes: number): boolean {
   if (task.kind === "chunk") return task.startByte > 0 || !task.endsInput;
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
 
-/** Progress in bytes of the input when `textBytes` of the task's text are done. */
+/** The progress in bytes of the input when `textBytes` of the task's text are done. */
 export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
   return textBytes === 0 ? 0 : (textBytes / textBytesOf(task)) * task.inputBytes;
 }
 
 /**
- * Plans the tasks for the ranges given, or for all of each input, in order. The last task of an input has `endsInput`, even if
- * it is empty. Without `cutting` no range is cut; a stream still has chunks, each of which continues in the next. Yields to the
- * event loop while it searches for cuts. The user of a chunk returns its memory to `buffers`.
+ * Plans the tasks for the given ranges, or for all of each input, in order. The last task of an input has `endsInput`,
+ * even if it is empty. Without `cutting` no range is cut, but a stream still has chunks, each of which continues in the
+ * next. Yields to the event loop while searching for cuts. Whoever uses a chunk must return its memory to `buffers`.
  */
 export async function* planTasks(
   inputs: readonly Input[],
@@ -86,7 +86,9 @@ export async function* planTasks(
   }
 }
 
-/** Plans a Parquet file, which is always read as a whole. A file without rows is one empty range, like an empty text. */
+/**
+ * Plans a Parquet file, which is always read as a whole. A file without rows is one empty range, as an empty text is.
+ */
 async function* planPages(
   input: Input,
   whole: Range,
@@ -94,7 +96,7 @@ async function* planPages(
 ): AsyncGenerator<Task, void> {
   let isEmptyFile = true;
   const memory = new TextMemory(cutting?.textBytesMax);
-  // Loaded on demand: the reader of Parquet takes some 10 ms to load.
+  // Loaded on demand, because the reader of Parquet takes about 10 ms to load.
   const loaded =
     require("./records/parquet/plan-pages.ts") as typeof import("./records/parquet/plan-pages.ts");
   for (const pages of loaded.planInputPages(input, memory)) {
@@ -107,10 +109,10 @@ async function* planPages(
   if (isEmptyFile) yield { ...whole, endByte: whole.startByte, kind: "range", endsInput: true };
 }
 
-/** The target size of a chunk: its words are counted in some 10 ms. */
+/** The target size of a chunk: its words are counted in about 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/** A chunk that ends inside a document also has this many of the following bytes: one character, and some to spare. */
+/** How many of the following bytes a chunk has that ends inside a document: one character, and some to spare. */
 const lookaheadBytes = 8;
 
 /** A pool of buffers of finished chunks. They are reused, because fresh pages cost more than reading into them. */
@@ -125,15 +127,19 @@ export class ChunkBuffers {
     return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
   }
 
-  /** Returns a buffer to the pool. One of another size than the last one taken is left to the garbage collector. */
+  /**
+   * Returns a buffer to the pool. A buffer whose size differs from that of the last one taken is left to the garbage
+   * collector.
+   */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
   }
 }
 
 /**
- * Reads an input once and in order, in chunks. Reads only when the caller requests a chunk, so the caller limits the memory. A
- * chunk without a cut near its end continues in the next one; without `cutting` every chunk but the last does.
+ * Reads an input once and in order, in chunks. It reads only when the caller requests a chunk, so the caller limits the
+ * memory. A chunk without a cut near its end continues in the next one; without `cutting`, every chunk but the last
+ * does.
  */
 export async function* planChunks(
   input: Input,
@@ -161,7 +167,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // Otherwise a buffer of this size would be transferred for the few bytes of a small input.
+        // The few bytes of a small input are copied, so that no buffer of the full size is transferred for them.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;
@@ -182,7 +188,7 @@ export async function* planChunks(
   }
 }
 
-/** The end of a chunk: that of the input, of a document, a cut inside a document, or no cut. */
+/** Where a chunk ends: with the input, with a document, at a cut inside a document, or without a cut. */
 type ChunkEnd = "input" | "document" | "inside" | "open";
 
 /** Makes the chunks of one input, in order, and tracks their positions and progress. */
@@ -198,7 +204,7 @@ class ChunkSequence {
     private readonly stream: { readonly inputBytes: number },
   ) {}
 
-  /** Makes the next chunk of read[0 .. pos). */
+  /** Makes the next chunk, of read[0 .. pos). */
   next(read: Uint8Array<ArrayBuffer>, pos: number, end: ChunkEnd): ChunkTask {
     const { startByte, startsInside, inputBytesBefore, lineCount, inputIndex } = this;
     this.startByte += pos;

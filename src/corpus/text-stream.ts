@@ -25,21 +25,21 @@ import {
 } from "./content.ts";
 import { type Compression, checkSame, type Input, shrunkError, standardInput } from "./input.ts";
 
-/** Bytes that are read once, in order. */
+/** A source of bytes that are read once, in order. */
 export interface ByteStream {
-  /** Reads the next bytes into `into` at `from`. Returns their number; 0 only at the end. */
+  /** Reads the next bytes into `into` at `from`. Returns how many were read: 0 only at the end. */
   read(into: Uint8Array, from: number): Promise<number>;
   /** The number of bytes of the input that were read so far, before any decompression. */
   readonly inputBytes: number;
   close(): void;
 }
 
-/** The delay before reading a pipe again that another program has made non-blocking. */
+/** How long to wait before reading a pipe again that another program has made non-blocking. */
 const retryMs = 5;
 
 /**
- * Opens the raw bytes of an input, compressed or not. A thread of the runtime waits for them, so signals are handled while a
- * pipe has no writer or no data.
+ * Opens the raw bytes of an input, compressed or not. A thread of the runtime waits for the bytes, so signals are
+ * handled while a pipe has no writer or no data.
  */
 async function openByteStream(input: Input): Promise<ByteStream> {
   if (input.path === "-") return new InputStream(standardInput, input);
@@ -93,13 +93,13 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
   );
 
 /**
- * Streams that are already open or have no path: texts in memory, and a pipe whose first bytes were read to detect its format.
- * They are in a separate map, because an input is plain data, which is sent to threads and compared; functions can be neither.
- * Only the main thread reads streams.
+ * How to open streams that are already open or have no path: texts in memory, and a pipe whose first bytes were read to
+ * detect its format. This is a separate map because inputs are plain data, which is compared and sent to threads, and
+ * functions can be neither. Only the main thread reads streams.
  */
 const openers = new WeakMap<Input, () => ByteStream>();
 
-/** Registers how `openTextStream` opens this input. A copy of the input is opened by its path. */
+/** Registers how `openTextStream` opens this input. A copy of the input is opened by its path instead. */
 export function registerOpener(input: Input, open: () => ByteStream): void {
   openers.set(input, open);
 }
@@ -129,10 +129,10 @@ function decompressed(bytes: ByteStream, input: Input, compression: Compression)
 export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =>
   format === "json" ? new JsonLinesStream(text, path) : text;
 
-/** The number of bytes that show the compression of a stream. */
+/** How many bytes show the compression of a stream. */
 const magicBytesMax = 4;
 
-/** Reads the first bytes of a stream until they are enough; also returns a stream of all its bytes. */
+/** Reads the first bytes of a stream until they are enough. Returns them, and a stream of all its bytes. */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
   let end = 0;
@@ -166,8 +166,8 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
 }
 
 /**
- * The size of the decoder's input and output chunks; it pauses while a chunk is unread. Smaller files need less memory: input
- * chunks of the file's size, and output chunks of `expectedRatio` times that.
+ * The maximum size of the decoder's input and output chunks. The decoder pauses while a chunk is unread. Smaller files
+ * need less memory: input chunks of the file's size, and output chunks of `expectedRatio` times that size.
  */
 const chunkBytesMax = scaled(1 << 18, 128);
 const outputChunkBytesLeast = scaled(1 << 12, 64);
@@ -175,20 +175,19 @@ const expectedRatio = scaled(8, 1);
 
 /**
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
- * stream of `node:zlib`, which works on a thread of the runtime. It does not answer two questions:
+ * stream of `node:zlib`, which works on a thread of the runtime. It leaves two questions open:
  *
- * - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member are
- *   padding, which tapes leave; anything else is an error.
- * - *Does a zstd file end in the middle of a frame?* To find out, the decoder gets one more frame, the sentinel, and must
- *   return its content.
+ * - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member
+ * are padding, which tapes leave; anything else is an error. - *Does a zstd file end in the middle of a frame?* To find
+ * out, the decoder is given one more frame, the sentinel, and must return its content.
  */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
-  /** Settles when the decoder has consumed all of the input and the bytes after the last member were checked. */
+  /** Settles once the decoder has consumed all of the input, and the bytes after the last member were checked. */
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
   private outputBytes = 0;
-  /** The offset where the text ends and the sentinel's content begins; infinite until the input ends. */
+  /** The offset at which the text ends and the sentinel's content begins; infinite until the input ends. */
   private textBytes = Number.POSITIVE_INFINITY;
   private tail: Uint8Array = noBytes;
   private hasEnded = false;
@@ -213,7 +212,7 @@ export class DecompressedStream implements ByteStream {
       this.wake();
     });
     this.decoder.on("error", (error) => {
-      // The sentinel is valid, so an error there means that the frame before it is truncated.
+      // The sentinel is valid, so an error at it means that the frame before is truncated.
       const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
       this.fail(
         isAtSentinel ? truncatedError(path, compression) : decompressionError(path, compression, error),
@@ -264,7 +263,7 @@ export class DecompressedStream implements ByteStream {
     this.wake();
   }
 
-  /** Feeds all bytes of the input to the decoder, each chunk after it has consumed the previous one. */
+  /** Feeds all bytes of the input to the decoder, each chunk once the previous one is consumed. */
   private async feed(): Promise<void> {
     const chunk = new Uint8Array(Math.min(chunkBytesMax, this.compressedBytes));
     let fedBytes = 0;
@@ -286,7 +285,10 @@ export class DecompressedStream implements ByteStream {
     return new Promise((resolve) => this.decoder.write(bytes, () => resolve()));
   }
 
-  /** Reads on from `pos` of the chunk, where the decoder has ended. Throws if anything but padding follows. */
+  /**
+   * Reads the rest of the input, from `pos` of the chunk, where the decoder has ended. Throws if anything but padding
+   * follows.
+   */
   private async checkPadding(chunk: Uint8Array, pos: number, chunkBytes: number): Promise<void> {
     let from = pos;
     for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
@@ -299,8 +301,8 @@ export class DecompressedStream implements ByteStream {
   }
 
   /**
-   * Feeds the sentinel to a decoder that has consumed all of its input. It goes byte by byte, because a decoder in the middle of
-   * a frame's header would otherwise read the rest of the sentinel as that frame.
+   * Feeds the sentinel to a decoder that has consumed all of its input. The sentinel is written byte by byte, because a
+   * decoder in the middle of a frame's header would otherwise read the rest of the sentinel as that frame.
    */
   private async writeSentinel(): Promise<void> {
     this.textBytes = this.outputBytes + this.decoder.readableLength;
@@ -313,7 +315,9 @@ export class DecompressedStream implements ByteStream {
 
 const noBytes = new Uint8Array(0);
 
-/** A zstd frame: magic number, single segment, content size, and one raw block, the last, with its content. */
+/**
+ * A zstd frame with `sentinel` as its content: magic number, single segment, content size, and one raw block, the last.
+ */
 const sentinel = Buffer.from("the end");
 const sentinelFrame = Buffer.concat([
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, sentinel.length, (sentinel.length << 3) | 1, 0, 0]),
@@ -321,14 +325,14 @@ const sentinelFrame = Buffer.concat([
 ]);
 
 /**
- * Rewrites a JSON file with an array or a sequence of records into lines: whitespace between tokens becomes spaces, and the
- * separator of two records becomes a line feed. No byte is added or removed, so offsets are those of the file, and line n is
- * record n. This stream checks the syntax around the records; the reader of lines checks each record.
+ * Rewrites a JSON file with an array or a sequence of records into lines: whitespace between tokens becomes spaces, and
+ * the separator of two records becomes a line feed. No byte is added or removed, so offsets are those of the file, and
+ * line n is record n. This stream checks the syntax around the records; the reader of lines checks each record.
  */
 export class JsonLinesStream implements ByteStream {
   private state: State = state.start;
   private isArray = false;
-  /** The number of open objects and arrays in the current record. */
+  /** How many objects and arrays of the current record are open. */
   private depth = 0;
   private recordCount = 0;
 
@@ -386,7 +390,7 @@ export class JsonLinesStream implements ByteStream {
     }
   }
 
-  /** Processes a byte outside of records, or the first one of a record; returns the byte that replaces it. */
+  /** Processes a byte outside records, or the first byte of a record. Returns the byte that replaces it. */
   private goBetween(byte: number): number {
     const { state: now, isArray } = this;
     if (byte === openBrace && (now === state.start || now === state.before || now === state.first)) {
@@ -400,7 +404,7 @@ export class JsonLinesStream implements ByteStream {
       this.state = state.first;
       return space;
     }
-    // The three bytes of the byte-order mark, which the reader of lines skips.
+    // One of the three bytes of the byte-order mark, which the reader of lines skips.
     if (now === state.start && (byte === 0xef || byte === 0xbb || byte === 0xbf)) return byte;
     if (isArray && now === state.after && byte === comma) {
       this.state = state.before;
@@ -438,7 +442,7 @@ export class JsonLinesStream implements ByteStream {
 
 const state = {
   start: 0,
-  /** After the opening bracket: a record, or the end of the array. */
+  /** After the opening bracket: a record or the end of the array follows. */
   first: 1,
   before: 2,
   inside: 3,

@@ -9,10 +9,13 @@ export type KeptKind = (typeof keptKinds)[number];
 /** A field, and the type of its column if given: `score:double`. */
 export type KeptField = { readonly name: string; readonly kind?: KeptKind | undefined };
 
-/** A bigint is a whole number; a number may have a fraction. Objects and lists are stored as JSON. */
+/**
+ * The value of a kept field. A bigint is a whole number; a number may have a fraction. Objects and lists are stored as
+ * JSON.
+ */
 export type KeptValue = string | bigint | number | boolean | null;
 
-/** The approximate memory of a value. */
+/** The approximate size of a value in memory. */
 export const keptBytesOf = (value: KeptValue) => 16 + (typeof value === "string" ? 2 * value.length : 0);
 
 /** The kind of a value; null for the value null, which fits every column. */
@@ -82,7 +85,7 @@ export class KeptColumns {
     );
   }
 
-  /** Fixes the kinds for writing. A column with only nulls so far becomes text. */
+  /** Returns the kinds to write. A column with only nulls so far becomes text. */
   fixKinds(): readonly KeptKind[] {
     for (const [k, kind] of this.kinds.entries()) this.kinds[k] = kind ?? "text";
     return this.kinds as KeptKind[];

@@ -32,7 +32,7 @@ type RecordLines = {
   firstPos(bytes: Uint8Array): number;
   /**
    * Appends the complete records in text[pos .. end) to the batch. Stops at an invalid line. There is a line feed at
-   * `end` - 1, or at `end` if the last line lacks it.
+   * `end` - 1, or, if the last line lacks its line feed, at `end`.
    */
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
   readonly tooLongHint: string;
@@ -43,20 +43,23 @@ type LinesRead = {
   readonly fault?: { readonly what: string; readonly hint?: Message };
 };
 
-/** A window of lines and the texts made of it should fit into the L2 cache together. */
+/** The size of a window: its lines and the texts made of them should fit into the L2 cache together. */
 const windowSizeBytes = scaled(1 << 19, 16);
 
 export type LineRange = Range & {
-  /** The number of lines before the range; if it is missing, they are counted in the file. */
+  /** The number of lines before the range. If left out, they are counted in the file. */
   readonly linesBefore?: number;
 };
 
-/** The settings of an input whose records are lines (`jsonl`, `fasta`), or become lines by `JsonLinesStream` (`json`). */
+/**
+ * The settings of an input whose records are lines (`jsonl`, `fasta`), or are turned into lines by `JsonLinesStream`
+ * (`json`).
+ */
 export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
 /** Reads a range into lines, and lines into texts of records. */
 export class LineReader {
-  /** Created on first use, because most corpora are plain text. */
+  /** The window for lines, created on first use, because most corpora are plain text. */
   private window: RangeReader | undefined;
   private lines: RecordLines = new FastaLines();
 
@@ -72,8 +75,9 @@ export class LineReader {
   }
 
   /**
-   * Reads the records of a range into `batch`, a window at a time, and then yields the number of bytes that are done. If bytes
-   * are still arriving, it also yields when it has read all that have; the caller may then set the end of `range`.
+   * Reads the records of a range into `batch`, one window at a time, and yields after each the number of bytes that are
+   * done. If bytes are still arriving, it also yields when it has read all that have arrived; the caller may then set
+   * the end of `range`.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
@@ -91,7 +95,7 @@ export class LineReader {
       // The kept bytes are the beginning of one record.
       const keptBytes = reader.limit - end;
       reader.endByte = range.endByte;
-      // Memory for the old and the new window, and the texts of its records.
+      // The memory for the old and the new window, and for the texts of their records.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
@@ -101,7 +105,7 @@ export class LineReader {
       }
       reader.advance(end);
       const { text, limit, atEnd } = reader;
-      // The last line of a file may lack its line feed. The bytes after `limit` are not text.
+      // The last line of a file may lack its line feed. The bytes after `limit` are not text, so one can be put there.
       if (atEnd && text.bytes[limit - 1] !== lineFeed) text.bytes[limit] = lineFeed;
       end = atEnd ? limit : recordStart(text.bytes, keptBytes, limit, separator);
       batch.restart(end);
@@ -118,7 +122,10 @@ export class LineReader {
   }
 }
 
-/** The start of the last record in the bytes; 0 if none begins there. None begins in the first `knownBytes` bytes. */
+/**
+ * The start of the last record in the bytes; 0 if no record begins there. It is known that none begins in the first
+ * `knownBytes` bytes.
+ */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
   const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(separator);
@@ -143,7 +150,7 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
   return new UserError(`a record is longer than ${keptBytes} bytes ${place}`, { hint: tooLongHint });
 }
 
-/** JSON lines: each line is an object, and the record's text is one of its fields. */
+/** Parses JSON lines: each line is an object, and the record's text is one of its fields. */
 class JsonLines implements RecordLines {
   readonly tooLongHint = "each line has to be a JSON object of its own";
   private readonly cursor: LineCursor;
@@ -203,7 +210,7 @@ function readLines(
   return { lineCount };
 }
 
-/** Appends the kept fields of a record; returns the reason if one cannot be kept. */
+/** Appends the kept fields of a record. Returns the reason if a field cannot be kept. */
 function keepFields(
   bytes: Uint8Array,
   fields: readonly KeptField[],
@@ -225,7 +232,7 @@ function keepFields(
 
 const utf8 = new TextDecoder();
 
-/** The start of the first line that is not valid UTF-8; `end` if all are valid. */
+/** The start of the first line that is not valid UTF-8; `end` if all lines are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
@@ -282,9 +289,9 @@ function textFields(line: Uint8Array): string {
 }
 
 /*
- * Reads a line of JSON: checks all of it, like JSON.parse, and unescapes the text of one top-level field, without creating
- * strings. All functions stop at a line feed, which no JSON token contains. So none checks for the end of the bytes, where the
- * caller puts a line feed.
+ * Reads a line of JSON: checks all of it, as JSON.parse does, and unescapes the text of one top-level field, without
+ * creating strings. All functions stop at a line feed, which no JSON token contains. So they need not check for the end
+ * of the bytes, where the caller puts a line feed.
  */
 
 export const lineFault = {
@@ -293,19 +300,22 @@ export const lineFault = {
   notObject: 2,
   fieldMissing: 3,
   fieldNotString: 4,
-  /** The text has an escape of a lone surrogate, which is no character. */
+  /** The text has an escape of a lone surrogate, which is not a character. */
   loneSurrogate: 5,
 } as const;
 
 type LineCursor = {
   pos: number;
-  /** The end of the unescaped text in `out`; unchanged if the field is missing or the line is blank. */
+  /** Where the unescaped text ends in `out`. Unchanged if the field is missing or the line is blank. */
   outPos: number;
   fault: number;
   isBlank: boolean;
   /** The open objects and arrays around the current value, outermost first: `{` or `[`. */
   nesting: Uint8Array;
-  /** Top-level fields whose positions are recorded in `keptSpans`: start and end of the raw value; -1 if it is missing. */
+  /**
+   * Top-level fields that are kept. `kept` has their names, and `keptSpans` the start and the end of each raw value, or
+   * -1 if the field is missing.
+   */
   readonly kept: readonly FieldName[];
   readonly keptSpans: Int32Array;
 };
@@ -328,7 +338,10 @@ export const fieldName = (name: string): FieldName => ({
   quoted: new TextEncoder().encode(JSON.stringify(name)),
 });
 
-/** The byte of an escape by the letter after the backslash; 0: invalid (`u` is handled separately). */
+/**
+ * The byte that an escape represents, by the letter after the backslash; 0 if the escape is invalid. `u` is handled
+ * separately.
+ */
 const escapes = new Uint8Array(256);
 for (const [letter, byte] of Object.entries({ b: 8, t: tab, n: lineFeed, f: 12, r: carriageReturn })) {
   escapes[letter.charCodeAt(0)] = byte;
@@ -401,7 +414,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
   else cursor.fault = lineFault.notJson;
 }
 
-/** Returned by all functions here if the line is not valid JSON. */
+/** In place of a position, from all functions below: the line is not valid JSON. */
 const nowhere = -1;
 
 function skipBlanks(bytes: Uint8Array, pos: number): number {
@@ -423,14 +436,14 @@ function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boo
   let same = 0;
   while (same < quoted.length && bytes[pos + same] === quoted[same]) same++;
   if (same === quoted.length) return true;
-  // A key with escapes may be the name spelled differently.
+  // A key with escapes may be another spelling of the name.
   let end = pos + 1;
   for (; bytes[end] !== quote; end++) if (bytes[end] === backslash) end++;
   const key = bytes.subarray(pos, end + 1);
   return key.includes(backslash) && JSON.parse(new TextDecoder().decode(key)) === name;
 }
 
-/** Skips any value. The nesting is kept in an array, not on the call stack. */
+/** Skips any value. The nesting is recorded in an array instead of the call stack. */
 function skipValue(text: Text, start: number, cursor: LineCursor): number {
   const { bytes } = text;
   let pos = start;
@@ -500,8 +513,8 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 }
 
 /**
- * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal.
- * `x - 0x01..` and not `x` has the top bit where x is 0, and `w - 0x20..` where w is below 0x20.
+ * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal. `x -
+ * 0x01..`, masked with not `x`, has the top bit where x is 0; `w - 0x20..` has it where w is below 0x20.
  */
 function hasSpecial(word: number): boolean {
   const quotes = word ^ 0x22222222;
@@ -529,7 +542,7 @@ function skipString({ bytes, view }: Text, start: number): number {
   }
 }
 
-/** Does the same, and writes the text of the string to `out` from `cursor.outPos` on. */
+/** Skips a string like `skipString`, and writes its text to `out` from `cursor.outPos` on. */
 function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
   let { outPos } = cursor;
   for (let pos = start; ; ) {
@@ -579,14 +592,17 @@ function hexadecimal(bytes: Uint8Array, pos: number): number {
 const headerMark = 0x3e; // >
 const commentMark = 0x3b; // ;
 
-/** The bytes of a sequence: letters and signs are kept, blanks are dropped, anything else is an error. */
+/**
+ * The bytes of a sequence: `isKept` for letters and signs, `isBlank` for blanks, which are dropped. Any other byte is
+ * an error.
+ */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
 const isBlank = new Uint8Array(256);
 for (const blank of [space, tab, carriageReturn]) isBlank[blank] = 1;
 
 /**
- * FASTA: a line that begins with `>` starts and names a record; the lines up to the next one are its sequence. The record's
- * text is only the sequence, without line ends and blanks, with its case unchanged.
+ * Parses FASTA: a line that begins with `>` starts and names a record, and the lines up to the next such line are its
+ * sequence. The record's text is the sequence alone, without line ends and blanks, with its case unchanged.
  */
 class FastaLines implements RecordLines {
   readonly tooLongHint = "split the sequence into shorter records";

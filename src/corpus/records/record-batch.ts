@@ -27,7 +27,7 @@ export class RecordBatch {
     return this.count === 0 ? 0 : this.ends[this.count - 1]!;
   }
 
-  /** Empties the batch and makes room for texts of `byteCount` bytes in all. */
+  /** Empties the batch and makes room for texts that have `byteCount` bytes in total. */
   restart(byteCount: number): void {
     this.count = 0;
     this.kept = [];
@@ -42,7 +42,9 @@ export class RecordBatch {
     this.ends[this.count++] = end;
   }
 
-  /** Appends bytes [start, end) as a record. Creates no view: one for each short row would be gigabytes of garbage. */
+  /**
+   * Appends bytes [start, end) as a record. No view is created: one for each short row would be gigabytes of garbage.
+   */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));
   }

@@ -23,7 +23,10 @@ type Column = {
   })[];
 };
 
-/** The position of the page that was read last. The next rows mostly follow it. */
+/**
+ * A position in a column: the page that was read last, and where the next page begins. The next rows are mostly in one
+ * of these.
+ */
 type Place = {
   chunk: Column["chunks"][number] | undefined;
   /** Where the next page begins, and the first row of that page. */
@@ -34,7 +37,7 @@ type Place = {
   values: ArrayLike<unknown>;
 };
 
-/** Reads columns of a Parquet file that are kept next to the texts. The library decodes their pages. */
+/** Reads the columns of a Parquet file that are kept next to the texts. The library `hyparquet` decodes their pages. */
 export class KeptColumnReader {
   readonly path: string;
   private readonly columns: readonly Column[];
@@ -70,7 +73,7 @@ export class KeptColumnReader {
     }
   }
 
-  /** Reads the page of the column that has the row. */
+  /** Reads the column's page that has the row. */
   private seek(source: FileSource, { chunks, schemaPath }: Column, place: Place, row: number): void {
     if (place.chunk === undefined || row < place.nextRow || row >= place.chunk.endRow) {
       const chunk = chunks.find(({ firstRow, endRow }) => row >= firstRow && row < endRow);
@@ -110,7 +113,7 @@ export class KeptColumnReader {
   }
 }
 
-/** The memory of an array's value that is an object. */
+/** The memory of a value in an array if the value is an object. */
 const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

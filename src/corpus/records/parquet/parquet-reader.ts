@@ -20,16 +20,19 @@ import {
   valueCountOf,
 } from "./plan-pages.ts";
 
-/** Bytes of text in a batch, unless one text is longer. A page may repeat a text of its dictionary any number of times. */
+/**
+ * The maximum bytes of text in a batch, unless one text is longer. A page may repeat a text of its dictionary any
+ * number of times.
+ */
 const batchSizeBytes = scaled(1 << 20, 64);
-/** Rows in a batch: a page may have many millions of empty texts. */
+/** The maximum rows in a batch. A page may have many millions of empty texts. */
 const batchRowsMax = scaled(1 << 16, 3);
 
-/** Reads pages of a column into texts of records. */
+/** Reads pages of a column, as texts of records. */
 export class ParquetReader {
   /** The current offset in the file, for errors. */
   offsetByte = 0;
-  /** The dictionary that was read last: consecutive page groups mostly use the same one. */
+  /** The dictionary that was read last. Consecutive page groups mostly use the same one. */
   private dictionary: { path: string; startByte: number; values: PageValues } | undefined;
   private keptColumns: KeptColumnReader | undefined;
 
@@ -39,7 +42,7 @@ export class ParquetReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** Reads the texts of a page group into `batch`, some at a time; yields the number of the group's bytes that are done. */
+  /** Reads the texts of a page group into `batch`, some at a time. Yields how many of the group's bytes are done. */
   *read(
     source: FileSource,
     group: PageGroup,
@@ -59,7 +62,7 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // The batch is added when its texts are known: one may be as long as the page.
+        // The size of the batch is added once its texts are known: one text may be as long as the page.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
@@ -78,7 +81,7 @@ export class ParquetReader {
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }
-        // Freed at once: pages with many rows would leave garbage faster than it is collected.
+        // The arrays are freed at once, because pages with many rows would leave garbage faster than it is collected.
         releaseText(values.starts);
         releaseText(values.ends);
         row += valueCount;
@@ -88,7 +91,7 @@ export class ParquetReader {
     }
   }
 
-  /** Claims memory for the next page. The caller has processed the batch, so it is emptied if room is made. */
+  /** Claims memory for the next page. If room is made, the batch, which the caller has processed, is emptied. */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
@@ -125,7 +128,7 @@ export class ParquetReader {
     for (let v = first; v < end; v++) batch.append(bytes, starts[v]!, ends[v]!);
   }
 
-  /** Checks that texts are valid UTF-8: all at once, and that none begins inside a character. */
+  /** Checks that texts are valid UTF-8: all of them at once, and that no text begins inside a character. */
   private checkTexts(path: string, firstRow: number, textField: string): void {
     const { text, ends, count, byteCount } = this.batch;
     let isValid = isUtf8(text.bytes.subarray(0, byteCount));
@@ -139,7 +142,7 @@ export class ParquetReader {
   }
 }
 
-/** The memory of a page and its values, each of which has a start and an end, and maybe an index and a level. */
+/** The memory of a page and its values. Each value has a start and an end, and may have an index and a level. */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
@@ -167,7 +170,7 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
   return plainValues(page, 0, count);
 }
 
-/** Called with the memory of values that take more bytes than in the page; may throw. */
+/** Called with the memory of values that take more bytes than in the page. May throw. */
 type ClaimValues = (bytes: number) => void;
 
 /** Decodes the values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */
@@ -234,7 +237,7 @@ function decode(
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** PLAIN: each value follows its length, four bytes. */
+/** Reads values in PLAIN encoding: each value follows its length, which has four bytes. */
 function plainValues(page: Uint8Array, start: number, count: number): PageValues {
   if (4 * count > page.length - start) throw new Error("a page has fewer values than it says");
   const view = viewOf(page);
@@ -252,7 +255,10 @@ function plainValues(page: Uint8Array, start: number, count: number): PageValues
   return { bytes: page, starts, ends };
 }
 
-/** RLE_DICTIONARY: the bit width of the indices in a byte, then the indices into the dictionary. */
+/**
+ * Reads values in RLE_DICTIONARY encoding: a byte with the bit width of the indices, then the indices into the
+ * dictionary.
+ */
 function dictionaryIndexValues(
   page: Uint8Array,
   start: number,
@@ -260,7 +266,7 @@ function dictionaryIndexValues(
   dictionary: PageValues,
 ): PageValues {
   const indices = new Int32Array(count);
-  // Indices of width 0 are all 0, and no data needs to follow.
+  // If the width is 0, all indices are 0, and no data needs to follow.
   const bitWidth = page[start] ?? 0;
   if (bitWidth > 0 && !decodeRleBitPacked(page, start + 1, page.length, bitWidth, indices)) {
     throw new Error("a page has fewer values than it says");
@@ -269,7 +275,7 @@ function dictionaryIndexValues(
   const ends = new Int32Array(count);
   for (let v = 0; v < count; v++) {
     const index = indices[v]!;
-    // A damaged page may have indices of 32 bits, which come out negative.
+    // A damaged page may have indices of 32 bits, which are read as negative numbers.
     if (index < 0 || index >= dictionary.starts.length)
       throw new Error(`a page refers to value ${index >>> 0} of its dictionary`);
     starts[v] = dictionary.starts[index]!;
@@ -280,8 +286,9 @@ function dictionaryIndexValues(
 }
 
 /**
- * DELTA_LENGTH_BYTE_ARRAY: the lengths of all values as delta-packed integers, then the bytes of all values.
- * DELTA_BYTE_ARRAY (`sharesPrefixes`): preceded by the length of the prefix that each value shares with the previous one.
+ * Reads values in two encodings. DELTA_LENGTH_BYTE_ARRAY: the lengths of all values as delta-packed integers, then the
+ * bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`): the same, after the length of the prefix that each value
+ * shares with the previous one.
  */
 function deltaValues(
   page: Uint8Array,
@@ -328,7 +335,7 @@ function deltaValues(
   return { bytes, starts, ends };
 }
 
-/** Positions are 31-bit integers. */
+/** The maximum size of a page's values. Positions are 31-bit integers. */
 const valueBytesMax = 2 ** 31 - 1;
 
 /**

@@ -14,7 +14,7 @@ import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
 
-/** The column of a Parquet file with the texts: a column chunk in each row group that has rows. */
+/** The column of a Parquet file that holds the texts: one column chunk for each row group that has rows. */
 type TextColumn = {
   /** Whether its pages have definition levels, so that values can be null. */
   readonly isOptional: boolean;
@@ -31,10 +31,10 @@ type TextColumnChunk = {
 };
 
 const magic = "PAR1";
-/** The length of the metadata, and the magic again. */
+/** The size of the metadata's length and of the magic after it. */
 const tailBytes = 8;
 
-/** Reads the metadata of the column at the end of the file. Throws a UserError if it is not a column of texts. */
+/** Finds the column by the metadata at the end of the file. Throws a UserError if it is not a column of texts. */
 const findTextColumn = (source: FileSource, name: string, memory: TextMemory): TextColumn =>
   readAsParquet(source.path, () => textColumnOf(source, readMetadata(source, memory), name));
 
@@ -72,7 +72,7 @@ function textColumnOf(
   return { isOptional, chunks };
 }
 
-/** Memory per byte of metadata: the library may create an object for five bytes. Measured: 57 bytes. */
+/** The memory per byte of metadata: the library may create an object for five bytes. Measured: 57 bytes. */
 const memoryPerMetadataByte = 60;
 
 export function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
@@ -169,7 +169,7 @@ export type PageGroup = {
   /** Bytes [startByte, endByte) of the file. */
   readonly startByte: number;
   readonly endByte: number;
-  /** The row of the first value in the file. */
+  /** The row of the group's first value, counted through the file. */
   readonly firstRow: number;
   readonly rowCount: number;
   /** The start of the column chunk's dictionary page; -1 if it has none. */
@@ -185,16 +185,16 @@ export type PageGroup = {
 
 export type InputPages = PageGroup & {
   readonly endsInput: boolean;
-  /** The share of the file, including bytes that are not text, for progress. */
+  /** The group's share of the file, including bytes that are not text, for progress. */
   readonly inputBytes: number;
 };
 
-/** The compressed size of a group; its text has some two to four times as much. */
+/** The compressed size of a group. Its text has about two to four times as much. */
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
- * Yields the page groups of a Parquet file, in order. Reads only the headers of pages. Also yields undefined from time to time,
- * so that the caller can yield to the event loop.
+ * Yields the page groups of a Parquet file, in order. Only the headers of pages are read. Also yields undefined from
+ * time to time, so that the caller can yield to the event loop.
  */
 export function* planInputPages(
   input: Input,
@@ -209,7 +209,7 @@ export function* planInputPages(
     const withShare = (group: PageGroup, endsInput: boolean): InputPages => {
       return { ...group, endsInput, inputBytes: (group.rowCount / rowCount) * input.sizeBytes };
     };
-    // Delays each group by one, so that the last one can be marked.
+    // Each group is delayed by one, so that the last one can be marked.
     let last: PageGroup | undefined;
     for (const chunk of column.chunks) {
       for (const group of planChunk(source, chunk, column.isOptional, groupSizeBytes)) {
@@ -277,14 +277,14 @@ function* planChunk(
   if (group !== undefined) yield group;
 }
 
-/** The maximum bytes of a page's texts. With shared prefixes, each text may be as long as the page. */
+/** The maximum size of a page's texts. If texts share prefixes, each may be as long as the page. */
 function decodedBytesMax({ header, dataByte, endByte }: Page): number {
   const { encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {};
   const copies = encoding === "DELTA_BYTE_ARRAY" ? valueCountOf(header) : 1;
   return Math.max(endByte - dataByte, header.uncompressed_page_size * copies);
 }
 
-// Pages, as described by their headers.
+// Pages, as their headers describe them.
 
 /** Thrown if a page has no value for one of its rows; `index` is relative to the first row of the page. */
 export class NullValue extends Error {
@@ -294,8 +294,8 @@ export class NullValue extends Error {
 }
 
 /**
- * Runs code that decodes a Parquet file. For damaged data, the library and our own code throw errors of any kind, which become
- * one that names the file. Only running out of memory is not the fault of the file.
+ * Runs code that decodes a Parquet file. For damaged data, the library and our own code throw errors of any kind; all
+ * become an error that names the file. Only running out of memory is not the file's fault.
  */
 export function readAsParquet<Value>(path: string, read: () => Value): Value {
   try {
@@ -307,7 +307,7 @@ export function readAsParquet<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** Runs code that decodes a page whose first row is `firstRow`: a null becomes an error that names its row. */
+/** Runs code that decodes a page whose first row is `firstRow`. A null becomes an error that names its row. */
 export function readRowsAsParquet<Value>(
   path: string,
   firstRow: number,
@@ -327,14 +327,14 @@ export function readRowsAsParquet<Value>(
 const damagedParquet = (path: string, reason: string) =>
   new UserError(`"${path}" is damaged, or not a Parquet file: ${reason}`);
 
-/** The error of a row. In messages, rows count from 1, like lines. */
+/** The error for a row. In messages, rows count from 1, as lines do. */
 export const rowError = (path: string, row: number, what: string) =>
   new UserError(`"${path}" row ${row + 1}: ${what}`);
 
 /** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };
 
-/** The pages of a column chunk, bytes [startByte, endByte) of the file; reads their headers. */
+/** The pages of a column chunk, which is bytes [startByte, endByte) of the file, by reading their headers. */
 function* pagesOf(source: FileSource, startByte: number, endByte: number) {
   for (let offset = startByte; offset < endByte; ) {
     const page = pageAt(source, offset, endByte);
@@ -343,10 +343,13 @@ function* pagesOf(source: FileSource, startByte: number, endByte: number) {
   }
 }
 
-/** The bytes that are read first. Most headers have some dozen bytes, those with statistics of long texts more. */
+/**
+ * How many bytes of a header are read first. Most headers have a few dozen bytes; those with statistics of long texts
+ * have more.
+ */
 const headerBytes = scaled(1 << 12, 16);
 
-/** The page that begins at `startByte`, of a column chunk that ends at `chunkEndByte`. */
+/** The page that begins at `startByte`, in a column chunk that ends at `chunkEndByte`. */
 export function pageAt(source: FileSource, startByte: number, chunkEndByte: number): Page {
   const restBytes = chunkEndByte - startByte;
   for (
@@ -375,7 +378,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
   }
 }
 
-/** The number of values in a page, one for each row; 0 for a page of another kind. */
+/** The number of values in a page, which is one for each row; 0 for a page of another kind. */
 export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: PageHeader) =>
   type === "DATA_PAGE"
     ? data_page_header!.num_values
@@ -383,10 +386,13 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
       ? data_page_header_v2!.num_values
       : 0;
 
-/** Positions in a page are 31-bit integers. */
+/** The maximum size of a page. Positions in a page are 31-bit integers. */
 const pageBytesMax = 2 ** 30;
 
-/** Throws unless the header has all fields of its kind of page, with valid sizes: the library does not check them. */
+/**
+ * Throws unless the header has all fields of its kind of page, with valid sizes, because the library does not check
+ * them.
+ */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
   const sizes: unknown[] = [header.compressed_page_size, header.uncompressed_page_size];
@@ -406,11 +412,14 @@ type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
 /** Options for `node:zlib`: the size of its chunks, and the maximum size of the result. */
 type Limits = { readonly chunkSize: number; readonly maxOutputLength: number };
 
-/** Decompresses into one chunk, which has one byte more than the result, or the runtime would allocate a second chunk. */
+/**
+ * Decompresses into one chunk. The chunk has one byte more than the result, or the runtime would allocate a second
+ * chunk.
+ */
 const native =
   (decompress: (bytes: Uint8Array, limits: Limits) => Uint8Array): Decompress =>
   (bytes, sizeBytes) =>
-    // A limit of 0 is refused, and an empty page has no bytes.
+    // An empty page is not decompressed, because the runtime refuses a limit of 0.
     sizeBytes === 0
       ? new Uint8Array(0)
       : decompress(bytes, {
@@ -418,10 +427,10 @@ const native =
           maxOutputLength: sizeBytes,
         });
 
-/** The runtime refuses smaller chunks. */
+/** The smallest chunk that the runtime accepts. */
 const chunkBytesLeast = 64;
 
-/** How pages are decompressed, by codec; for `hyparquet`, too. */
+/** The function that decompresses pages, for each codec. `hyparquet` uses these, too. */
 export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: snappyUncompressor(),
@@ -434,7 +443,7 @@ export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
 
 const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
-/** The memory of a page, by its compressed and decompressed sizes. */
+/** The memory of a page, from its compressed and its decompressed size. */
 export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
   if (codec === "UNCOMPRESSED") return compressedBytes;
   const takesTwice = codec === "SNAPPY";
@@ -448,8 +457,9 @@ export function decompressPage(bytes: Uint8Array, codec: CompressionCodec, sizeB
 }
 
 /*
- * Pages compressed with LZ4. The codec `LZ4_RAW` is one block. The codec `LZ4` is either that (fastparquet) or Hadoop's:
- * any number of blocks, each after its decompressed and its compressed size, four bytes each, big-endian.
+ * Pages compressed with LZ4. The codec `LZ4_RAW` is one block. The codec `LZ4` is either one block (fastparquet) or
+ * Hadoop's format: any number of blocks, each preceded by its decompressed and its compressed size, four bytes each,
+ * big-endian.
  */
 
 export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array {
@@ -458,7 +468,7 @@ export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array
   return page;
 }
 
-/** Decompresses Hadoop's blocks if their sizes match the page, else one block. */
+/** Decompresses Hadoop's blocks if their sizes match the page, otherwise one block. */
 export function unpackLz4(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   return unpackSizedBlocks(bytes, sizeBytes) ?? unpackLz4Block(bytes, sizeBytes);
 }
@@ -485,14 +495,14 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
 }
 
 /**
- * Decompresses a block into [from, end) of `out` and returns where its bytes end there; -1 if the block is damaged or
- * does not fit. A block is a list of sequences:
+ * Decompresses a block into [from, end) of `out`. Returns where its bytes end there; -1 if the block is damaged or does
+ * not fit. A block is a list of sequences:
  *
  *   token      1         high four bits: literals; low four bits: length of the match, less 4
  *   more       any       if the number of literals is 15: bytes to add, through the first that is not 255
  *   literals             bytes to copy
  *   distance   2         the distance back to the match, little-endian; the last sequence has none
- *   more       any       likewise for the length of the match
+ *   more       any       if the low four bits are 15: bytes to add to the length of the match
  */
 function decodeBlock(block: Uint8Array, out: Uint8Array, from: number, end: number): number {
   let pos = 0;
@@ -519,7 +529,7 @@ function decodeBlock(block: Uint8Array, out: Uint8Array, from: number, end: numb
       while (more === 255 && pos < block.length) length += more = block[pos++]!;
     }
     if (distance === 0 || distance > outPos - from || outPos + length > end) return -1;
-    // Byte by byte, because a match may overlap its copy.
+    // Copies byte by byte, because a match may overlap its copy.
     for (const stop = outPos + length; outPos < stop; outPos++) out[outPos] = out[outPos - distance]!;
   }
   return outPos;
