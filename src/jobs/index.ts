@@ -1,5 +1,5 @@
-// Work on threads: tasks of a corpus, progress, warnings as data.
-// It is one module because tasks, progress, warnings and failures cross threads by one protocol.
+// Work on threads: tasks of a corpus, progress, warnings as data. This is one module because tasks, progress, warnings
+// and failures cross threads by one protocol.
 
 export {
   type AnswerOf,

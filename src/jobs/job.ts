@@ -10,12 +10,12 @@ import {
 } from "#runtime";
 
 /*
- * The protocol between threads. A *job* is an object whose methods do the work: each takes one request, which is plain
- * data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker `serveJob` calls
- * the methods; the main thread calls them through a `JobThread`, or has a job of its own, without a worker.
+ * The protocol between threads. A *job* is an object whose methods do the work. Each takes one request, which is plain
+ * data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker, `serveJob`
+ * calls the methods. The main thread calls them through a `JobThread`, or has a job of its own, without a worker.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
- *                    note            likewise without an answer; served at once, also during an `ask`
+ *                    note            the same without an answer; served at once, even during an `ask`
  *   worker -> main   news, news, …   what the job reports before an answer
  *                    answer          for each `ask`, in order
  *                    failed          at any time, and nothing after it
@@ -37,7 +37,7 @@ export type AnswerOf<Job, Method extends keyof Job> = Job[Method] extends (reque
       : Awaited<Answer>
   : never;
 
-/** An answer and the memory in it that is transferred instead of copied. */
+/** An answer, and the memory in it that is transferred instead of copied. */
 export class Transferred<Answer> {
   constructor(
     readonly answer: Answer,
@@ -46,10 +46,10 @@ export class Transferred<Answer> {
 }
 
 export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
-/** Reports to the main thread; the memory in `transfer` belongs to it afterwards. */
+/** Reports something to the main thread. Afterwards the memory in `transfer` belongs to that thread. */
 export type Tell<News> = (news: News, transfer?: ArrayBuffer[]) => void;
 
-/** Returns the worker's handler of messages from the main thread. */
+/** Returns the handler with which a worker receives the main thread's messages. */
 export function serveJob<News>(
   makeJob: (tell: Tell<News>) => object,
   post: Post,
@@ -80,10 +80,7 @@ export class JobThread<Job, News = never> {
   private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
   private failure: { readonly error: unknown } | undefined;
 
-  /**
-   * @param name used in its error messages
-   * @param hear receives what the job reports
-   */
+  /** @param name names the worker in error messages @param hear receives what the job reports */
   constructor(
     name: string,
     private readonly worker: WorkerThread,
@@ -108,10 +105,7 @@ export class JobThread<Job, News = never> {
     );
   }
 
-  /**
-   * Sends a request. Rejects with the reason if the job fails now or has failed before, or if the thread has
-   * ended.
-   */
+  /** Sends a request. Rejects with the reason if the job fails, or has failed before, or if the thread has ended. */
   ask<Method extends keyof Job>(
     method: Method,
     request: RequestOf<Job, Method>,
@@ -120,7 +114,7 @@ export class JobThread<Job, News = never> {
     const { failure, waiting } = this;
     if (failure !== undefined) return Promise.reject(failure.error);
     const answer = new Promise<AnswerOf<Job, Method>>((take, fail) => waiting.push({ take, fail }));
-    // The caller may await the answer later. Until then an error must not count as unhandled.
+    // Marks a rejection as handled, because the caller may await the answer later.
     answer.catch(() => {});
     this.worker.postMessage({ kind: "ask", method, request } satisfies ToWorker, transfer);
     return answer;
@@ -145,7 +139,7 @@ export class JobThread<Job, News = never> {
     else this.worker.unref();
   }
 
-  /** The first reason counts. */
+  /** Fails all requests that wait. Only the first reason counts. */
   private fail(error: unknown): void {
     this.failure ??= { error };
     this.end();
@@ -172,7 +166,7 @@ export type Failure =
   | (UserError["parts"] & { readonly isUserError: true; readonly exitCode: number })
   | { readonly isUserError: false; readonly message: string };
 
-/** @param place where the error was thrown, for bugs; a user's error names its place itself */
+/** @param place where the error was thrown, for bugs; a UserError names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
   const known = userErrorOf(error);
   if (known !== undefined) return { isUserError: true, ...known.parts, exitCode: known.exitCode };

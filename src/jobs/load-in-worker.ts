@@ -10,24 +10,24 @@ import {
 } from "#tokenizer";
 import { startJob } from "./job.ts";
 
-/** A request to the loading thread. */
+/** What the loading thread is asked for. */
 export type LoadRequest = {
   readonly path: string;
   readonly options: LoadOptions;
-  /** Whether ids will be decoded: building the table for that takes time, and encoding does not need it. */
+  /** Whether ids will be decoded. Building the table for that takes time, and encoding does not need it. */
   readonly isDecoded: boolean;
 };
 
 /** The loading thread's answer. */
 type LoadedTokenizer = {
-  /** The table is removed but its key stays, because the fingerprint depends on the order of keys. */
+  /** The parts without the table. Its key stays, because the fingerprint depends on the order of keys. */
   readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
 };
 
 /**
- * Loads a tokenizer like `loadTokenizerParts`. Another thread loads large files: parsing cannot be
- * interrupted, but a thread can be ended in the middle of it. So the event loop is never blocked for long.
+ * Loads a tokenizer as `loadTokenizerParts` does, large files in another thread. Parsing cannot be interrupted, but a
+ * thread can be ended in the middle of it. So the event loop is never blocked for long.
  */
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
@@ -43,7 +43,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   }
 }
 
-/** Reads the settings for `--like`, likewise in a worker for large files. */
+/** Reads the settings for `--like`, large files in a worker. */
 export async function readLikeInWorker(path: string): Promise<Like> {
   if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
   const thread = startJob<typeof loadingJob>("loading");
@@ -54,25 +54,30 @@ export async function readLikeInWorker(path: string): Promise<Like> {
   }
 }
 
-/** Estimates the memory for loading, beyond the tokenizer itself, in bytes, until garbage is collected. */
+/**
+ * Estimates, in bytes, the memory that loading takes in addition to the tokenizer itself, until garbage is collected.
+ */
 export function loadingBytes(path: string): number {
   const ms = loadedHereMs(path);
   return ms <= loadedHereMsMax ? 0 : workerBytes + garbageBytesPerMs * ms;
 }
 
-/** Measured: 30 MB of garbage for 100,000 merges, in each format. */
+/** Garbage per millisecond of loading. Measured: 30 MB for 100,000 merges, in each format. */
 const garbageBytesPerMs = 120_000;
 
 function noTokens(): never {
   throw new Error("bug: a tokenizer whose ids are decoded is loaded with its table");
 }
 
-/** Starting a thread and deserializing its answer takes some 15 ms; a signal may wait for 200 ms in total. */
+/**
+ * Files whose loading takes at most this long are loaded in this thread. Starting another thread and deserializing its
+ * answer takes about 15 ms; a signal may wait for 200 ms in total.
+ */
 const loadedHereMsMax = 100;
 
 /**
- * Estimates the loading time by the size of the largest file: 40 ns a byte for HF's files, which are scanned,
- * 130 ns for all others.
+ * Estimates the time of loading from the size of the largest file: 40 ns a byte for HF's files, which are scanned, 130
+ * ns for all others.
  */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {
@@ -91,6 +96,6 @@ export const loadingJob = {
     const parts = await loadTokenizerParts(path, options);
     return { parts: { ...parts, tokens: undefined }, tokens: isDecoded ? { ...parts.tokens } : null };
   },
-  /** Loaded on demand, because few trainings need it. */
+  /** The module is loaded on demand, because few trainings need it. */
   like: async (path: string): Promise<Like> => (await import("#formats/like")).readLike(path),
 };

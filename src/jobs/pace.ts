@@ -1,11 +1,11 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** The longest delay of other work, apart from a single step. */
+/** How long other work may be delayed, unless a single step takes longer. */
 const sliceMs = 10;
 
 /**
- * Decides between steps of unknown length when to yield to the event loop. A caller's iterator may take a
- * second or a microsecond for each text, so neither bytes nor texts measure time.
+ * Decides, between steps of unknown length, when to yield to the event loop. Time is measured, because a caller's
+ * iterator may take a second or a microsecond for each text, whatever its length.
  */
 export class Pace {
   private turnedMs = performance.now();
@@ -15,7 +15,7 @@ export class Pace {
     return performance.now() - this.turnedMs >= sliceMs;
   }
 
-  /** Call it when the event loop has turned. */
+  /** Must be called when the event loop has turned. */
   restart(): void {
     this.turnedMs = performance.now();
   }

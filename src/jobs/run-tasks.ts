@@ -23,48 +23,48 @@ import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } fro
 
 /** A job as seen from the main thread: its tasks, the threads that do them, and the sink for their results. */
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
-  /** The name that its workers load (worker.ts), also used in messages. */
+  /** The name by which workers load the job (worker.ts); also used in messages. */
   readonly name: JobName;
-  /** Starts the workers' part of the job in the main thread. */
+  /** Starts, in the main thread, what workers do for the job. */
   readonly start: StartThread<Setup, Part, Found, Rest, Common>;
-  /** The initial data of each thread: plain data that can be posted. */
+  /** Makes the initial data of each thread: plain data that can be posted. */
   readonly setupOf: (thread: Thread) => Setup;
   readonly sink: Sink<Part, Found>;
 
   readonly inputs: readonly Input[];
-  /** Byte ranges to process, in this order; everything if left out. */
+  /** The byte ranges to process, in this order; everything if left out. */
   readonly ranges?: readonly Range[] | undefined;
   /**
-   * How ranges are split into tasks (`textCutting`); undefined: each file is one task, which only one thread
-   * works on.
+   * How ranges are split into tasks (`textCutting`). If undefined, each file is one task, on which only one thread
+   * works.
    */
   readonly cutting: RangePlanOptions | undefined;
-  /** Plans at least this many bytes of text ahead of the threads. */
+  /** At least this many bytes of text are planned ahead of the threads. */
   readonly aheadBytes: number;
 
   readonly threadCount: number;
-  /** Whether the main thread is one of the threads. Otherwise it only plans, reads streams and receives results. */
+  /** Whether the main thread does tasks, too. Otherwise it only plans, reads streams and receives results. */
   readonly mainWorks: boolean;
   /** Whether a task would keep the main thread from handling signals for long. */
   readonly mayTakeLong: (task: Task) => boolean;
   /**
-   * The data that each thread needs to combine the results of all at the end (`ThreadJob.share`); undefined:
-   * nothing is combined.
+   * Makes the data that each thread needs to combine the results of all threads at the end (`ThreadJob.share`). If it
+   * is left out or returns undefined, nothing is combined.
    */
   readonly commonOf?: (rests: readonly Rest[]) => Common | undefined;
   /**
-   * The number of rounds of combining: each begins when all threads have finished the previous one. Defaults
-   * to one.
+   * The number of rounds of combining. Each round begins when all threads have finished the previous one. Defaults to
+   * one.
    */
   readonly shareRounds?: number;
-  /** The workers, if they were started ahead. */
+  /** The workers, if they were started earlier. */
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers that run before their tasks are known. Until then, nobody notices if one ends. */
+/** Workers that run before their tasks are known. If one ends before then, nobody notices. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
-/** Starts workers for a job whose setup may come later. The caller must end them in all cases. */
+/** Starts workers for a job whose setup may come later. The caller must end them, whatever happens. */
 export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
   const workers = Array.from({ length: workerCount }, () => startWorker(name));
   const terminate = () => {
@@ -74,17 +74,17 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 }
 
 const reportIntervalMs = 50;
-/** A thread needs some 0.1 s for this much text, if it cannot be sliced: one line, one page or one word. */
+/** The size of a task that may take long, about 0.1 s, if it cannot be sliced: one line, one page or one word. */
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
- * Runs the tasks of a job: the main thread and the workers take one after the other, and the sink receives
- * the results in the order of the tasks. When the main thread meets a task that may take long it stops
- * working, so that it can handle signals, and a worker replaces it. Returns the final result of each thread
- * that had a task, in no particular order.
+ * Runs the tasks of a job: the main thread and the workers take one after the other, and the sink receives the results
+ * in the order of the tasks. When the main thread meets a task that may take long, it stops working, so that it can
+ * handle signals, and a worker replaces it. Returns the final result of each thread that had a task, in no particular
+ * order.
  *
- * Between slices of work in this thread it yields to the event loop and calls `report` with the bytes of the
- * inputs that are done. Throws any error of a thread or of `report`; no worker is left running.
+ * Between slices of work in this thread, it yields to the event loop and calls `report` with the number of input bytes
+ * that are done. Throws any error of a thread or of `report`. No worker is left running.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -103,7 +103,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Comm
     }
   }, reportIntervalMs);
   const ran = running.run();
-  // If `report` fails first, it stops the run, whose own error is ignored.
+  // If `report` fails first, it stops the run, and the run's own error is ignored.
   ran.catch(() => {});
   try {
     await Promise.race([ran, failed]);
@@ -119,17 +119,17 @@ type OnWritten = (sizeBytes: number, memory: ArrayBuffer) => void;
 
 class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements SharedTasks<Part, Found> {
   rests: Rest[] = [];
-  /** The threads of `rests`, in the same order. */
+  /** The threads whose final results are in `rests`, in the same order. */
   private readonly sharers: Sharer<Rest, Common>[] = [];
   private readonly workers: StartedWorkers;
   private substitute: StartedWorkers | undefined;
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new ChunkBuffers();
-  /** A cell for each worker, for the main thread, and for the worker that may replace it. */
+  /** A number for each worker, for the main thread, and for the worker that may replace it. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
-  /** Something failed: no more work is begun. */
+  /** Whether something failed, so that no more work is begun. */
   private isStopped = false;
 
   constructor(
@@ -137,7 +137,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     private readonly tell: (bytesDone: number) => void,
   ) {
     const { name, threadCount, mainWorks, inputs, cutting, ranges, aheadBytes, mayTakeLong, sink } = job;
-    // Workers start while everything else is prepared.
+    // The workers start while everything else is prepared.
     this.workers = job.workers ?? startWorkers(name, threadCount - (mainWorks ? 1 : 0));
     this.mainIndex = this.workers.workers.length;
     this.bytesDone = new Float64Array(new SharedArrayBuffer(8 * (this.mainIndex + 2)));
@@ -151,7 +151,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // With 100,000 special tokens, finding the first cut takes 0.1 s, and so does posting them.
+    // With 100,000 special tokens, finding the first cut takes 0.1 s, and posting the tokens as long.
     await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers get their tasks before this thread begins its own.
@@ -180,7 +180,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.sharers.push(sharer);
   }
 
-  /** Wraps the main thread's job, which begins its share after the others were asked. */
+  /** Wraps the main thread's job for sharing. It begins its share after the other threads were asked. */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
       await yieldToEventLoop();
@@ -202,12 +202,12 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.tasks.close();
   }
 
-  /** With a single worker there is one thread more than planned, because the main thread exists, too. */
+  /** Whether there is one thread more than planned: with a single worker, the main thread exists, too. */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
   }
 
-  /** Does the main thread's share of the work, and hands what it leaves to another worker. */
+  /** Does the main thread's share of the work, and gives the tasks that it leaves to another worker. */
   private async workHere(): Promise<void> {
     await this.workOnTasks();
     if (!this.tasks.hasLeft || this.isStopped) return;
@@ -215,11 +215,11 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.serve(this.substitute, () => ({ index: this.mainIndex + 1, isExtra: true }));
   }
 
-  /** Does a worker's tasks in this thread: messages and signals are handled after each slice. */
+  /** Does tasks in this thread, as a worker does. Messages and signals are handled after each slice. */
   private async workOnTasks(): Promise<void> {
     const { job, tasks, order, buffers, mainIndex } = this;
     let next = await tasks.next(mainIndex);
-    // Without a task nothing is started here: a thread has memory of its own.
+    // Without a task, no thread is started here, because it would have memory of its own.
     if (next.length === 0) return;
     const { setupOf, start, inputs } = job;
     const self = { index: mainIndex, isExtra: false };
@@ -246,7 +246,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     }
   }
 
-  /** Does a task in this thread; stops in the middle of it when the job is stopped. */
+  /** Does a task in this thread. Stops in the middle of it if the job is stopped. */
   private async takeTask(
     thread: TaskThread<Part, Found, Rest>,
     task: Task,
@@ -281,12 +281,12 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 }
 
-/** Small tasks are sent in batches of this much text: a message costs as much as counting some kilobytes. */
+/** Small tasks are sent in batches of this much text, because a message costs as much as counting some kilobytes. */
 const batchBytes = scaled(1 << 18, 256);
-/** Upper bound of tasks planned ahead, for tasks without text. */
+/** The maximum number of tasks planned ahead, for tasks without text. */
 const aheadCountMax = scaled(1000, 2);
 
-/** A taker that leaves a task and all following ones to the others. */
+/** A taker that may leave a task, and all tasks after it, to the others. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: Task) => boolean };
 
 /** Hands out tasks in order, each to one of several takers, and plans some ahead. */
@@ -296,16 +296,16 @@ export class TaskQueue {
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
-  /** The taker of a range that continues, which also gets the next task; -1 if there is none. */
+  /** The taker that gets the next task, because its range continues there; -1 if there is none. */
   private holder = -1;
 
   /**
-   * Whether the picky taker has met a task that it leaves. It got no tasks then, and is treated like any
-   * other taker since.
+   * Whether the picky taker has met a task that it leaves. It got no tasks then, and is treated as any other taker from
+   * then on.
    */
   hasLeft = false;
 
-  /** @param aheadBytes plan at least this many bytes of text ahead */
+  /** @param aheadBytes at least this many bytes of text are planned ahead */
   constructor(
     private readonly tasks: AsyncGenerator<Task, void>,
     private readonly aheadBytes: number,
@@ -315,13 +315,13 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the next tasks for the taker; empty if there are no more. Takers that wait at the same time
-   * resume in the order of their tasks.
+   * Returns the next tasks for a taker; empty if there are no more. Takers that wait at the same time resume in the
+   * order of their tasks.
    */
   next(taker: number): Promise<Task[]> {
     const asked = new Promise<Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
-    // Deferred until the taker awaits the promise. Otherwise another taker that already awaits, with a later
-    // task, would resume first.
+    // Deferred until the taker awaits the promise. Otherwise another taker that already waits, for a later task, would
+    // resume first.
     queueMicrotask(() => {
       this.serve();
       void this.fill();
@@ -394,33 +394,33 @@ type Ask = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Receives the output and results of tasks, in the order of the tasks. */
+/** Receives the output and the results of tasks, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
   /**
-   * Receives the next output of the current task. Its memory belongs to the thread again when this returns,
-   * or when `drain` does.
+   * Receives the next output of the current task. The output's memory belongs to the thread again once this returns, or
+   * once `drain` does.
    */
   write?(part: Part): void;
-  /** Called after the task. `found` is undefined for a task without anything to do. */
+  /** Called after each task. `found` is undefined if there was nothing to do. */
   endTask(task: Task, found: Found | undefined): void;
   /**
-   * Returns a promise to await before the next `write`; undefined or absent: continue at once. Errors are
-   * thrown by the next `write`.
+   * Returns a promise to await before the next `write`. If it is undefined, or there is no `drain`, the next `write`
+   * may follow at once, and throws any error.
    */
   drain?(): Promise<void> | undefined;
 };
 
-/** One task's place in the order. */
+/** The place of one task in the order. */
 export type Turn<Part, Found> = {
   readonly task: Task;
   readonly parts: Part[];
-  /** Called with the bytes written; returns their memory to the thread. */
+  /** Called with the number of bytes that were written; returns their memory to the thread. */
   readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
   isFinished: boolean;
   found?: Found | undefined;
 };
 
-/** Passes the results of threads to the sink, in the order in which tasks were handed out; early results wait. */
+/** Passes the results of threads to the sink, in the order in which tasks were handed out. Early results wait. */
 export class TaskOrder<Part extends OutputPart, Found> {
   private readonly turns: Turn<Part, Found>[] = [];
 
@@ -468,7 +468,7 @@ export type SharedTasks<Part extends OutputPart, Found> = {
   readonly buffers: ChunkBuffers;
 };
 
-/** The tasks of one worker, in the main thread: sends them, and passes on the worker's results. */
+/** The main thread's side of one worker: sends tasks to the worker, and passes on its results. */
 export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>
   implements Sharer<Rest, Common>
 {
@@ -481,19 +481,19 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
   constructor(
     private readonly shared: SharedTasks<Part, Found>,
     worker: WorkerThread,
-    /** Used in error messages. */
+    /** Names the worker in error messages. */
     name: string,
     private readonly setup: TaskSetup<Setup>,
   ) {
     this.thread = new JobThread(name, worker, (news) => this.take(news));
   }
 
-  /** Makes the worker do tasks until there are none. Passes on its final result, if it had a task. */
+  /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had a task. */
   async run(takeRest: (rest: Rest) => void): Promise<void> {
     const { thread } = this;
-    // Tasks are posted before the worker has started.
+    // The first tasks are posted before the worker has started.
     void thread.ask("begin", this.setup);
-    // Two messages, so that the next one is already queued when the first is done.
+    // Two messages are under way, so that the next one is already queued when the first is done.
     const first = await this.sendNext();
     await Promise.all([
       this.continueWith(first),
@@ -538,7 +538,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     for (const memory of news.emptied) buffers.give(memory);
   }
 
-  /** Adds the task to the order; returns false if there is nothing to do. */
+  /** Adds a task to the order. Returns false if the task has nothing to do. */
   private addTurn(task: Task): boolean {
     const { order } = this.shared;
     const turn = order.add(task, (sizeBytes, memory) =>
@@ -554,14 +554,16 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
 type Sent = { readonly done: Promise<void> };
 
 /**
- * The work of one thread of a job, the main one or a worker: takes tasks, one after the other. `Found` is the
- * result of a task, `Rest` the final result. A job is a module whose `start…` creates one of these from plain
- * data (its setup).
+ * The work of one thread of a job, which is the main thread or a worker: takes tasks, one after the other. `Found` is
+ * the result of a task, `Rest` the final result. A job is a module whose `start…` creates one of these from plain data
+ * (its setup).
  */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
-  /** Does a task; yields after each slice the bytes of the task's text that are done. */
+  /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */
   take(task: Task): Generator<number, Found>;
-  /** Does remaining work when no more task will come. `leavesMemory`: another thread needs this one's memory. */
+  /**
+   * Does the remaining work, when no more tasks will come. `leavesMemory`: another thread needs this thread's memory.
+   */
   finish?(leavesMemory: boolean): Generator<undefined, void>;
   /** The thread's final result. */
   readonly rest: Rest;
@@ -570,38 +572,40 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never>
    * Returns false, in the first round only, if it cannot; `rest` of all threads is then unchanged.
    */
   share?(share: Share<Common>): Generator<undefined, boolean>;
-  /** Called when all have done their shares. Afterwards `rest` is this thread's part of the combined result. */
+  /** Called when all threads have done their shares. Afterwards `rest` is this thread's part of the combined result. */
   endShare?(): Generator<undefined, void>;
   /** The memory in `rest` that is transferred instead of copied. */
   readonly restMemory?: ArrayBuffer[];
-  /** The current position in the text of the task: the place of an error. */
+  /** The current position in the text of the task, which says where an error occurred. */
   readonly offsetByte: number;
-  /** The output of the tasks, if they have any, written in their order. */
+  /** Collects the output of the tasks, if they have any. It is written in their order. */
   readonly output?: PartMaker<Part>;
   close(): void;
 }
 
-/** Gathers the output of a task during its work; the caller takes it part by part. */
+/** Collects the output of a task while the task runs. The caller takes it part by part. */
 export interface PartMaker<Part extends OutputPart> {
   readonly isEmpty: boolean;
   /**
-   * Returns what was gathered. The next part goes into `spare`, the memory of an earlier one, or into new
-   * memory.
+   * Returns what was collected. The next part is put into `spare`, the memory of an earlier part, or into new memory.
    */
   take(spare: ArrayBuffer | undefined): Part;
 }
 
-/** A part of the output with its own memory, which is transferred with it. */
+/** A part of the output, whose memory is transferred with it. */
 export type OutputPart = { readonly memory: ArrayBuffer; readonly sizeBytes: number };
 
-/** The data for a thread's share, in the first round; its index among the sharing threads; and the round. */
+/**
+ * What a thread needs for its share: the common data, in the first round; the thread's index among those that share;
+ * and the round.
+ */
 export type Share<Common> = {
   readonly common: Common | undefined;
   readonly index: number;
   readonly round: number;
 };
 
-/** A thread that combines its results with the others', as seen from the main thread; see `ThreadJob`. */
+/** A thread that combines its results with those of the others, as seen from the main thread. See `ThreadJob`. */
 type Sharer<Rest, Common> = {
   share(share: Share<Common>): Promise<boolean>;
   endShare(): Promise<Rest>;
@@ -614,13 +618,18 @@ export type StartThread<Setup, Part extends OutputPart, Found, Rest, Common = ne
 
 /** A thread of a job. */
 export type Thread = {
-  /** Unique within the job. */
+  /** A number that no other thread of the job has. */
   readonly index: number;
-  /** It replaces the main thread, which keeps its memory: the job has one thread more than planned. */
+  /**
+   * Whether the thread replaces the main thread, which keeps its memory, so that the job has one thread more than
+   * planned.
+   */
   readonly isExtra: boolean;
 };
 
-/** Bytes of the inputs that each thread has done, by its index: written by the thread, read by the main thread. */
+/**
+ * How many bytes of the inputs each thread has done, by thread index. Written by the threads, read by the main thread.
+ */
 export type SharedProgress = Float64Array;
 
 /** The initial data of a worker. */
@@ -631,18 +640,18 @@ export type TaskSetup<Setup> = {
   readonly bytesDone: SharedProgress;
 };
 
-/** A worker's report on its tasks: output of the first one that is not done, or the tasks that are done. */
+/** A worker's report on its tasks: output of the first task that is not done, or the tasks that are done. */
 export type TaskNews<Part extends OutputPart, Found> =
   | { readonly kind: "part"; readonly part: Part }
   | {
       readonly kind: "done";
       /** The result of each task, in order. */
       readonly found: readonly Found[];
-      /** The memory of chunks, for reuse. */
+      /** The memory of chunks, to be reused. */
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job at work: records its progress, and adds the place to errors. */
+/** One thread of a job at work. Records its progress, and adds the place to errors. */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,
@@ -651,7 +660,7 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
     private readonly index: number,
   ) {}
 
-  /** Does a task; yields after each slice of work. */
+  /** Does a task. Yields after each slice of work. */
   *take(task: Task): Generator<undefined, Found> {
     const { job, bytesDone, index } = this;
     const bytesBefore = bytesDone[index]!;
@@ -672,14 +681,14 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
 }
 
 /**
- * The tasks of a worker: a job (job.ts). Tasks arrive before they are needed, so that the queue is never
- * empty. A worker with too much unwritten output waits (`Outbox`). So memory is bounded however long a task
- * is, and however late its output is written.
+ * The tasks of a worker, as a job (job.ts). Tasks arrive before they are needed, so that the queue is never empty. A
+ * worker with too much unwritten output waits (`Outbox`). So memory is bounded, however long a task is, and however
+ * late its output is written.
  */
 export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
   private thread!: TaskThread<Part, Found, Rest, Common>;
   private outbox: Outbox<Part> | undefined;
-  /** Results of finished tasks, and their memory, not yet reported to the main thread. */
+  /** The results of finished tasks, and the tasks' memory, that were not yet reported to the main thread. */
   private found: Found[] = [];
   private emptied: ArrayBuffer[] = [];
 
@@ -693,19 +702,19 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
     if (job.output === undefined) return;
     this.outbox = new Outbox(job.output, (part) => {
-      // It belongs to the first task that the main thread does not know to be done.
+      // The part belongs to the first task that the main thread does not know to be done.
       if (this.found.length > 0) this.tellDone();
       this.tell({ kind: "part", part }, [part.memory]);
     });
   }
 
-  /** A note: a part was written; returns its memory. */
+  /** Receives a note that a part was written, and takes back its memory. */
   written({ sizeBytes, memory }: { readonly sizeBytes: number; readonly memory: ArrayBuffer }): void {
     this.outbox!.written(sizeBytes, memory);
   }
 
   async take(tasks: readonly Task[]): Promise<void> {
-    // Between two messages of tasks the event loop turns, to receive returned memory.
+    // The event loop turns between two messages of tasks, to receive returned memory.
     await yieldToEventLoop();
     const { thread, outbox } = this;
     for (const task of tasks) {
@@ -745,13 +754,12 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
   }
 }
 
-/** The unwritten output of one thread. */
+/** How much unwritten output one thread may have. */
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
- * Output of one thread that waits for its turn to be written. The thread waits while there is too much of it.
- * Returned memory is reused, last in first out: it is still in the processor's cache, and new memory is
- * expensive.
+ * The output of one thread that waits to be written. The thread waits while there is too much of it. Returned memory is
+ * reused, last in first out, because it is still in the processor's cache, and new memory is expensive.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
@@ -763,7 +771,7 @@ export class Outbox<Part extends OutputPart> {
     private readonly post: (part: Part) => void,
   ) {}
 
-  /** Sends what was gathered, if anything, once there is room for it. */
+  /** Sends what was collected, if anything, once there is room for it. */
   async send(): Promise<void> {
     if (this.output.isEmpty) return;
     while (this.unwrittenBytes >= unwrittenBytesMax) {
@@ -776,7 +784,7 @@ export class Outbox<Part extends OutputPart> {
     this.post(part);
   }
 
-  /** Called when this much was written; takes its memory back. */
+  /** Called when this much was written; takes back the memory. */
   written(sizeBytes: number, memory: ArrayBuffer): void {
     this.unwrittenBytes -= sizeBytes;
     this.spares.push(memory);

@@ -14,22 +14,22 @@ export type StageProgress = {
     | "joining"
     | "checking";
   readonly done: number;
-  /** Null if unknown before a stream ends. */
+  /** Null while it is unknown, because a stream has not ended. */
   readonly total: number | null;
   readonly unit: "bytes" | "merges";
-  /** Known while counting and merging. */
+  /** Given while counting and merging. */
   readonly distinctWordCount?: number;
 };
 
-/** @internal The progress of an encoding; the total is null if unknown before a stream ends. */
+/** @internal The progress of an encoding. The total is null while a stream has not ended. */
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
 
-/** @internal */
+/** @internal Receives the progress of stages. */
 export type Report = (progress: StageProgress) => void;
 
 /**
- * @internal Wraps a report with a function to await between slices of work without measurable progress. It repeats the
- * last report, because `report` may throw to end the run.
+ * @internal Wraps a report with a function to await between slices of work that has no measurable progress. It repeats
+ * the last report, because `report` may throw to end the run.
  */
 export function repeatReport(report: Report, first: StageProgress) {
   let last = first;
@@ -45,10 +45,10 @@ export function repeatReport(report: Report, first: StageProgress) {
   };
 }
 
-/** @internal Receives the main thread's progress, between slices of work. */
+/** @internal Receives the progress of the main thread, between slices of work. */
 export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;
 
-/** @internal Reports a stage that goes through the bytes of the inputs. */
+/** @internal Turns a report into one of a stage whose progress is measured in bytes of the inputs. */
 export function byBytes(
   report: Report,
   stage: StageProgress["stage"],

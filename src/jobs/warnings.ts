@@ -4,17 +4,17 @@ import type { CountsRecord, LanguageRecord } from "#formats";
 import { asOption, type Message, phrase } from "#runtime";
 import type { ModelSettings } from "#tokenizer";
 
-// Warnings: the result is what was requested, but may not be what was intended. They are data; each caller
-// formats them.
+// Warnings: the result is what was requested, but may not be what was intended. Warnings are data, which each caller
+// formats.
 
 type InvalidBytes = {
   readonly kind: "invalid bytes";
   readonly count: number;
-  /** The name of the text with the first invalid byte, if it has one; its file, and the offset there. */
+  /** The name of the text with the first invalid byte, if the text has a name; its file, and the offset there. */
   readonly text?: string;
   readonly path?: string;
   readonly offset?: number;
-  /** How each was handled. */
+  /** What was done with each invalid byte. */
   readonly became:
     | "was counted as a pretoken of its own"
     | "was encoded as a pretoken of its own"
@@ -24,33 +24,33 @@ type InvalidBytes = {
 export type Warning =
   /** Bytes that were not valid UTF-8. */
   | InvalidBytes
-  /** A class of one model for another model's tokenizer. */
+  /** A class that belongs to one model was requested for another model's tokenizer. */
   | { readonly kind: "class of a model"; readonly name: string }
-  /** A corpus that runs out of pairs before the vocabulary has the requested size. */
+  /** The corpus ran out of pairs before the vocabulary had the requested size. */
   | {
       readonly kind: "early stop";
       readonly madeCount: number;
       readonly wantedCount: number;
       readonly noun: string;
     }
-  /** Files of equal word counts: one part of a corpus may have been counted twice. Both are added. */
+  /** Two files have equal word counts: one part of a corpus may have been counted twice. Both are added. */
   | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
-  /** A stream with a cache: its content is unknown before it is read. */
+  /** A stream was read with a cache: its content is unknown before it is read, so it is not cached. */
   | { readonly kind: "stream with a cache"; readonly path: string }
-  /** Languages are compared by texts that do not correspond. */
+  /** The languages are compared by texts that do not correspond. */
   | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
   | { readonly kind: "normalizer" }
-  /** A tokenizer for chats without a padding token. */
+  /** A tokenizer for chats has no padding token. */
   | { readonly kind: "no pad" }
-  /** Single bytes are tokens anyway, and so are tokens of the base. */
+  /** Some seed tokens are single bytes, or tokens of the base, which are tokens anyway. */
   | { readonly kind: "seed tokens that are bytes"; readonly shown: string; readonly ofBase: boolean }
-  /** Words that follow a space in a sentence, where the base's merges produce other tokens. */
+  /** Some seed tokens are words that follow a space in a sentence, where the base's merges produce other tokens. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
-  /** With HF's rule: documents end at special tokens, whose text HF's trainer learns. */
+  /** With HF's rule, documents end at special tokens, whose text HF's own trainer learns. */
   | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: Message }
-  /** A note of a tokenizer's files, the cache or the inputs of languages, as a sentence. */
+  /** A sentence about a tokenizer's files, the cache or the inputs of languages. */
   | { readonly kind: "note"; readonly message: Message };
 
 /** Formats a warning as a sentence. */
@@ -123,7 +123,7 @@ export function countedInvalidBytes(
   return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
 }
 
-/** A text in one piece has several documents only if special tokens divide it. */
+/** Warns of a text that special tokens divide: nothing else gives a plain text several documents. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],
@@ -135,7 +135,7 @@ export function foundSpecialTokens(
 export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
   usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
 
-/** The classes of transformers 4 and 5 that follow tokenizer.json. */
+/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
 const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
 
 export const earlyStop = (madeCount: number, wantedCount: number, noun: string): Warning[] =>
@@ -151,14 +151,14 @@ export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
   });
 }
 
-/** Warns about the first stream. */
+/** Warns about the first stream, if there is one. */
 export const streamWithCache = (inputs: readonly Input[]): Warning[] =>
   inputs
     .filter(({ isStream }) => isStream)
     .slice(0, 1)
     .map(({ path }) => ({ kind: "stream with a cache", path }));
 
-/** With this ratio of bytes, it is hardly the same text in another language. */
+/** With this ratio of bytes, two texts are hardly the same text in two languages. */
 const unevenFactor = 2;
 
 export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {

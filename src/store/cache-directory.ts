@@ -41,14 +41,15 @@ import {
 } from "./trusted-files.ts";
 
 /**
- * The names of a cache's files. Files of other names are neither read nor removed.
+ * The names of a cache's files. Files with other names are neither read nor removed.
  *
  *   bpe-index                          maps files to contents (content-hash.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
  *   bpe-OPTIONS-ID.sum                 the added words of many entries (cache-entries.ts)
  *   bpe-OUTPUT.result                  the sources of an output (`ResultSources`)
  *
- * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. Files being written are in a hidden directory of their process.
+ * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a hidden directory of its
+ * process.
  */
 export const indexName = "bpe-index";
 export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;
@@ -67,7 +68,7 @@ export function entryIdOf(name: string): EntryId | undefined {
   return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
 }
 
-/** An id without the SHA-256, to look up whether any content of this size is known. */
+/** The part of an id without the SHA-256, to look up whether any content of this size is known. */
 export const idStart = (optionsHash: string, sizeBytes: number) => `${optionsHash}-${sizeBytes}`;
 export const idStartOf = (id: EntryId) => id.slice(0, id.lastIndexOf("-"));
 
@@ -79,8 +80,8 @@ export const isCacheFile = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
- * Increment it when a code change gives other words for the same bytes and options but leaves the pattern
- * tables unchanged. The commit is no substitute: uncommitted code has none of its own.
+ * Increment this number if a code change gives other words for the same bytes and options, but leaves the pattern
+ * tables unchanged. The commit cannot take its place: uncommitted code has no commit of its own.
  */
 export const wordsVersion = 3;
 
@@ -93,7 +94,7 @@ export function groupHash(
   return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise, ...normalized]));
 }
 
-/** The hash of how one input is counted: everything that changes its words, besides its bytes. */
+/** The hash of how one input is counted: everything that changes its words, apart from its bytes. */
 export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
@@ -124,7 +125,7 @@ export function parseChecked<T>(path: string, json: string, check: Check<T>): T 
   }
 }
 
-/** Opens a file for `read` and closes it. Adds the path to system errors of reading, which lack it. */
+/** Opens a file, passes it to `read`, and closes it. Adds the path to errors of reading, which lack it. */
 export function withFile<T>(path: string, read: (fd: number) => T): T {
   const fd = openTrusted(path);
   try {
@@ -148,28 +149,30 @@ export const statisticsCheck = fieldsOf({
   firstInvalidByte: wholeNumber(-1),
 });
 
-/** Returns the real path, whether it exists or not. A link there is followed like one at an output file. */
+/**
+ * Returns the real path of a cache, whether it exists or not. A link at the path is followed, as for an output file.
+ */
 function realPathOfCache(path: string): string {
   try {
     return pathOf(placeOf(followLinks(path.replace(/(?<=.)[/\\]+$/, ""))));
   } catch (error) {
     if (error instanceof Untrusted) throw error;
-    // The call that creates it reports the error.
+    // The call that creates the directory reports the error.
     return path;
   }
 }
 
 /**
- * The directory of a cache. Several runs may use it at once without a lock: every file is written in the
- * directory of its run, then renamed to a name derived from its content. So a name always means the same
- * content, and two runs that write the same name write equal files. Only the index is overwritten; lost
- * entries are hashed again.
+ * The directory of a cache. Several runs may use it at once without a lock: every file is written in the directory of
+ * its run, then renamed to a name derived from its content. So a name always means the same content, and two runs that
+ * write the same name write equal files. Only the index is overwritten; files whose lines are lost that way are hashed
+ * again.
  *
- * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums,
- * and counted again.
+ * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums, and their
+ * inputs are counted again.
  */
 export class CacheDirectory {
-  /** False if files can only be read: then nothing is kept. */
+  /** Whether files can be written. If not, nothing is kept. */
   isWritable = true;
   /** Files that this run needs, which `shrinkTo` must not remove. */
   private readonly used = new Set<string>();
@@ -203,7 +206,7 @@ export class CacheDirectory {
     }
   }
 
-  /** Stops keeping anything, and warns once. */
+  /** Stops keeping files for the rest of the run, and warns once. */
   stopKeeping(error: unknown): void {
     if (userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
@@ -216,8 +219,8 @@ export class CacheDirectory {
   }
 
   /**
-   * Lists the names. If everybody may write, our files that belong to untrusted users are left out, with one
-   * warning.
+   * Lists the names of the files. If everybody may write to the directory, files with our names that belong to
+   * untrusted users are left out, with one warning.
    */
   names(): string[] {
     const names = readdirSync(this.path);
@@ -237,7 +240,7 @@ export class CacheDirectory {
     return trusted;
   }
 
-  /** Returns the content of a small file; empty if it is missing, or untrusted (with one warning). */
+  /** Returns the content of a small file; empty if the file is missing, or untrusted (with one warning). */
   read(name: string): Buffer {
     try {
       return readTrusted(this.pathOf(name));
@@ -255,7 +258,7 @@ export class CacheDirectory {
     this.remove(name);
   }
 
-  /** Writes a whole file. On a full disk or the like, nothing more is kept; this is not an error. */
+  /** Writes a whole file. A failure, such as a full disk, is not an error, but nothing more is kept. */
   write(name: string, temporaryPath: string, partsOf: () => readonly Uint8Array[]): void {
     this.attempt(() => {
       const fd = openSync(temporaryPath, "w");
@@ -311,8 +314,8 @@ export class CacheDirectory {
   }
 
   /**
-   * Removes the least recently used files until the cache has at most `limitBytes`, or only files that this
-   * run needs.
+   * Removes the least recently used files until the cache has at most `limitBytes`, or only files that this run needs
+   * are left.
    */
   shrinkTo(limitBytes: number): void {
     if (!this.isWritable) return;
@@ -343,15 +346,15 @@ function lstatOrUndefined(path: string): Stats | undefined {
 }
 
 /**
- * The sources of an output, stored in the cache by the output's path: a line with the xxHash64 of the rest,
- * then JSON. A run with equal sources that finds the files unchanged has nothing to do.
+ * The sources of an output, stored in the cache under a name made from the output's path: a line with the xxHash64 of
+ * the rest, then JSON. A run with equal sources whose output files are unchanged has nothing to do.
  */
 export type ResultSources = {
   readonly version: string;
   readonly bunVersion: string;
-  /** The code that made it (runtime/version.ts, `codeIdentity`). */
+  /** The code that made the output (`codeIdentity` in runtime/version.ts). */
   readonly code: string;
-  /** Every option that changes the bytes of the result, or the order of its ids. */
+  /** Every option that changes the bytes of the output, or the order of its ids. */
   readonly settings: object;
   readonly inputs: readonly (readonly [path: string, content: string])[];
   readonly counts: readonly (readonly [path: string, sha256: string])[];
@@ -374,7 +377,7 @@ export function rememberResult(
   cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
 }
 
-/** Reads the stored result of an output; undefined if it is missing, or damaged, which is a warning. */
+/** Reads the stored result of an output; undefined if it is missing or damaged. A damaged one causes a warning. */
 export function readResult(cache: CacheDirectory, place: string): Result | undefined {
   const name = resultName(place);
   const content = cache.read(name).toString();
@@ -384,7 +387,7 @@ export function readResult(cache: CacheDirectory, place: string): Result | undef
   try {
     if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new DamagedFile(name);
     parseChecked(name, json, resultFields);
-    // Parsed again to keep the order of fields: results are compared as text.
+    // Parses the text again, to keep the order of fields: results are compared as text.
     return JSON.parse(json) as Result;
   } catch (error) {
     if (!(error instanceof DamagedFile)) throw error;
@@ -421,8 +424,8 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 const checksumOf = (json: string) => xxHash64(json).toString(16);
 
 /**
- * Lists the files of an output. Undefined if one is not a regular file in a plain directory, or may be
- * another user's.
+ * Lists the files of an output. Undefined if a file is not a regular file in a plain directory, or may belong to
+ * another user.
  */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {

@@ -53,11 +53,11 @@ const aboutFields = fieldsOf({
 
 const entryMagic = new TextEncoder().encode("bpee");
 const tailBytes = 16;
-/** An id and a few numbers. */
+/** The maximum size of `about`: an id and a few numbers. */
 const aboutBytesMax = 4096;
 const blockBytes = scaled(1 << 20, 64);
 
-/** Turns a counts file of this run into an entry, and moves it to `path` on the same file system. */
+/** Turns a counts file of this run into an entry, and moves it to `path`, which is on the same file system. */
 export function makeEntry(countsPath: string, path: string, id: EntryId, statistics: RangeStatistics): void {
   const fd = openSync(countsPath, "r+");
   try {
@@ -77,7 +77,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
     tail.set(entryMagic, payload.length + 12);
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-    // Until now it was private to its run.
+    // Until now the file was private to its run.
     settlePermissions(fd, 0o666, null);
   } finally {
     closeSync(fd);
@@ -85,7 +85,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
   rename(countsPath, path);
 }
 
-/** Reads the whole entry and returns its statistics; throws `DamagedFile` for any difference from what was written. */
+/** Reads the whole entry and returns its statistics. Throws `DamagedFile` if anything differs from what was written. */
 export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   return withFile(path, (fd) => {
     const about = readAbout(path, fd);
@@ -95,7 +95,10 @@ export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   });
 }
 
-/** Opens an entry to read its words; `close` closes it. Like the reader, throws `DamagedFile` or a CountsFileError. */
+/**
+ * Opens an entry to read its words; `close` closes it. Both this function and the reader throw `DamagedFile` or a
+ * CountsFileError.
+ */
 function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
   const fd = openTrusted(path);
   try {
@@ -146,8 +149,8 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
 }
 
 /**
- * A sum: the added words of many entries. It is a word table in its memory layout, sorted by the words' bytes, so
- * reading it is a copy. Numbers are little-endian.
+ * A sum: the added words of many entries, as a word table in its memory layout, sorted by the words' bytes. So reading
+ * a sum is a copy. Numbers are little-endian.
  *
  *   PART       SIZE                   MEANING
  *   magic      8                      "bpesum", 0, version
@@ -162,21 +165,21 @@ type SumHeader = Checked<typeof headerFields>;
 
 type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
-/** An entry in a sum, the number of times it was added, and its statistics. */
+/** An entry in a sum, how often it was added, and its statistics. */
 export type SumTerm = readonly [id: EntryId, times: number, statistics: RangeStatistics];
 
 const headerFields = fieldsOf({
   ...optionFields,
   wordCount: wholeNumber(),
   byteCount: wholeNumber(),
-  /** xxHash64 of counts, starts and bytes, hexadecimal. */
+  /** The xxHash64 of counts, starts and bytes, in hexadecimal. */
   checksums: tupleOf(text, text, text),
   terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), statisticsCheck)),
 });
 
 const sumMagic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
 const headBytes = 24;
-/** A header has some 150 bytes for each entry. */
+/** The maximum size of a header, which has about 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
 const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => xxHash64(bytesOf(array)).toString(16);
@@ -241,7 +244,7 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
   if (xxHash64(payload) !== view.getBigUint64(16, true)) throw new DamagedFile(path);
   const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
-  // A content may be listed only once.
+  // No content may be listed twice.
   if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new DamagedFile(path);
   return { header, endByte: headBytes + size };
 }
@@ -255,7 +258,10 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
   return into;
 }
 
-/** Entries added in one pass, each an open file with a frame in memory. Above 8 the number hardly matters. */
+/**
+ * How many entries are added in one pass. Each is an open file with a frame in memory. Above 8 the number hardly
+ * matters.
+ */
 const entriesAtOnce = scaled(64, 1);
 
 /** Adds up entries, sorted by the words' bytes. Yields between slices of some milliseconds. */
@@ -263,7 +269,7 @@ export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // Tables of decreasing size. Two of equal size are merged at once, so each word is copied only log2(table
+  // `tables` have decreasing sizes. Two tables of equal size are merged at once, so each word is copied only log2(table
   // count) times.
   const tables: WordTable[] = [];
   for (let first = 0; first < paths.length; first += entriesAtOnce) {

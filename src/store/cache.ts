@@ -37,16 +37,16 @@ import { Untrusted } from "./trusted-files.ts";
 export type Plan = {
   readonly sumIndex: number | undefined;
   readonly added: readonly EntryId[];
-  /** Each once, with the number of times it is subtracted. */
+  /** Entries to subtract. Each is listed once, with the number of times it is subtracted. */
   readonly removed: readonly (readonly [id: EntryId, times: number])[];
-  /** Contents that the cache lacks, each once. */
+  /** Contents that the cache lacks. */
   readonly missing: ReadonlySet<EntryId>;
 };
 
 /**
- * Returns the plan with the least to count, and among these the fewest files to read.
- * @param wanted the contents of the inputs, with their numbers of occurrences
- * @param hasEntry whether the cache has an entry for a content
+ * Returns the plan with the least to count, and among such plans the one that reads the fewest files. @param wanted the
+ * contents of the inputs, with their numbers of occurrences @param hasEntry whether the cache has an entry for a
+ * content
  */
 export function makePlan(
   wanted: ReadonlyMap<EntryId, number>,
@@ -94,7 +94,7 @@ function planWith(
 
 type CacheSettings = {
   readonly countsOptions: CountsOptions;
-  /** Identifies everything that affects cutting: program, runtime, and the tables of the pattern. */
+  /** Identifies everything that affects how text is cut: program, runtime, and the tables of the pattern. */
   readonly version: string;
   readonly warn: (message: Message) => void;
   readonly nowMs: () => number;
@@ -102,7 +102,7 @@ type CacheSettings = {
   readonly scratchPath: () => string;
 };
 
-/** Sums kept for each set of options: the current one and its predecessor. */
+/** How many sums are kept for each set of options: the current one and its predecessor. */
 const sumsKept = 2;
 
 type KnownInput = {
@@ -115,11 +115,11 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** By input; undefined for an input that is not cached. */
+  /** What is known of each input; undefined for an input that is not cached. */
   private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
-  /** Statistics of the contents whose words are in the cache. */
+  /** The statistics of those contents whose words are in the cache. */
   private readonly statistics = new Map<names.EntryId, RangeStatistics>();
   /** Sums whose headers were read, by name. A name always means the same sum. */
   private readonly readSums = new Map<string, Sum>();
@@ -143,7 +143,7 @@ export class Cache {
    * bytes hashed since the last yield.
    */
   *identify(inputs: readonly Input[], others: readonly names.EntryId[] = []): Generator<number, void> {
-    // Called again for each part of a corpus.
+    // For each part of a corpus, this is called again with the same inputs.
     if (this.inputs === inputs && others.length === 0) return;
     this.inputs = inputs;
     this.known = inputs.map((input) => this.examine(input));
@@ -192,8 +192,8 @@ export class Cache {
   }
 
   /**
-   * Adds up the words of the plan, sorted. Returns undefined if a file turned out to be unusable: then call
-   * `plan` again. Yields between slices of work.
+   * Adds up the words of the plan, sorted. Returns undefined if a file turned out to be unusable; then `plan` must be
+   * called again. Yields between slices of work.
    */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
@@ -236,11 +236,11 @@ export class Cache {
   }
 
   /**
-   * Keeps the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of
-   * some milliseconds.
+   * Keeps the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of some
+   * milliseconds.
    *
-   * @param statistics by input; undefined for inputs of other parts of the corpus
-   * @param inHaste whether to keep only words that are on disk already
+   * @param statistics by input; undefined for inputs of other parts of the corpus @param inHaste whether to keep only
+   * words that are already on disk
    */
   *keep(
     runs: readonly SortedRun[],
@@ -288,7 +288,7 @@ export class Cache {
       const { path } = this.inputs[inputIndex]!;
       if (stateOf(path, this.settings.nowMs()).key !== known.state.key) return false;
       if (known.state.isSettled) return true;
-      // It was written just before the run, so a later write may have the same timestamp.
+      // The file was written just before the run, so a later write may have given it the same timestamp.
       const { sha256 } = known;
       for (const _ of this.hash(inputIndex, known)) yield;
       return known.sha256 === sha256;
@@ -320,8 +320,8 @@ export class Cache {
   }
 
   /**
-   * Keeps the index, and the sum of the inputs' contents if all are known. `partCount` is the number of parts
-   * of the corpus with sums of their own.
+   * Keeps the index, and, if all contents are known, the sum of the inputs' contents. `partCount` is the number of
+   * parts of the corpus that have sums of their own.
    */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
@@ -347,14 +347,14 @@ export class Cache {
 
   private readonly indexContent = () => this.directory.read(names.indexName).toString("latin1");
 
-  /** Returns the content of each input, where identified. A stream's content is unknown before it is read. */
+  /** Returns the content of each input that was identified. A stream's content is unknown before it is read. */
   contents(): (names.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
       sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
     );
   }
 
-  /** Likewise after counting: only contents that are certainly the ones counted. */
+  /** Like `contents`, after counting: only contents that are certain to be the ones that were counted. */
   countedContents(): (names.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
@@ -370,7 +370,7 @@ export class Cache {
     if (isStream || sizeBytes === 0) return undefined;
     try {
       const state = stateOf(path, this.settings.nowMs());
-      // If it has grown since it was found, only a part of it will be read.
+      // If the file has grown since it was found, only a part of it will be read.
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
         state,
@@ -398,7 +398,7 @@ export class Cache {
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
-  /** Stops using a file that is damaged, missing or unreadable, with a warning. Rethrows any other error. */
+  /** Stops using a file that is damaged, missing or unreadable, and warns. Rethrows any other error. */
   private setAside(error: unknown): void {
     const isDamaged = error instanceof DamagedFile || error instanceof CountsFileError;
     const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;
@@ -414,7 +414,7 @@ export class Cache {
         : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
     this.settings.warn(`"${path}" ${reason}: its content is ${remedy} again`);
-    // Another user's file stays: that user has to remove it.
+    // Another user's file is not removed: only that user can remove it.
     if (!(error instanceof Untrusted)) this.directory.remove(name);
   }
 
@@ -458,7 +458,7 @@ export class Cache {
     });
   }
 
-  /** Returns the terms of the sum of some inputs; empty if the content of one is unknown. */
+  /** Returns the terms of the sum of some inputs; empty if the content of one input is unknown. */
   private terms(isMeant: (inputIndex: number) => boolean): SumTerm[] {
     const isWhole = this.inputs.every(
       ({ sizeBytes, isStream }, i) =>
@@ -469,7 +469,7 @@ export class Cache {
   }
 }
 
-/** Equal for equal terms in any order. */
+/** A key of terms, which is the same whatever their order. */
 const keyOf = (terms: readonly SumTerm[]) =>
   terms
     .map(([id, times]) => `${id} ${times}`)

@@ -3,12 +3,14 @@ import { type Input, openInput, shrunkError } from "#corpus";
 import type { CountsRecord } from "#formats";
 import { createSha256, runSliced, scaled, xxHash64 } from "#runtime";
 
-/** Bytes read at a time, which fit the L2 cache. The buffer is shared by all files. */
+/** The buffer for reading all files, which fits into the L2 cache. */
 const block = new Uint8Array(scaled(1 << 18, 64));
-/** Bytes hashed between two yields: about a millisecond. */
+/** How many bytes are hashed between two yields: about a millisecond of work. */
 const sliceBytes = scaled(1 << 20, 128);
 
-/** SHA-256 of a file with the size that it had when the run began. Yields the bytes hashed since the last yield. */
+/**
+ * The SHA-256 of a file, up to the size that it had when the run began. Yields the bytes hashed since the last yield.
+ */
 export function* hashInput(input: Input): Generator<number, string> {
   const fd = openInput(input);
   try {
@@ -44,8 +46,8 @@ async function hashPath(path: string): Promise<string> {
 }
 
 /**
- * SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. Yields like
- * `hashInput`.
+ * The SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. Yields as `hashInput`
+ * does.
  */
 function* hashFile(fd: number, sizeBytesMax: number) {
   const hasher = createSha256();
@@ -75,7 +77,7 @@ function* hashFile(fd: number, sizeBytesMax: number) {
  */
 export class FileIndex {
   private readonly hashes: Map<string, string>;
-  /** Whether the given content is not a valid index. Then the index starts empty. */
+  /** Whether the given content is not a valid index. The index then starts empty. */
   readonly isDamaged: boolean;
   private isChanged = false;
 
@@ -102,8 +104,8 @@ export class FileIndex {
   }
 
   /**
-   * Returns the new content of the index, merged with `content`, the present one, which another run may have
-   * written. Null if there is nothing to write.
+   * Returns the content to write: the index, merged with `content`, which another run may have written meanwhile. Null
+   * if there is nothing to write.
    */
   contentOver(content: string): string | null {
     if (!this.isChanged) return null;
@@ -117,14 +119,14 @@ export class FileIndex {
   }
 }
 
-/** The oldest lines are dropped: some 16 MB. */
+/** The maximum number of lines, about 16 MB. The oldest lines are dropped. */
 const linesMax = 100_000;
 const settledMs = 2000;
 
 /** The state of a file before it is read. */
 export type FileState = {
   readonly key: string;
-  /** Whether its times are old enough that any change from now on gives it another time. */
+  /** Whether the file's times are old enough that any change from now on gives it another time. */
   readonly isSettled: boolean;
 };
 
@@ -141,7 +143,7 @@ const head = "bpe-index 1 ";
 const checksumOf = (lines: string) => xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
-/** Undefined for an invalid index. Each line is checked, because a hash becomes part of a file name. */
+/** Parses an index; undefined if it is invalid. Each line is checked, because a hash becomes part of a file name. */
 function parse(content: string): Map<string, string> | undefined {
   const lines = content.slice(head.length + 17);
   if (sealed(lines) !== content) return undefined;
@@ -154,5 +156,5 @@ function parse(content: string): Map<string, string> | undefined {
   return hashes;
 }
 
-/** Times before 1970 are negative. */
+/** The form of a line. Times before 1970 are negative. */
 const lineForm = /^\d+ \d+ \d+ -?\d+ -?\d+ [0-9a-f]{64}$/;

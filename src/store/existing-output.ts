@@ -12,8 +12,8 @@ type ExistingOutput =
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
- * Returns the relative paths of all files in a directory, sorted; it descends only into directories that hold
- * files of ours. Anything else is listed by its own name.
+ * Returns the relative paths of all files in a directory, sorted. Descends only into directories that hold files of
+ * ours; any other entry is listed by its own name.
  */
 export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
@@ -28,7 +28,7 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
 }
 
 /**
- * Examines a place without changing it. Throws a UserError for anything that is not ours. Tries again if
+ * Examines what is at a place, without changing it. Throws a UserError for anything that is not ours. Tries again if
  * another run replaces or removes it meanwhile.
  */
 export function inspectOutput(place: Place): ExistingOutput {
@@ -44,7 +44,7 @@ export function inspectOutput(place: Place): ExistingOutput {
 
 const attemptsMax = 100;
 
-/** Also with a suffix: Windows sends whatever is written there to the device. */
+/** Names of devices on Windows, also with a suffix: whatever is written there goes to the device. */
 const deviceName = /^(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?$/i;
 
 function inspectOnce(place: Place): ExistingOutput {
@@ -67,7 +67,7 @@ function inspectOnce(place: Place): ExistingOutput {
   const names = namesBelow(path, (name) => directories.has(name));
   const isForeign = (name: string) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false;
   const foreign = names.filter(isForeign);
-  // Another run may have published meanwhile: then the names mix two results.
+  // If another run has published meanwhile, the names mix two results.
   if (lstatOrNull(path)?.ino !== stats.ino) return inspectOutput(place);
   if (names.length === 0) return { kind: "empty", stats };
   if (foreign.length === 0) return { kind: "result", stats, names };
@@ -80,7 +80,7 @@ function inspectOnce(place: Place): ExistingOutput {
 }
 
 /**
- * Returns the record in a directory and the files that it lists; empty without a record. The record may be
+ * Returns the record in a directory and the files that the record lists; empty if there is no record. The record may be
  * forged, so no path may lead outside.
  */
 function listedNames(path: string): Set<string> {
@@ -97,7 +97,7 @@ function listedNames(path: string): Set<string> {
   return new Set([...files, recordName, ...[...images].filter((name) => isImage(join(path, name)))]);
 }
 
-/** Whether the file is an image of the result, or of one of its sizes; it belongs to the result. */
+/** Whether the file is an image of the result, or of one of its sizes, and so belongs to the result. */
 function isImage(path: string): boolean {
   try {
     const fd = openTrusted(path);
@@ -121,7 +121,7 @@ function readRecord(path: string): string {
   }
 }
 
-/** Far above the size of any record. */
+/** The maximum size of a record that is read, far above any real one. */
 const recordBytesMax = 64 * 1024 * 1024;
 
 function isListedName(name: unknown): boolean {
@@ -132,7 +132,7 @@ function isListedName(name: unknown): boolean {
 const isPlainName = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0]/.test(name);
 
 /**
- * Whether the place is a mount point, which cannot be renamed. One of the same device appears only in the
+ * Whether the place is a mount point, which cannot be renamed. A mount from the same device is only visible in the
  * system's list.
  */
 function isMountPoint(place: Place): boolean {
@@ -168,28 +168,28 @@ const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 /** Moves a former result to its kept name. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const stamp = stampOf(path);
-  // Numbered after all others of its second, even if the first of them were removed.
+  // The number is above those of all others of the same second, even if the first of them were removed.
   const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
   const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);
   return kept;
 }
 
-/** Lists the names in the form of a kept result. */
+/** Lists the names that have the form of a kept result's name. */
 const keptNames = (place: Place) =>
   namesIn(place.parent).flatMap((name) => {
     const [, stamp, n = 1] = keptName.exec(name.slice(place.name.length)) ?? [];
     return stamp !== undefined && name.startsWith(`${place.name}.`) ? [{ name, stamp, n: Number(n) }] : [];
   });
 
-/** Returns the places of all kept results, latest first. Anything that is not our result is left out. */
+/** Returns the places of all kept results, latest first. Anything that is not a result of ours is left out. */
 export function findKeptPlaces(place: Place): Place[] {
   const found: { place: Place; stamp: string; n: number }[] = [];
   const parent = statOrNull(place.parent);
   for (const { name, stamp, n } of keptNames(place)) {
     const kept = { ...place, name };
     const stats = lstatOrNull(pathOf(kept));
-    // Results of another user would count, and displace ours.
+    // Results of another user would count towards N, and displace ours.
     if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
     found.push({ place: kept, stamp, n });
   }
@@ -205,7 +205,10 @@ export function isResult(place: Place): boolean {
   }
 }
 
-/** The start time of a result's run, to the second; if the record lacks it, the time when the record was written. */
+/**
+ * The start time of a result's run, to the second; the time when the record was written if the record lacks a start
+ * time.
+ */
 function stampOf(path: string): string {
   const fd = openTrusted(join(path, recordName));
   try {
@@ -222,15 +225,15 @@ const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
 /**
- * The mark in a hidden name (output-lock.ts), a hash of the result's record. It distinguishes a former result
- * from its replacement. No two records are equal: each has its times.
+ * The mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result from its
+ * replacement. No two records are equal, because each has its own times.
  */
 export function recordMark(path: string): string {
   const bytes = readTrusted(join(path, recordName));
   return xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 
-/** Whether a result is the former one that its hidden name was made for. */
+/** Whether a result is the former result for which its hidden name was made. */
 export function isMarked(path: string): boolean {
   try {
     return basename(path).endsWith(`.keep-${recordMark(path)}`);

@@ -2,7 +2,7 @@ import { readSync } from "node:fs";
 import { zlib } from "#corpus";
 import { type ByteSink, scaled } from "#runtime";
 
-/** Heads that are overwritten at the end of writing are shorter than this. */
+/** The maximum size of a head that is overwritten once the rest of the file is written. */
 const headBytesMax = 4096;
 
 /**
@@ -56,7 +56,7 @@ export class ChecksummedFile implements ByteSink {
   }
 }
 
-/** Bytes read at a time, and between two yields. */
+/** The buffer for reading, and how many bytes are read between two yields. */
 const block = new Uint8Array(scaled(1 << 18, 16));
 const sliceBytes = scaled(1 << 22, 64);
 

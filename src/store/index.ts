@@ -1,5 +1,5 @@
-// All paths that bpe writes: staging, publication, locks, cache.
-// It is one module because outputs, locks and the cache follow the same rules on who may write to a directory.
+// All paths that bpe writes: staging, publication, locks, cache. This is one module because outputs, locks and the
+// cache follow the same rules on who may write to a directory.
 
 export { Cache } from "./cache.ts";
 export {

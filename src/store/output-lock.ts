@@ -39,11 +39,11 @@ import { isOwn, openTrusted } from "./trusted-files.ts";
  *                             if the old one is to be kept: the new one, complete, until it takes its place; then the
  *                             old one. MARK is a hash of the old one's record and tells which of the two it is.
  *
- * HOST is a hash of the host's name, RUN a random number of this process. Like MARK they have 8 hexadecimal digits. The
- * name does not say whether its run is alive, but the lock of the place does: its holder knows that all other runs of
- * this host are dead. On a file system of this machine, whose locks all its containers share, the same holds for a
- * run with another host's name. Some file servers keep locks per host: there such a run counts as dead if its files
- * have not changed for a day.
+ * HOST is a hash of the host's name, RUN a random number of this process. HOST, RUN and MARK have 8 hexadecimal digits
+ * each. The name does not tell whether its run is alive, but the lock of the place does: a run that holds the lock
+ * knows that all other runs of this host are dead. On a file system of this machine, whose locks all its containers
+ * share, the same holds for runs with other host names. Some file servers keep locks per host: there, a run of another
+ * host counts as dead if its files have not changed for a day.
  */
 export type HiddenKind = "new" | "old" | `keep-${string}`;
 
@@ -57,7 +57,7 @@ const hiddenName = (place: Place, kind: HiddenKind, ofRun = runHash, ofHost = ho
   `.${place.name}.bpe-${ofHost}-${ofRun}.${kind}`;
 const hiddenPath = (place: Place, kind: HiddenKind) => join(place.parent, hiddenName(place, kind));
 
-/** The length of a hidden name beyond NAME, in bytes. */
+/** The size in bytes of a hidden name without NAME. */
 const hiddenNameBytes = hiddenName({ typed: "", parent: "", name: "" }, longestKind).length;
 
 const reservedPaths = new Set<string>();
@@ -86,7 +86,7 @@ export class HiddenPath {
     this.path = reserve(place, kind);
   }
 
-  /** Renames it. If this run dies, the name tells a later run what it was about to do. */
+  /** Renames the hidden path. If this run dies, the new name tells a later run what this one was about to do. */
   moveTo(kind: HiddenKind): void {
     const path = hiddenPath(this.place, kind);
     if (path === this.path) return;
@@ -106,11 +106,10 @@ const lockedPaths = new Set<string>();
 export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
 
 /**
- * Recovers what dead runs of this user left next to the place. If a run died after moving the old output
- * aside and before publishing the new one, nothing is at the path: the old one is moved back, which cannot
- * harm a live run. The rest needs the lock of the place, except for this run's own files: an old output that
- * was to be kept gets its name, and everything else is removed. Tests pass `isLocal` to simulate a file
- * server.
+ * Recovers what dead runs of this user left next to the place. If a run died after moving the old output aside and
+ * before publishing the new one, nothing is at the path: the old output is moved back, which cannot harm a live run.
+ * Everything else requires the lock of the place, except this run's own files: an old output that was to be kept gets
+ * its name, and all others are removed. Tests pass `isLocal` to simulate a file server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
@@ -131,7 +130,7 @@ export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): vo
 
 const hiddenNamePattern = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
 
-/** Whether nothing in it has changed for a day, by the file system's clock, which set the time of our lock. */
+/** Whether nothing at a path has changed for a day, by the file system's clock, which set the time of our lock file. */
 function isOld(path: string, place: Place): boolean {
   const lock = lstatOrNull(lockPath(place));
   return lock !== null && lock.mtimeMs - lastChangeMs(path) > oldMs;
@@ -153,17 +152,16 @@ export function makeParents(place: Place): () => void {
     try {
       for (let path = place.parent; path.length >= outermost.length; path = dirname(path)) rmdirSync(path);
     } catch {
-      // It is not empty.
+      // The directory is not empty.
     }
   };
 }
 
 /**
- * Checks, before hours of work, that an entry can be created in the parent. It creates one with the longest
- * name that will be needed, and removes it: permissions alone do not reveal quotas, read-only mounts and
- * names that are too long.
+ * Checks, before hours of work, that an entry can be created in the parent: creates one with the longest name that will
+ * be needed, and removes it. Permissions alone do not reveal quotas, read-only mounts and names that are too long.
  *
- * The caller holds the lock of the place. Otherwise another run would take the entry for a dead run's.
+ * The caller holds the lock of the place. Otherwise another run would take the entry for one of a dead run.
  */
 function checkParent(place: Place): void {
   const probe = reserve(place, longestKind);
@@ -177,10 +175,7 @@ function checkParent(place: Place): void {
   }
 }
 
-/**
- * Converts a system error to a UserError that names the place and its parent; other errors are returned
- * unchanged.
- */
+/** Converts a system error to a UserError that names the place and its parent. Other errors are returned unchanged. */
 function notWritable(place: Place, error: unknown): unknown {
   const hint =
     codeOf(error) === "ENAMETOOLONG"
@@ -213,9 +208,9 @@ export function tryWrite<T>(path: string, write: () => T): T {
  * next one takes over its file. The file's content is only for messages.
  */
 export type Lock = {
-  /** False if the file system has no locks: then a second run is not excluded. */
+  /** Whether the lock is held. If not, the file system has no locks, and a second run is not excluded. */
   readonly isHeld: boolean;
-  /** Releases the place. May be called at any moment, and more than once. */
+  /** Releases the place. May be called at any time, and more than once. */
   release(): void;
 };
 
@@ -229,8 +224,8 @@ export type Holder = {
 export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
 /**
- * Takes the lock of a place, or returns its holder. With the lock, it removes what dead runs left next to the
- * place, and checks that the output can be written there.
+ * Takes the lock of a place, or returns the process that holds it. With the lock, removes what dead runs left next to
+ * the place, and checks that the output can be written there.
  */
 export function takeLock(place: Place): Lock | Holder {
   const path = lockPath(place);
@@ -242,7 +237,8 @@ export function takeLock(place: Place): Lock | Holder {
     if (isReleased) return;
     isReleased = true;
     lockedPaths.delete(pathOf(place));
-    // While it is still locked: a run that opened the file meanwhile finds the name removed, and starts over.
+    // The name is removed while the file is still locked: a run that opened the file meanwhile finds the name removed,
+    // and starts over.
     removeName(path);
     if (fd !== null) closeSync(fd);
     removeParents();
@@ -258,7 +254,7 @@ export function takeLock(place: Place): Lock | Holder {
   return { isHeld: fd !== null, release };
 }
 
-/** Likewise, but throws a UserError that names the holder if another process has the lock. */
+/** Like `takeLock`, but throws a UserError that names the holder if another process has the lock. */
 export function takeLockNow(place: Place): Lock {
   const got = takeLock(place);
   if (isLock(got)) return got;
@@ -315,7 +311,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
-      // A dead run of another user left it. A user who may not remove it may not replace the output either.
+      // A dead run of another user left the file. Who may not remove it may not replace the output either.
       unlinkSync(path);
       return "changed";
     }
@@ -327,7 +323,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   }
 }
 
-/** Opens the lock file. It is reusable only if it belongs to this user alone; otherwise it is never written to. */
+/** Opens the lock file. The file is reusable if it belongs to this user alone; otherwise it is never written to. */
 function openLockFile(path: string): { fd: number; isReusable: boolean } | "changed" {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   try {
@@ -345,7 +341,7 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   }
 }
 
-/** Opens it for writing if allowed: file servers require this for a lock. */
+/** Opens the lock file for writing if that is allowed, because file servers require it for a lock. */
 function openForLocking(path: string): number {
   try {
     return openTrusted(path, constants.O_RDWR);
@@ -359,7 +355,8 @@ function writeHolder(fd: number): void {
   const holder: Holder = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
   try {
     const sizeBytes = writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
-    // Subtle: never truncated to 0. ext4 flushes such a file when it is closed, 1.2 ms at the end of a run.
+    // Subtle: the file is never truncated to 0. ext4 flushes such a file when it is closed, which takes 1.2 ms at the
+    // end of a run.
     ftruncateSync(fd, sizeBytes);
   } catch {
     // The disk is full. The lock is held, but messages cannot name its holder.
@@ -372,14 +369,14 @@ function readHolder(fd: number): Holder {
     try {
       return holderOf(JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0))));
     } catch {
-      // Locked but not written yet.
+      // The file is locked, but its content is not written yet.
       sleepSync(1);
     }
   }
   return {};
 }
 
-/** Accepts only what a holder writes, because anyone may have written the text. */
+/** Accepts only what a holder writes: the text may come from anyone. */
 function holderOf(content: unknown): Holder {
   const { host, pid, since } = Object(content) as Record<string, unknown>;
   return {

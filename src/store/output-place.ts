@@ -34,7 +34,7 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/** Tries again if another run creates or removes a part of the path meanwhile. */
+/** The real path of a path's parent. Tries again if another run creates or removes a part of the path meanwhile. */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -72,7 +72,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The entry itself, without following a link; null if there is none. */
+/** The stats of the entry itself, without following a link; null if there is none. */
 export function lstatOrNull(path: string): Stats | null {
   return orNull(path, lstatSync);
 }
@@ -97,7 +97,7 @@ export function freePath(place: Place, ending: string): string {
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
-/** Lists the names in a directory. Empty if it can be written but not listed: then stale files stay. */
+/** Lists the names in a directory. Empty if the directory can be written to but not listed; stale files then stay. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -107,9 +107,9 @@ export function namesIn(path: string): string[] {
 }
 
 /**
- * Removes our file or directory with its content. Never throws: the caller has another error to report or a
- * signal to handle, and the next run removes what is left. No link is followed. A directory is emptied
- * through its descriptor, so nobody can substitute another directory.
+ * Removes a file or directory of ours, with its content. Never throws: the caller has another error to report or a
+ * signal to handle, and the next run removes what is left. No link is followed. A directory is emptied through its
+ * descriptor, so nobody can substitute another directory.
  */
 export function removeQuietly(path: string): void {
   try {
@@ -132,13 +132,13 @@ function remove(path: string): void {
   rmdirSync(path);
 }
 
-/** A path to an open directory that stays valid if the directory is renamed. */
+/** A path to an open directory that stays valid if the directory is renamed (on Linux). */
 export const insideOf = (fd: number, path: string) =>
   process.platform === "linux" ? `/proc/self/fd/${fd}` : path;
 
 /** Opens a directory; null for anything else. */
 export function openDirectory(path: string): number | null {
-  // Windows has no flag for directories only, so it is checked first.
+  // Windows has no flag that opens only directories, so the kind is checked first.
   if (isWindows && !lstatSync(path).isDirectory()) return null;
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -19,14 +19,14 @@ type Problem = { readonly message: string; readonly hint: string };
 /**
  * A run's temporary files are in one hidden directory under the given parent, else under $TMPDIR, else under /tmp:
  *
- *   .bpe-XXXXXX/lock     locked by the run (flock) as long as it lives
- *   .bpe-XXXXXX/…        its files
+ *   .bpe-XXXXXX/lock     locked by the run (flock) as long as the run lives
+ *   .bpe-XXXXXX/…        the run's files
  *
- * A later run that gets the lock removes the directory. Only the lock tells whether a run is alive: it may be in another
- * container or on another machine. If the file system has no locks, the files of a dead run stay. If this process
- * cannot lock, they are in .bpe-unlocked-XXXXXX, which only their own run removes.
+ * A later run that gets the lock removes the directory. Only the lock tells whether a run is alive, because the run may
+ * be in another container or on another machine. If the file system has no locks, the files of a dead run stay. If this
+ * process cannot lock, its files are in .bpe-unlocked-XXXXXX, which only the run itself removes.
  *
- * The directory is created on first use. `remove` may be called at any moment.
+ * The directory is created on first use. `remove` may be called at any time.
  */
 export class ScratchDirectory {
   readonly parent: string;
@@ -39,7 +39,7 @@ export class ScratchDirectory {
     removeStaleDirectories(parent);
   }
 
-  /** Returns the path, or the reason why there is none, for callers that may never need it. */
+  /** Returns the path, or the reason why there is none: some callers turn out not to need the directory. */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -61,8 +61,8 @@ export class ScratchDirectory {
   }
 
   /**
-   * Subtle: the directory is renamed before it is emptied. Workers may still be writing, but can create no
-   * new file under the old name.
+   * Removes the directory. Subtle: it is renamed before it is emptied. Workers may still be writing, but cannot create
+   * new files under the old name.
    */
   remove(): void {
     this.isRemoved = true;
@@ -91,7 +91,7 @@ const namePattern = /^\.bpe-\w{6}(-gone)?$/;
 
 function createDirectory(parent: string): Created {
   for (let attempt = 1; ; attempt++) {
-    // Other runs would take an unlocked directory for a dead run's.
+    // Other runs would take an unlocked directory of the usual name for that of a dead run.
     const path = mkdtempSync(join(parent, canLock() ? ".bpe-" : ".bpe-unlocked-"));
     try {
       const fd = lockIn(path);
@@ -102,13 +102,16 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Another run took it for a dead run's before it was locked. Try again.
+    // Another run took the directory for that of a dead run before it was locked. Tries again.
   }
 }
 
 const attemptsMax = 100;
 
-/** Opens and takes the lock of a scratch directory. Null if a run holds it, or held it and removed it. */
+/**
+ * Opens the lock file of a scratch directory and takes the lock. Null if a run holds the lock, or held it and removed
+ * the file.
+ */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -120,7 +123,7 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   return null;
 }
 
-/** Removes this user's directories whose lock nobody holds. */
+/** Removes this user's scratch directories whose lock nobody holds. */
 function removeStaleDirectories(parent: string): void {
   for (const name of namesIn(parent)) {
     if (!namePattern.test(name)) continue;
@@ -132,7 +135,7 @@ function removeStaleDirectories(parent: string): void {
       if (fd === null) continue;
       removeLocked(path, fd);
     } catch {
-      // Another run is removing it, or it cannot be written: then it stays.
+      // Another run is removing the directory, or it cannot be written to. Then it stays.
     }
   }
 }

@@ -47,7 +47,7 @@ import {
 import { checkOutputFile, placeOfFile } from "./staged-file.ts";
 import { formerToInherit, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
-/** Errors of a rename whose target has changed since it was examined. */
+/** The errors of a rename if the target has changed since it was examined. */
 const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
 /**
  * An attempt fails only if another process publishes in between, so this many failures in a row are no
@@ -55,7 +55,7 @@ const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"])
  */
 const attemptsMax = 100;
 
-/** For file systems without an exchange: between two renames, nothing is at the path. */
+/** Replaces what is at the path on a file system without an exchange: between two renames, nothing is there. */
 function replaceInTwoSteps(staged: string, place: Place, formerKind: HiddenKind): string {
   const path = pathOf(place);
   const aside = reserve(place, formerKind);
@@ -74,15 +74,15 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: HiddenKind)
 }
 
 export type FormerResults = {
-  /** The replaced result, if someone added files to it meanwhile. */
+  /** Where the replaced result is, if someone added files to it meanwhile. */
   readonly leftPath: string | null;
-  /** The replaced result, if it was to be kept. */
+  /** Where the replaced result is, if it was to be kept. */
   readonly keptPath: string | null;
 };
 
 /**
- * Removes or keeps the replaced result, and removes the oldest kept ones. Without `keepCount`, kept results
- * stay.
+ * Removes or keeps the replaced result, and removes the oldest kept results. Without `keepCount`, results that were
+ * kept before stay.
  */
 function settleFormer(former: string | null, place: Place, keepCount: number | undefined): FormerResults {
   const isKept = former !== null && keepCount !== undefined && keepCount > 0;
@@ -179,7 +179,7 @@ function checkReplaceable(place: Place, { uid }: Stats): void {
   }
 }
 
-/** Begins a result next to its place. Creates missing parents. */
+/** Begins a result next to its place. Creates the place's missing parents. */
 export function stageDirectory(path: string): StagedDirectory {
   return new StagedDirectory(placeOf(path));
 }
@@ -268,7 +268,7 @@ class StagedDirectory {
     });
   }
 
-  /** Removes what was written, and never touches the path. Does nothing after `publish`. */
+  /** Removes what was written; the path is not touched. Does nothing after `publish`. */
   discard(): void {
     this.closeFiles();
     if (!this.isStaged) return;
@@ -292,7 +292,7 @@ class StagedDirectory {
   }
 
   private settlePermissions(former: Stats | null): void {
-    // Already closed on Windows, which has no such permissions.
+    // On Windows, which has no such permissions, the directory is already closed.
     if (this.fd === null) return;
     const innerFds = [...this.openDirectories.values(), ...this.openFiles.values()];
     settlePermissions(this.fd, 0o777, formerToInherit(former, this.place.parent), innerFds);
@@ -320,9 +320,9 @@ class StagedDirectory {
   }
 
   /**
-   * Moves the result to its place. Returns the path of the former result, or null if there was none. If the
-   * former result is to be kept, a later run must be able to find it in case this run dies. Others may
-   * publish at the same time, each a complete result, so the loop tries again.
+   * Moves the result to its place. Returns the path of the former result, or null if there was none. If the former
+   * result is to be kept, a later run must be able to find it should this run die. Other runs may publish at the same
+   * time, each a complete result, so the loop tries again.
    */
   private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     const { staged, place } = this;
@@ -339,7 +339,7 @@ class StagedDirectory {
           return replaceInTwoSteps(staged.path, place, formerKind);
         }
         if (standing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
-        // Atomic if nothing or an empty directory is there. Refused if anything else appeared meanwhile.
+        // Atomic if there is nothing, or an empty directory. Refused if anything else has appeared meanwhile.
         rename(staged.path, path);
         return null;
       } catch (error) {

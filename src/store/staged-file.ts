@@ -26,8 +26,8 @@ import {
 const flushAfterBytes = scaled(2 ** 24, 128);
 
 /**
- * Checks before any work, without changing anything, that a file may be written at the path. Write permission
- * in its directory is checked with the lock.
+ * Checks before any work, without changing anything, that a file may be written at the path. Write permission in its
+ * directory is checked when the lock is taken.
  */
 export function checkOutputFile(path: string): void {
   const { place, former } = inspectTarget(path);
@@ -46,10 +46,7 @@ export function placeOfFile(path: string): Place | null {
   return former === null || former.isFile() ? place : null;
 }
 
-/**
- * Registers a function that undoes a half-done step if the process stops; returns a function that unregisters
- * it.
- */
+/** Registers a function that undoes a half-done step if the process stops. Returns a function that unregisters it. */
 export type Guard = (undo: () => void) => () => void;
 export const noGuard: Guard = () => () => {};
 
@@ -123,7 +120,7 @@ class StagedFile implements ByteSink {
     if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.startFlush();
   }
 
-  /** Flushes in the background, so that `publish` waits only for the last bytes. */
+  /** Starts a flush in the background, so that `publish` waits only for the last bytes. */
   private startFlush(): void {
     this.unflushedBytes = 0;
     this.flushing = new Promise((resolve) => {
@@ -134,14 +131,14 @@ class StagedFile implements ByteSink {
     });
   }
 
-  /** Waits for the background flush. Call it before `publish`. */
+  /** Waits for the background flush. Must be called before `publish`. */
   async settle(): Promise<void> {
     const error = await this.flushing;
-    // Subtle: the system reports a failed flush only once, so the last flush would not report it.
+    // Subtle: the system reports a failed flush only once, so the flush in `publish` would not report it.
     if (error) tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
-  /** Overwrites bytes, for a header that is known at the end. Throws an error for a device or a pipe. */
+  /** Overwrites bytes, for a header that is known only at the end. Throws for a device or a pipe. */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
@@ -167,7 +164,10 @@ class StagedFile implements ByteSink {
     });
   }
 
-  /** If Windows refuses to replace the target, the file is left next to it and the error says where. */
+  /**
+   * Moves the file to its path. If Windows refuses to replace the target, the file is left next to it, and the error
+   * says where.
+   */
   private takePlace(path: string): void {
     try {
       rename(path, pathOf(this.place));
@@ -181,7 +181,7 @@ class StagedFile implements ByteSink {
     }
   }
 
-  /** Removes the staged file, and never touches the path. Does nothing after `publish`. */
+  /** Removes the staged file; the path is not touched. Does nothing after `publish`. */
   discard(): void {
     this.close();
     if (this.path === null) return;
@@ -195,7 +195,10 @@ class StagedFile implements ByteSink {
   }
 }
 
-/** Follows links as a shell's `>` does: the link's target is replaced, not the link. */
+/**
+ * Finds the file that writing to a path would replace. Links are followed, as by a shell's `>`: the link's target is
+ * replaced, not the link.
+ */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
@@ -205,7 +208,7 @@ function inspectTarget(path: string): { place: Place; former: Stats | null } {
   if (former?.isDirectory() || isForDirectory) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
-  // It would be written directly, and read by the user who created it.
+  // A pipe or a device would be written directly, and the user who created it could read the data.
   if (named !== null && !named.isFile()) checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
 }

@@ -18,12 +18,12 @@ import { codeOf, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
 /**
- * Files in directories that others may write to. A file with one of our names may be anyone's there: a pipe
- * that blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. So
- * everything next to outputs and in caches is opened by the functions here: they follow no link, do not
- * block, and check the open descriptor.
+ * Files in directories that others may write to. There, a file with one of our names may be anyone's: a pipe that
+ * blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. So everything next
+ * to outputs and in caches is opened by the functions of this module: they follow no link, do not block, and check the
+ * open descriptor.
  *
- * Trusted in a directory are this user, root and the directory's owner; also users to whom the owner gave
+ * Who is trusted in a directory: this user, root, and the directory's owner; also the users to whom the owner gave
  * write permission, such as the members of a group, unless that is everybody.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
@@ -35,10 +35,10 @@ const isOwnOrRoots = (stats: Stats) => isOwn(stats) || stats.uid === 0;
 
 export const isOwn = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 
-/** Whether only this user and root can have created its entries. */
+/** Whether only this user and root can have created the entries of a directory. */
 const isClosed = (directory: Stats) => isOwnOrRoots(directory) && (directory.mode & 0o022) === 0;
 
-/** Thrown for a file with one of our names that is not used. The message names the file and the reason. */
+/** Thrown for a file with one of our names that must not be used. The message names the file and the reason. */
 export class Untrusted extends UserError {
   constructor(
     readonly path: string,
@@ -50,7 +50,7 @@ export class Untrusted extends UserError {
   }
 }
 
-/** Opens a file with one of our names. Throws `Untrusted` unless it is a trusted, regular file. */
+/** Opens a file with one of our names. Throws `Untrusted` unless it is a regular file of a trusted user. */
 export function openTrusted(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {
@@ -71,7 +71,7 @@ function openWithoutLink(path: string, access: number): number {
   }
 }
 
-/** The system's errors for a link, for opening a directory to write, and for a socket. */
+/** What the system's errors mean when a link is opened, a directory is opened to write, or a socket is opened. */
 const untrustedByCode: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",
@@ -84,7 +84,7 @@ function checkTrusted(path: string, stats: Stats): void {
   checkOwner(path, stats);
 }
 
-/** Throws `Untrusted` for a file that another user put into a world-writable directory. */
+/** Throws `Untrusted` for a file that another user put into a directory to which everybody may write. */
 export function checkOwner(path: string, stats: Stats): void {
   if (isTrusted(stats, statSync(dirname(path)))) return;
   throw new Untrusted(path, `it is another user's (${stats.uid}), and everybody may write to its directory`);
@@ -100,8 +100,8 @@ export function readTrusted(path: string): Buffer {
 }
 
 /**
- * Removes a file with one of our names, if it exists; of a link, the link itself. Throws `Untrusted` for
- * another user's.
+ * Removes a file with one of our names, if it exists. If it is a link, the link itself is removed. Throws `Untrusted`
+ * for another user's file.
  */
 export function removeTrusted(path: string): void {
   const stats = lstatOrNull(path);
@@ -111,7 +111,7 @@ export function removeTrusted(path: string): void {
 }
 
 /**
- * Follows the links of a path to be written; its end need not exist. A link's creator decides which file is
+ * Follows the links of a path to be written, whose target need not exist. A link's creator decides which file is
  * written, so a link is followed only if nobody but this user and root can have created it.
  */
 export function followLinks(path: string): string {
@@ -120,7 +120,7 @@ export function followLinks(path: string): string {
     const stats = lstatOrNull(found);
     if (!stats?.isSymbolicLink()) break;
     const parent = realpathSync(dirname(found));
-    // Others can create a second name (a hard link) of a link, too.
+    // Others can also create a second name (a hard link) of a link.
     const isTrustedLink = isOwnOrRoots(stats) && stats.nlink === 1;
     if (!isTrustedLink && !isClosed(statSync(parent))) {
       throw new Untrusted(found, "it is a symbolic link that another user may have put there");
@@ -131,7 +131,7 @@ export function followLinks(path: string): string {
   return found;
 }
 
-/** The system's own limit. */
+/** The maximum number of links that are followed, as in the system itself. */
 const linksMax = 40;
 
 /**
@@ -161,20 +161,20 @@ function checkAppended(path: string, stats: Stats): void {
   }
 }
 
-/** A staged output is private to its writer until it is published. */
+/** The permissions of a staged output, which is private to its writer until it is published. */
 export const stagedFileMode = 0o600;
 export const stagedDirectoryMode = 0o700;
 
-/** Read, write and execute for owner, group and others. Set-user-ID and set-group-ID are never given. */
+/** Read, write and execute for owner, group and others. The set-user-ID and set-group-ID bits are never set. */
 const plainBits = 0o777;
 
 /**
- * Gives the staged output, open as `fd`, the permissions of what it replaces. If it replaces nothing (null),
- * it gets `fullMode` (0o666 for files, 0o777 for directories) masked by the umask.
+ * Gives the staged output, open as `fd`, the permissions of what it replaces. If it replaces nothing (null), it gets
+ * `fullMode` (0o666 for files, 0o777 for directories) masked by the umask.
  *
- * Owner and group are restored as far as the system allows, also those of the files inside (`innerFds`).
- * Permissions set by another user are limited by the umask. If the group cannot be restored, the new group
- * gets the permissions of others. Nothing happens on a file system without permissions.
+ * Owner and group are restored as far as the system allows, also for the files inside (`innerFds`). Permissions set by
+ * another user are limited by the umask. If the group cannot be restored, the new group gets the permissions of others.
+ * Nothing happens on a file system without permissions.
  */
 export function settlePermissions(
   fd: number,
@@ -197,7 +197,7 @@ export function settlePermissions(
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
 }
 
-/** The replaced file if its permissions are inherited: not if an untrusted user may have created it. */
+/** The replaced file if its permissions are to be inherited; null if an untrusted user may have created it. */
 export function formerToInherit(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }

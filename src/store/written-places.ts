@@ -7,24 +7,24 @@ import { followLinks } from "./trusted-files.ts";
 
 /** An output of a run. */
 export type RunOutput = {
-  /** Its name in messages, e.g. `--output "tokenizer"`. */
+  /** How messages name the output, e.g. `--output "tokenizer"`. */
   readonly name: Message;
   /** A path, or an open descriptor as a number. */
   readonly path: string | number;
   /**
-   * A file is replaced; a directory too, with everything in it. A log is appended to. Only this program
-   * writes into a cache.
+   * A file is replaced, and so is a directory with everything in it. A log is appended to. A cache is a directory into
+   * which only this program writes.
    */
   readonly kind: "file" | "directory" | "log" | "cache";
 };
 
 /** An input of a run. */
 export type RunInput = {
-  /** `-` is standard input. */
+  /** The path; `-` for standard input. */
   readonly path: string;
-  /** Its name in messages, if it is not the path. */
+  /** How messages name the input, if not by its path. */
   readonly name?: Message;
-  // Known for inputs that were already examined.
+  // These are known for inputs that were already examined.
   readonly isStream?: boolean;
   readonly device?: number;
   readonly inode?: number;
@@ -32,13 +32,13 @@ export type RunInput = {
 
 /** An output, as it was before the run wrote anything. */
 type Place = RunOutput & {
-  /** Its present or future path, with links resolved. */
+  /** The output's present or future path, with links resolved. */
   readonly real: string;
-  /** The file or directory, and the entries of a directory that is replaced. */
+  /** The identities (device and inode) of the file or directory, and, if a directory is replaced, of its entries. */
   readonly ids: ReadonlySet<string>;
-  /** The same with inode numbers as inputs have them, which may have lost digits. */
+  /** Like `ids`, with inode numbers as inputs have them, which may have lost digits. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether writing harms nothing: standard output, unless it appends to a text file. */
+  /** Whether writing cannot harm an input: true for standard output, unless it appends to a text file. */
   readonly isHarmless: boolean;
 };
 
@@ -46,7 +46,7 @@ type Place = RunOutput & {
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,
-    /** Whether the log must not be written. */
+    /** Whether the misplaced output is the log, which then must not be written. */
     readonly isOfLog: boolean,
     hint: Message = "name another place",
   ) {
@@ -55,13 +55,13 @@ export class MisplacedOutput extends UserError {
 }
 
 /**
- * All outputs of a run, examined before it writes anything. None may be an input of the same run, under any
- * name: files are compared by inode, so links, hard links and mounts make no difference.
+ * All outputs of a run, examined before the run writes anything. None may be an input of the same run, under any name:
+ * files are compared by inode, so links, hard links and mounts make no difference.
  */
 export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
-  /** The output directory that contains a folder, by folder. Most inputs share a few folders. */
+  /** For each folder, the output directory that contains it. Most inputs share a few folders. */
   private readonly directoriesOfFolders = new Map<string, Place | undefined>();
 
   constructor(written: readonly RunOutput[]) {
@@ -69,7 +69,7 @@ export class WrittenPlaces {
     this.directories = this.places.filter(isDirectory);
   }
 
-  /** Refuses outputs that would replace, or be written into, something that the run reads. */
+  /** Refuses outputs that would replace something that the run reads, or would be written into it. */
   refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
     for (const one of read) {
@@ -80,7 +80,7 @@ export class WrittenPlaces {
     }
   }
 
-  /** Refuses outputs inside a directory that is replaced or is a cache, and a log that is another output. */
+  /** Refuses outputs inside a directory that is replaced or is a cache, and a log that is also another output. */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {
       const { name, path, real, kind } = place;
@@ -99,7 +99,7 @@ export class WrittenPlaces {
 
   private around({ path, device }: RunInput): Place | undefined {
     if (path === "-" || this.directories.length === 0) return undefined;
-    // An input is in the folder where it was found; a typed path may lead anywhere.
+    // An input that was examined is in the folder where it was found; a typed path may lead anywhere.
     const folder = dirname(device === undefined ? realPathOf(path) : path);
     const known = this.directoriesOfFolders;
     if (!known.has(folder)) known.set(folder, directoryAround(folder, this.directories));
@@ -132,7 +132,7 @@ export function realPathOf(path: string): string {
   try {
     return pathOf(placeOf(followLinks(path)));
   } catch {
-    // Opening it reports the error.
+    // Opening the file reports the error.
     return resolve(path);
   }
 }
@@ -145,7 +145,10 @@ function statsOf(path: string | number): BigIntStats | null {
   }
 }
 
-/** Null for what writing cannot harm (a terminal, /dev/null), and for file systems without inode numbers. */
+/**
+ * The identity of a file; null if writing cannot harm it (a terminal, /dev/null), or if the file system has no inode
+ * numbers.
+ */
 const idOf = (stats: BigIntStats | null) =>
   stats === null || stats.isCharacterDevice() || stats.ino === 0n ? null : `${stats.dev} ${stats.ino}`;
 
@@ -187,8 +190,8 @@ function isSame({ ids, looseIds, real }: Place, { path, isStream, device, inode 
 }
 
 /**
- * Returns the output directory that is the folder or contains it. A mount gives a directory a second path, so
- * inodes are compared, too.
+ * Returns the output directory that is the folder or contains it. Inodes are compared, too, because a mount gives a
+ * directory a second path.
  */
 function directoryAround(folder: string, directories: readonly Place[]): Place | undefined {
   let at = realFolder(folder);
