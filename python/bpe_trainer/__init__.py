@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._like import train_new_from_iterator
     from ._tokenizer import Tokenizer
 
-#: Not the commands: `import *` must not replace Python's own `eval`.
+#: The commands are not in it: `import *` must not replace Python's own `eval`.
 __all__ = ["BpeError", "Tokenizer", "__version__", "train", "train_new_from_iterator"]
 _LATER = {
     **{"Tokenizer": "_tokenizer", "train_new_from_iterator": "_like", "cs336": "cs336", "hf": "hf"},
@@ -25,7 +25,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
-    """Loads a name with its first use: a training starts sooner, and loads the class while the executable works."""
+    """Loads a name on its first use, so that a training starts sooner: it loads the class while the executable works."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""Checks what functions are given. An error names the parameter, what it takes, and what it was given instead."""
+"""Checks arguments. An error names the parameter, what it takes, and what it was given instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PROGRESS = "progress=True draws a line on stderr, and a function gets (stage, d
 _ALPHABET = "leave it out: all 256 bytes are in every vocabulary"
 _MARKS = "leave it out: tokens are bytes, without marks of words"
 _TEXTS = "give texts as texts=, paths as files="
-#: Parameters of other packages' trainers, and what to do here.
+#: Parameters of other packages' trainers, and what to use here instead.
 _ELSEWHERE = {
     **dict.fromkeys(("show_progress", "progress_format", "verbose"), _PROGRESS),
     **dict.fromkeys(("initial_alphabet", "limit_alphabet", "character_coverage", "byte_fallback"), _ALPHABET),
@@ -34,7 +34,7 @@ _ELSEWHERE = {
 
 
 def says_what_others_mean(function: F) -> F:
-    """A parameter that the function does not have raises a TypeError that says what to do instead."""
+    """Makes a function raise a TypeError for a parameter that it does not have, which says what to use instead."""
     code = getattr(function, "__code__")
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -44,7 +44,7 @@ def says_what_others_mean(function: F) -> F:
                 raise TypeError(_unknown(f"bpe.{function.__name__}", name, known))
         return function(*given, **named)
 
-    # As `functools.wraps`, whose module takes longer to load.
+    # This does what `functools.wraps` does, whose module takes longer to load.
     for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         setattr(call, name, getattr(function, name))
     setattr(call, "__wrapped__", function)
@@ -60,7 +60,7 @@ def _unknown(function: str, name: str, known: "tuple[str, ...]") -> str:
 
 
 def found(value: object) -> str:
-    """A wrong value in a message, or its type where it may be long."""
+    """Shows a wrong value in a message, or only its type if the value may be long."""
     if value is None or isinstance(value, (bool, int, float, str, bytes)):
         shown = repr(value)
         return shown if len(shown) <= 60 else f"{shown[:59]}…"
@@ -93,7 +93,7 @@ def path_of(name: str, value: Any) -> str:
 
 
 def flag_of(name: str, value: Any) -> bool:
-    """True or False; also those of numpy, and 1 and 0."""
+    """Returns True or False. Accepts numpy's bools, and 1 and 0, too."""
     if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
         if value is None or value in (0, 1):
             return bool(value)
@@ -101,7 +101,7 @@ def flag_of(name: str, value: Any) -> bool:
 
 
 def items_of(name: str, wanted: str, value: Any) -> list[tuple[Any, Any]]:
-    """The items of a dict."""
+    """Returns the items of a dict, and refuses anything else."""
     if isinstance(value, type) or not hasattr(value, "items"):
         refuse(name, wanted, value)
     return list(value.items())
@@ -112,7 +112,7 @@ def is_iterable(value: object) -> bool:
 
 
 def refuse_text(name: str, values: object) -> None:
-    """Refuses a string in place of a list of strings (Python would iterate its characters), and anything else that is no list."""
+    """Refuses a string instead of a list of strings, because Python would iterate its characters, and a list of other values."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
     for item in values if isinstance(values, (list, tuple)) else ():
@@ -121,7 +121,7 @@ def refuse_text(name: str, values: object) -> None:
 
 
 def texts_of(name: str, values: Any) -> list[str]:
-    """Strings in a given order: a set has none, and a dict rarely means its own."""
+    """Returns a list of strings. Refuses a set, which has no order, and a dict, whose order is rarely meant."""
     refuse_text(name, values)
     if not is_iterable(values) or isinstance(values, (dict, set, frozenset)):
         refuse(name, "a list of strings", values)

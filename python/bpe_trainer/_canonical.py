@@ -14,7 +14,7 @@ Span = tuple[int, int, int, int]
 
 
 def first_difference(given: Sequence[int], canonical: Sequence[int]) -> Union[int, None]:
-    """The index of the first id that differs, or where the shorter one ends; None if both are equal."""
+    """Returns the index of the first id that differs, or the length of the shorter list; None if both are equal."""
     for i, (id, other) in enumerate(zip(given, canonical)):
         if id != other:
             return i

@@ -15,21 +15,21 @@ from ._tokenizer import Tokenizer
 from ._training import run_bpe, shown_warnings
 from ._types import Progress
 
-#: What the answer of a command is; otherwise it is the result that the command tells.
+#: Commands whose answer is the output of --json. The answer of any other command is the result that it reports.
 _JSON = ("diff", "doctor", "eval", "explain", "inspect", "tokens")
-#: How an answer comes is decided here.
+#: Options that are set here, because they determine how the answer is read.
 _OWN = ("csv", "help", "json", "quiet")
 
 
 class Command:
-    """One command: its paths or tokenizers, then its options by name."""
+    """A command, as a function of its paths or tokenizers, and of its options by name."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
-        self.__doc__ = f"""`bpe {name}` with its paths and options: the dict that it answers. `bpe {name} --help` has them.
+        self.__doc__ = f"""Runs `bpe {name}` with these paths and options, and returns its answer. `bpe {name} --help` lists them.
 
-        A path may be a Tokenizer, too, or a dict of paths by name. An option that may be repeated takes a list, and one that
-        takes NAME=VALUE a dict; True gives one that has no value. ``progress`` is that of `train`.
+        A path may also be a Tokenizer, or a dict of paths by name. An option that may be repeated takes a list, one that takes
+        NAME=VALUE a dict, and one without a value True. ``progress`` is as for `train`.
         """
 
     def __call__(self, *paths: Any, progress: Union[bool, Progress] = False, **options: Any) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Command:
             except BpeError as error:
                 if self.__name__ != "doctor" or not error.answer:
                     raise
-                # A tokenizer with errors is an answer, too.
+                # A diagnosis of a tokenizer with errors is an answer, too.
                 warned, answer, result = [], error.answer, {}
         shown_warnings(warned)
         found: dict[str, Any] = json.loads(answer) if self.__name__ in _JSON else result
@@ -66,7 +66,7 @@ class Command:
 
 
 def _texts(name: str, value: Any, places: ExitStack) -> Iterator[str]:
-    """A value as the command line takes it, once for each time that it is typed."""
+    """Yields the texts of a value as they would be typed: several if the option is repeated."""
     if isinstance(value, Tokenizer):
         yield places.enter_context(value._place())
     elif isinstance(value, dict):

@@ -1,19 +1,20 @@
-"""Where the executable of this package is, and how it is run.
+"""Finds the executable of this package, and runs it.
 
-`import bpe_trainer` loads what a training needs before the executable runs, and no more: typing, pathlib and subprocess would
-cost as much as the rest of Python's start, each. So annotations are not evaluated here, and their names are for checkers.
+`import bpe_trainer` loads what a training needs before the executable runs, and no more. Loading typing, pathlib or subprocess
+would take as long as all else of Python's start, each. So annotations are not evaluated here: their names are only for
+type checkers.
 """
 
 from __future__ import annotations
 
-import _signal  # The module signal makes names of its numbers, which takes longer than to use them.
+import _signal  # The module signal also makes enums of its numbers, which takes longer than using them.
 import atexit
 import os
 import sys
 import sysconfig
 from _functools import partial
 from _operator import methodcaller
-# The module threading takes as long to load as Python to start, weakref a fifth of it.
+# Loading the module threading takes as long as Python's start, and weakref a fifth of it.
 from _thread import RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Later:
-    """A module that only annotations name. It is loaded where they are evaluated."""
+    """A module that only annotations name. It is loaded when they are evaluated."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -36,14 +37,14 @@ class Later:
 
 
 class BpeError(Exception):
-    """What `bpe` refused, or could not do: its own message, with its hint."""
+    """Raised for what `bpe` refused, or could not do, with its message and hint."""
 
-    #: What it had written to stdout.
+    #: What `bpe` had written to stdout.
     answer: bytes = b""
 
 
 def find_executable() -> str:
-    """The `bpe` that came with this package."""
+    """Returns the path of the `bpe` that came with this package."""
     name = "bpe.exe" if sys.platform == "win32" else "bpe"
     looked: list[str] = []
     for place in _places():
@@ -55,14 +56,14 @@ def find_executable() -> str:
 
 
 def _places() -> Iterator[str]:
-    """Where pip puts scripts: in this environment, for the user, and next to a package installed with --target."""
+    """Yields where pip puts scripts: in this environment, for the user, and next to a package installed with --target."""
     yield sysconfig.get_path("scripts")
     yield sysconfig.get_path("scripts", f"{os.name}_user")
     yield os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")
 
 
 def message_of(stderr: str) -> str:
-    """The error among the lines of stderr, without the name of the program."""
+    """Returns the error message in the lines of stderr, without the name of the program."""
     lines = [line for line in stderr.splitlines() if not line.startswith("{")]
     for i, line in enumerate(lines):
         if line.startswith("bpe: error: "):
@@ -70,14 +71,14 @@ def message_of(stderr: str) -> str:
     return stderr.strip() or "bpe ended without a word"
 
 
-#: Held while pipes are made: a fork in between would give the child ends that nobody knows of.
+#: Held while pipes are made and registered. A fork in between would give the child ends that it does not know of.
 _starting = RLock()
-#: This process's ends of all pipes.
+#: The ends of all pipes that belong to this process.
 _ends: set[ref[IO[bytes]]] = set()
 
 
 def _after_fork() -> None:
-    """A child reads and writes none of its parent's pipes, and holds none of them open: they end with the parent."""
+    """Closes the parent's pipes in a child: it must not use them, nor hold them open after the parent has ended."""
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
     except OSError:
@@ -87,7 +88,7 @@ def _after_fork() -> None:
         try:
             if stream is None or stream.closed:
                 continue
-            # Its number stays taken: what the child still has in a buffer, or closes, must be no other file's.
+            # Keep the descriptor in use: if the child still writes to the stream or closes it, no other file is affected.
             if nowhere >= 0:
                 os.dup2(nowhere, stream.fileno(), inheritable=False)
             else:
@@ -104,27 +105,27 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
-#: How long a new thread may take to its first line. One for which there is no memory ends before, and nobody hears of it.
+#: How long a new thread may take until its first line of Python. Without memory for it, it ends before, with no error.
 _START_SECONDS = 0.2
 _PENDING = BaseException()
 
 
 class _Thread:
-    """A task that a new thread runs, or the first caller that takes it.
+    """A task that a new thread does, unless a caller takes it first.
 
-    A `threading.Thread` runs lines of Python where it is dropped, as `__del__` does: a Ctrl-C that comes there is lost.
+    It is not a `threading.Thread`, because that runs Python when it is dropped, as `__del__` does, where a Ctrl-C is lost.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
-        #: Held from the moment on at which it is certain who does the work. The thread that does it releases `ended`, once.
+        #: `_begun` is acquired by whoever takes the work. `_ended` is released when a thread has done it.
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._ended.acquire()
         self._works = [work]
-        #: What the work has raised, or None. To put it here takes no memory.
+        #: What the work raised, or None. The list is preallocated, so that storing the outcome takes no memory.
         self._outcomes: list[Union[BaseException, None]] = [_PENDING]
 
     def start(self) -> bool:
-        """False where there is no room for a thread, or the interpreter ends."""
+        """Starts the thread. Returns False if there is no memory for it, or the interpreter is shutting down."""
         try:
             start_new_thread(self._run, ())
         except (RuntimeError, MemoryError):
@@ -142,15 +143,15 @@ class _Thread:
                 self._ended.release()
 
     def take(self) -> bool:
-        """Whether nobody has begun with the work. Then it is for the caller to do, or is left."""
+        """Takes the work, and returns True, if nobody has begun it. Then the caller does it, or it is not done."""
         return self._begun.acquire(False)
 
     def work(self) -> None:
-        # Keep no reference when it is done: otherwise its thread would be the last to hold the result.
+        # Drop the reference: otherwise the thread would be the last to hold the result.
         self._works.pop()()
 
     def has_begun(self) -> bool:
-        """Waits until it has begun; where it has not for a while, it does not any more."""
+        """Waits until the work has begun. If it has not after a while, takes it, so that it never does, and returns False."""
         deadline, pause = monotonic() + _START_SECONDS, 0.00005
         while not self._begun.locked() and monotonic() < deadline:
             sleep(pause)
@@ -158,14 +159,14 @@ class _Thread:
         return not self.take()
 
     def has_ended(self) -> bool:
-        """Waits for its end; False where it has not even begun for a while."""
+        """Waits until the work has ended. Returns False if it has not even begun after a while."""
         while not self._ended.acquire(True, _START_SECONDS):
             if not self._begun.locked():
                 return False
         return True
 
     def cancel(self) -> None:
-        """It is not begun from now on, or has ended."""
+        """Makes sure that the work never begins; if it has begun, waits until it has ended."""
         while not self.take() and self._outcomes[0] is _PENDING:
             self._ended.acquire(True, _START_SECONDS)
 
@@ -179,10 +180,10 @@ class _Thread:
 
 
 def _undisturbed(work: Callable[[], None]) -> None:
-    """Does the work in a thread of its own. Handlers of signals run in the main thread alone, so none interrupts the work.
+    """Does the work in a thread of its own. Signal handlers run only in the main thread, so none interrupts the work.
 
-    One may interrupt this call, as Ctrl-C does. Then the work is not begun, or it is done when that is raised. Where no thread
-    comes to it, this one does the work.
+    A handler may interrupt this call, as Ctrl-C does. When the exception is raised, the work is either done, or will never
+    begin. If a thread cannot begin the work, this one does it.
     """
     thread = _Thread(work)
     is_started = has_ended = False
@@ -199,43 +200,44 @@ def _undisturbed(work: Callable[[], None]) -> None:
 
 
 def in_thread(work: Callable[[], None]) -> _Thread:
-    """Starts a thread, if there is room for one; `await_end` takes what it returns."""
+    """Starts the work in a thread, if there is memory for one. Give the result to `await_end`."""
     thread = _Thread(work)
     thread.start()
     return thread
 
 
 def await_end(thread: _Thread) -> None:
-    """Waits for the end of the work, and raises what it has raised. If no thread has begun with it, nobody does it."""
+    """Waits until the work has ended, and raises what it raised. If no thread has begun the work, it is not done."""
     if thread.take():
         return
-    # Ctrl-C of Windows does not end a wait: it comes in between.
+    # On Windows, Ctrl-C does not interrupt a wait, so each wait is short.
     while not thread.has_ended():
         pass
     thread.raise_outcome()
 
 
 class _Reference(ref):  # type: ignore[type-arg]
-    """Has a method that is made of C."""
+    """A reference with a method that is not Python code."""
 
     start: Callable[[], int]
 
 
-#: What `when_dropped` waits for.
+#: The work that `when_dropped` has registered.
 _endings: dict[_Reference, Callable[[], None]] = {}
 
 
 def when_dropped(thing: object, work: Callable[[], None]) -> Callable[[], None]:
-    """The work is done when the thing is dropped, or Python ends, or what this returns is called. It may be done twice.
+    """Registers work to do when the thing is dropped, when Python ends, or when the returned function is called.
 
-    Where the thing is dropped, C starts a thread, and no line of Python runs, as one of `weakref.finalize` would.
+    It may be done twice. When the thing is dropped, C starts a thread: no Python runs there, as it would with
+    `weakref.finalize`.
     """
     reference = _Reference(thing, methodcaller("start"))
 
     def end() -> None:
         work()
         _endings.pop(reference, None)
-        reference.start = int  # It does nothing.
+        reference.start = int  # `int()` does nothing.
 
     reference.start = partial(start_new_thread, end, ())
     _endings[reference] = end
@@ -249,7 +251,7 @@ def _end_all() -> None:
 
 
 class Home:
-    """A directory for temporary files. It goes with the object, and only in the process that made it."""
+    """A directory for temporary files. It is removed with the object, but only in the process that made it."""
 
     def __init__(self) -> None:
         import tempfile
@@ -273,18 +275,18 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Windows has no name for it.
+#: The number of SIGKILL, which Windows has no name for.
 _SIGKILL = 9
-#: Up to this many characters, tokens are passed as arguments, which fit on every system.
+#: Up to this many characters, tokens are passed as arguments: this fits on every system.
 _TYPED_CHARACTERS = 1 << 15
 
 
-#: A program that is refused memory ends by one of these: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV.
+#: Signals that end a program that gets no memory: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV.
 _CRASHES = (4, 5, 6, 7, 10, 11)
 
 
 def ended_by(signal: int) -> BpeError:
-    """What to say of a run that a signal ended: with the limits of memory, if there are any and it may have met them."""
+    """Returns the error for a run that a signal ended. Names the limits of memory if they may be the reason."""
     said = f"bpe was ended by signal {signal}"
     if signal not in _CRASHES or sys.platform == "win32":
         return BpeError(said)
@@ -311,15 +313,15 @@ def _too_long(command: Sequence[str]) -> BpeError:
 
 
 def _environment() -> dict[str, str]:
-    """Messages of the executable name parameters of this package instead of options (src/terminal/caller.ts)."""
+    """Returns the environment in which messages name parameters of this package, not options (src/terminal/caller.ts)."""
     return {**os.environ, "BPE_CALLER": "python"}
 
 
 class Run:
-    """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
+    """A run of `bpe`. Only the process that started it can read its output and end it, not a forked child.
 
-    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr must be read. The caller has the
-    object before the process starts, and so can `abandon` it wherever Ctrl-C strikes.
+    Its stdin is a pipe or empty. Its stdout is a pipe or discarded. Its stderr must be read. The caller has the object
+    before the process starts, and so can `abandon` it whenever Ctrl-C comes.
     """
 
     stdin: Union[IO[bytes], None] = None
@@ -327,22 +329,22 @@ class Run:
     stderr: IO[bytes]
 
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
-        #: Where lists are that the arguments name.
+        #: The directory of lists that are passed as files.
         self._lists: Union[Home, None] = None
         self._command = [find_executable(), *self._fitting(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
-        #: Before the start as if it had ended; None while it runs.
+        #: The exit code; None while it runs. Before the start it is 0, as if it had ended.
         self._exit_code: Union[int, None] = 0
         self._reaping = allocate_lock()
-        #: This process's ends of its pipes.
+        #: The ends of its pipes that belong to this process.
         self._streams: list[IO[bytes]] = []
 
     def start(self) -> None:
         _undisturbed(self._popen if sys.platform == "win32" else self._spawn)
 
     def abandon(self) -> None:
-        """Ends it, if it runs."""
+        """Ends the run, if it is running."""
         _undisturbed(self._abandon)
 
     def _abandon(self) -> None:
@@ -350,7 +352,7 @@ class Run:
         self.close()
 
     def _fitting(self, arguments: Sequence[str]) -> list[str]:
-        """The arguments as the system takes them: tokens that are too many or too long, or have zero bytes, are in a file."""
+        """Returns arguments that the system accepts: tokens go into a file if they are too long together or have zero bytes."""
         fitting = list(arguments)
         for option in ("--special-token", "--seed-token"):
             end = fitting.index("--") if "--" in fitting else len(fitting)
@@ -373,7 +375,7 @@ class Run:
         return fitting
 
     def plain(self, message: str) -> str:
-        """A message without the files that nobody knows of."""
+        """Returns a message without the names of files that the caller does not know of."""
         if self._lists is not None:
             import re
 
@@ -398,15 +400,15 @@ class Run:
         self._streams = [stream for stream in (self.stdin, self.stdout, self.stderr) if stream is not None]
 
     def _spawn(self) -> None:
-        """As subprocess.Popen, whose module takes longer to load than the executable to start."""
-        #: Descriptors that only this call has. An end of a pipe that is ours belongs to its stream alone.
+        """Does what subprocess.Popen does. Loading its module would take longer than starting the executable."""
+        #: Descriptors for the child, which are closed here. Our ends of the pipes belong to their streams.
         theirs: list[int] = []
 
         def end_of_pipe(mode: str) -> IO[bytes]:
-            """A new pipe. The other end is the last of theirs."""
+            """Makes a pipe and returns our end. The other end is appended to `theirs`."""
             read, write = os.pipe()
             theirs.append(write if mode == "rb" else read)
-            # A buffer has a lock. Where another thread holds it in a fork, the child could not even close it.
+            # No buffer, because it has a lock: if another thread held it during a fork, the child could not even close it.
             stream = open(read if mode == "rb" else write, mode, 0)
             self._streams.append(stream)
             _ends.add(ref(stream, _ends.discard))
@@ -414,7 +416,7 @@ class Run:
 
         with _starting:
             try:
-                # Where a standard stream of this process is closed, its number would be given to a pipe.
+                # If a standard stream of this process is closed, a pipe would get its number. So use up these numbers.
                 while not theirs or theirs[-1] <= 2:
                     theirs.append(os.open(os.devnull, os.O_RDWR))
                 stdin = stdout = theirs[-1]
@@ -424,7 +426,7 @@ class Run:
                 if self._answers:
                     self.stdout, stdout = end_of_pipe("rb"), theirs[-1]
                 actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
-                # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
+                # Ctrl-C must not reach a process that answers a tokenizer's calls, so it gets a group of its own.
                 group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
                 program = self._command[0]
                 self._pid = os.posix_spawn(program, self._command, _environment(), file_actions=actions, **group)
@@ -443,14 +445,14 @@ class Run:
                     os.close(fd)
 
     def write(self, data: Union[bytes, bytearray]) -> None:
-        """Gives it all of the data."""
+        """Writes all of the data to its stdin."""
         assert self.stdin is not None
         rest = memoryview(data)
         while rest:
             rest = rest[self.stdin.write(rest) :]
 
     def said(self) -> Iterator[bytes]:
-        """The lines of its stderr, as they come."""
+        """Yields the lines of its stderr as they arrive."""
         line = b""
         while part := self.stderr.read(1 << 16):
             *lines, line = (line + part).split(b"\n")
@@ -460,11 +462,11 @@ class Run:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process began it."""
+        """Whether this process started the run."""
         return os.getpid() == self._owner
 
     def wait(self) -> int:
-        """Waits for its end, so that Ctrl-C is served; its exit code, of a signal a number below 0."""
+        """Waits until it has ended; Ctrl-C interrupts that. Returns its exit code, which is negative after a signal."""
         if not self.is_ours:
             raise BpeError("a run of bpe belongs to the process that started it, and this process was forked from that one")
         if sys.platform == "win32":
@@ -496,9 +498,9 @@ class Run:
         return self._exit_code is not None
 
     def finish(self, text: bytes = b"") -> bytes:
-        """Starts it, writes a text to its stdin if it takes one, and waits for its end.
+        """Starts it, writes the text to its stdin if that is a pipe, and waits until it has ended.
 
-        Returns what it has written to stdout, if that is a pipe. BpeError where it failed.
+        Returns what it wrote to stdout, if that is a pipe. Raises BpeError if it failed.
         """
         parts: list[bytes] = []
         try:
@@ -507,7 +509,7 @@ class Run:
                 try:
                     self.write(text)
                 except OSError:
-                    pass  # It has ended, and says why.
+                    pass  # It has ended, and stderr says why.
                 self.stdin.close()
             while self.stdout is not None and (part := self.stdout.read(1 << 20)):
                 parts.append(part)
@@ -524,11 +526,11 @@ class Run:
         return b"".join(parts)
 
     def stop(self) -> None:
-        """Interrupts it as Ctrl-C does, so that it cleans up."""
+        """Interrupts it like Ctrl-C, so that it cleans up."""
         self._send(_signal.SIGINT)
 
     def terminate(self) -> None:
-        """Asks it to end. Another thread may be waiting for its answer, and finds that it has ended."""
+        """Asks it to end. A thread that waits for its answer then finds that it has ended."""
         self._send(_signal.SIGTERM)
 
     def _send(self, number: int) -> None:
@@ -542,7 +544,7 @@ class Run:
                 pass
 
     def end(self, patience_seconds: float = 1.0) -> int:
-        """Waits for its end, but not for long: then it is ended, also where it is stopped (SIGSTOP). Its exit code."""
+        """Waits until it has ended, and kills it if that takes long, even if it is stopped (SIGSTOP). Returns its exit code."""
         if not self.is_ours:
             return 0
         for _ in range(2):
@@ -551,7 +553,7 @@ class Run:
         return self._exit_code or 0
 
     def close_pipes(self) -> None:
-        """Closes its pipes, whatever they still hold, and removes the lists that it has read."""
+        """Closes its pipes, even if they still hold data, and removes the lists that were passed as files."""
         if self._lists is not None:
             self._lists.cleanup()
         for stream in self._streams:
@@ -561,7 +563,7 @@ class Run:
                 pass
 
     def close(self) -> None:
-        """Closes its pipes and waits for its end."""
+        """Closes its pipes, and waits until it has ended."""
         self.close_pipes()
         if self.is_ours:
             self.wait()

@@ -1,4 +1,4 @@
-"""Files of plain text, encoded in this process. The executable handles all others, because it can tell text from binary files."""
+"""Encodes files of plain text in this process. The executable encodes all others, because it knows their formats."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import stat
 from _thread import allocate_lock
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
-#: The executable decides by this many bytes.
+#: The executable recognizes a file by this many bytes.
 _HEAD_BYTES = 1 << 13
-#: What is read at once: a part of the native module, and a little more to find a place to cut in it.
+#: How many bytes to read at once: a part of the native module, and a little more, in which a place to cut is found.
 _READ_BYTES = (1 << 18) + (1 << 12)
-#: PARTS_OF_LANE of native/python.c. Another number gives the same ids, only later.
+#: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but later.
 _PARTS_OF_LANE = 8
-#: A text that cannot be cut takes one thread, and its size in memory. The executable does better with a longer one.
+#: The longest text without a place to cut. It is encoded by one thread and held in memory; the executable is better at a
+#: longer one.
 _WHOLE_BYTES = 1 << 26
-#: Whatever may be records by its name or first bytes, or no text (src/corpus/content.ts): with binary content come control
+#: Match names and first bytes of files that may be records, or not text (src/corpus/content.ts): binary content has control
 #: characters, or bytes that are not UTF-8.
 _RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)
 _OTHER = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]|>|%PDF-|#bpe-counts|[^\0]*[\0-\x08\x0b\x0e-\x1f]", re.ASCII)
 
 
 class Unfit(Exception):
-    """It is for the executable."""
+    """Raised for a file that the executable must encode."""
 
 
 class _File(NamedTuple):
@@ -33,19 +34,22 @@ class _File(NamedTuple):
 
 
 class Reading:
-    """Files that go into a batch of the native module, part by part, by threads that take turns. Unfit where one is no plain
-    text, or changes meanwhile. No file stays open: wherever Ctrl-C strikes, nothing is left to close."""
+    """Files that threads put into a batch of the native module, in turns and part by part.
 
-    #: Of the native module.
+    Raises Unfit if a file is not plain text, or changes meanwhile. No file stays open, so that nothing is left to close
+    whenever Ctrl-C comes.
+    """
+
+    #: The batch of the native module.
     batch: Any
 
     def __init__(self, paths: Sequence[str], end_id: int) -> None:
-        """Appends ``end_id`` to each file, unless it is -1."""
+        """``end_id`` is appended to the ids of each file, unless it is -1."""
         self._files = [_looked_at(path) for path in paths]
         self.size = sum(file.size for file in self._files)
         self._end_id = end_id
         self._lock = allocate_lock()
-        #: The file whose turn it is, and where in it.
+        #: The index of the current file, and the position in it.
         self._turn = self._at = 0
 
     def work(self, goes_on: Callable[[], bool]) -> None:
@@ -55,7 +59,7 @@ class Reading:
             pass
 
     def _add(self) -> bool:
-        """Adds the next parts, as many as one thread should have; False where there is none."""
+        """Adds the next parts, as many as one thread should get. Returns False if there are none."""
         with self._lock:
             for number in range(_PARTS_OF_LANE):
                 if self._turn == len(self._files):
@@ -102,7 +106,7 @@ def _looked_at(path: str) -> _File:
         state = _state(path)
         with open(path, "rb", 0) as file:
             head = file.read(_HEAD_BYTES)
-        # The head may end within a character.
+        # The head of a longer file may end within a character.
         head.decode("utf-8") if state[2] <= _HEAD_BYTES else _decoded_beginning(head)
     except (OSError, ValueError):
         raise Unfit from None

@@ -1,6 +1,6 @@
-"""The image of a tokenizer: what the executable makes of its files, and the native module encodes with.
+"""The image of a tokenizer, which the executable makes of its files, and with which the native module encodes.
 
-src/tokenizer/image.ts documents the layout. Only the executable reads the files of tokenizers.
+src/tokenizer/image.ts documents its layout. Only the executable reads other files of tokenizers.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from ._characters import character_of
 from ._executable import BpeError, Run
 from ._options import FILES
 
-#: What a directory of a tokenizer calls its image, if it has one.
+#: The file name of the image in the directory of a tokenizer.
 IMAGE_NAME = "tokenizer.image"
-#: No image is larger, or made of a larger file.
+#: The size limit of an image, and of the files that it is made of.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
 _HEAD = struct.Struct("<8s2I16s6I16I")
 _VERSION = 6
 _FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
-#: A flag of the image.
+#: The flag of an image that says that sections of a text are encoded independently.
 _HAS_PLAIN_SECTIONS = 128
 
 
 class Image:
-    """An image, and what it says of its tokenizer."""
+    """An image, and the facts in it about its tokenizer."""
 
     def __init__(self, data: bytes) -> None:
         import json
@@ -42,7 +42,7 @@ class Image:
         self._model: Any = None
 
     def native_model(self) -> Any:
-        """What encodes with it in this process. Raises ImportError without the native module, BpeError if that refuses it."""
+        """Returns the native module's model of it. Raises ImportError without that module, BpeError if it refuses the image."""
         if self._model is None:
             self._model = _native_module().Model(self.data, BpeError)
         return self._model
@@ -67,7 +67,7 @@ class Image:
         return bool(self._flags[0] & _HAS_PLAIN_SECTIONS)
 
     def is_same(self, other: "Image") -> bool:
-        """Whether both encode and decode alike, whatever their files say besides."""
+        """Whether both encode and decode alike. Other settings of their files may differ."""
         names = ("specialTokens", "addedTokens", "around")
         return (
             all(self.facts[name] == other.facts[name] for name in names)
@@ -76,9 +76,9 @@ class Image:
         )
 
     def is_of(self, directory: str) -> bool:
-        """Whether the files that determine the tokenizer are those that it was made from: all of them, and no others.
+        """Whether the directory has exactly the files that the image was made from, of those that determine the tokenizer.
 
-        The image may be forged: it says what a file is, never which one is read.
+        The image may be forged, so it determines only the expected digests, never which files are read.
         """
         made_of = self.facts["madeOf"]
         if not isinstance(made_of, dict) or made_of.keys() != {*FILES}:
@@ -87,14 +87,14 @@ class Image:
 
     @property
     def has_whole_facts(self) -> bool:
-        """Whether its facts have the types that `bpe image` writes, and ids that it has. Of a forged image they may be anything."""
+        """Whether its facts have the types that `bpe image` writes, and ids that exist: those of a forged image may not."""
         limit = (len(self._part(_STARTS)) >> 2) - 1
 
         def are_ids(values: Any) -> bool:
             return all(type(id) is int and 0 <= id < limit for id in values)
 
         def are_texts(values: Any) -> bool:
-            # JSON may have halves of surrogate pairs, which are no text.
+            # JSON may contain halves of surrogate pairs, for which `encode` raises an error.
             return all(isinstance(text, str) and text.encode("utf-8") is not None for text in values)
 
         facts = self.facts
@@ -132,12 +132,12 @@ def _native_module() -> Any:
 
 
 def image_at(path: str, options: Sequence[str]) -> Image:
-    """The image of the tokenizer at a path: the one next to its files, where it was made of them, or a new one."""
+    """Returns the image of the tokenizer at a path: the one next to its files, if it was made of them, or a new one."""
     return (_kept_image(path) if not options else None) or _made_image(path, options)
 
 
 def _kept_image(directory: str) -> Union[Image, None]:
-    """The one next to the files; None if it is damaged, forged, of another version or of other files."""
+    """Returns the image next to the files; None if it is damaged, forged, of another version or of other files."""
     try:
         image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))))
         image.native_model()
@@ -148,7 +148,7 @@ def _kept_image(directory: str) -> Union[Image, None]:
 
 
 def _digest(path: str) -> Union[str, None]:
-    """The SHA-256 of a file; None if there is no regular file, as `bpe image` notes it."""
+    """Returns the SHA-256 of a file; None if it is not a regular file, as `bpe image` records it."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -161,12 +161,12 @@ def _digest(path: str) -> Union[str, None]:
 
 
 def _chunks(path: str) -> Iterator[bytes]:
-    """Reads a regular file. Others are as if there were none: a pipe could keep its reader waiting, and a device has no end."""
+    """Yields the content of a regular file. Refuses others: a pipe could keep its reader waiting, and a device has no end."""
 
     def open_at_once(path: str, flags: int) -> int:
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
-    # What is no regular file is not even opened: some devices act on that.
+    # Other files are not even opened, because opening some devices has effects.
     refuse_irregular(path, os.stat(path))
     with open(path, "rb", 0, opener=open_at_once) as file:
         refuse_irregular(path, os.fstat(file.fileno()))
@@ -195,7 +195,7 @@ def _made_image(path: str, options: Sequence[str]) -> Image:
 
 
 def _run_image(arguments: Sequence[str]) -> bytes:
-    """What `bpe image` writes to stdout."""
+    """Returns what `bpe image` writes to stdout."""
     return Run(["image", "--quiet", *arguments], answers=True).finish()
 
 
@@ -210,7 +210,7 @@ class Vocabulary:
         added: Mapping[int, str],
         obstacle: Union[str, None],
     ) -> None:
-        """``added`` are the texts of added tokens: one that has the id of a learned token has the bytes of that one."""
+        """``added`` has the texts of added tokens. ``tokens`` has the bytes of the learned token if one shares its id."""
         self._starts, self._tokens, self._text_ids = starts, tokens, set(text_ids)
         self._added, self._obstacle = added, obstacle
         self._characters: Union[str, None] = None
@@ -218,11 +218,11 @@ class Vocabulary:
         self._by_bytes: Union[dict[bytes, int], None] = None
 
     def bytes_of(self, id: int) -> bytes:
-        """Empty where no token has the id."""
+        """Returns the bytes of a token; empty if no token has the id."""
         return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
 
     def spelled(self, id: int) -> Union[str, None]:
-        """The token as HF spells it."""
+        """Returns the token as HF spells it; None if no token has the id."""
         if self._obstacle is not None:
             raise BpeError(self._obstacle)
         token = self.bytes_of(id)
@@ -233,7 +233,7 @@ class Vocabulary:
         if id in self._text_ids:
             return token.decode("utf-8", "replace")
         if self._characters is None:
-            # A character for each byte.
+            # One character for each byte, so that `_starts` also applies to it.
             self._characters = self._tokens.decode("latin-1").translate(character_of)
         return self._characters[self._starts[id] : self._starts[id + 1]]
 
@@ -250,7 +250,7 @@ class Vocabulary:
 
     @property
     def by_bytes(self) -> Mapping[bytes, int]:
-        """The ids of all tokens. Where two have the same bytes, that of a learned one."""
+        """The ids of all tokens by their bytes. If two tokens have the same bytes, the id of the learned one."""
         if self._by_bytes is None:
             ids = sorted(range(len(self._starts) - 1), key=lambda id: id in self._added)
             found: dict[bytes, int] = {}

@@ -1,6 +1,6 @@
-"""`train_new_from_iterator`: retrains a tokenizer of `transformers` or `tokenizers` on other texts.
+"""`train_new_from_iterator`: trains a tokenizer like one of `transformers` or `tokenizers` on other texts.
 
-Of `transformers`' own method all is kept but the learning: class, roles, settings and post-processor are what it makes.
+`transformers`' own method runs, except for learning, so class, roles, settings and post-processor are those that it makes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FunctionType
 
-#: GPT-2's characters for bytes.
+#: GPT-2's characters for all bytes.
 _ALPHABET = frozenset("".join(map(chr, range(256))).translate(character_of))
-#: Names that `transformers`' method looks up, so that substitutes can replace them.
+#: Names that `transformers`' method looks up, for which it gets substitutes.
 _REPLACED = ("TokenizerFast", "MODEL_TO_TRAINER_MAPPING")
 
 
@@ -42,21 +42,21 @@ def train_new_from_iterator(
     memory_limit: Union[str, None] = None,
     **trainer: Any,
 ) -> T:
-    """Trains the same kind of tokenizer on other texts: what ``tokenizer.train_new_from_iterator(...)`` returns.
+    """Trains a tokenizer like this one on other texts. Returns what ``tokenizer.train_new_from_iterator(...)`` would return.
 
     ``tokenizer`` is a byte-level BPE tokenizer: a fast one of ``transformers``, a ``tokenizers.Tokenizer``, or one of this
-    package. What comes back is of the same class, with the same special tokens, roles, chat template and settings; merges,
-    vocabulary and ids are those that HF's own method learns from the same texts.
+    package. The result has the same class, special tokens, roles, chat template and settings. Its merges, vocabulary and ids
+    are those that HF's own method learns from the same texts.
 
-    ``text_iterator`` gives strings, or lists of them. A string is split whole: not into lines, and special tokens in it are
-    text. ``new_special_tokens`` (str or AddedToken) come after the existing ones, ``special_tokens_map`` gives special
-    tokens new names. Of the parameters of ``BpeTrainer``, ``min_frequency``, ``max_token_length``, ``show_progress``,
-    ``progress_format``, ``initial_alphabet`` and ``limit_alphabet`` are taken as far as they change nothing or mean the
-    same here: docs/moving.md says it of each. ``length`` is not needed. ``show_progress`` draws a
-    line where stderr is a terminal, or is a function, as ``progress`` of ``train``.
+    ``text_iterator`` yields strings, or lists of them. A string is not split into lines, and special tokens in it are text.
+    ``new_special_tokens`` (str or AddedToken) come after the existing ones. ``special_tokens_map`` gives special tokens new
+    names. Of the parameters of ``BpeTrainer``, ``min_frequency``, ``max_token_length``, ``show_progress``,
+    ``progress_format``, ``initial_alphabet`` and ``limit_alphabet`` are accepted if they change nothing, or mean the
+    same here; docs/moving.md has the details. ``length`` is not needed. ``show_progress`` draws a line if stderr is a
+    terminal, or is a function like ``progress`` of ``train``.
 
-    Raises BpeError with the reason if HF's result cannot be had: for Unigram, WordPiece and WordLevel models, for
-    SentencePiece's BPE, for steps of a pipeline that ``bpe encode`` does not know.
+    Raises BpeError with the reason if HF's result cannot be reproduced: for Unigram, WordPiece and WordLevel models, for
+    SentencePiece's BPE, and for steps of a pipeline that ``bpe encode`` does not know.
     """
     shows = show_progress if callable(show_progress) else bool(show_progress) and sys.stderr.isatty()
     learner = Learner(shows, workers, memory_limit)
@@ -86,7 +86,7 @@ def train_new_from_iterator(
 def _check(
     tokenizer: object, texts: object, vocab_size: object, new_special_tokens: object, special_tokens_map: object
 ) -> None:
-    """Returns a TypeError for an argument that Python would silently misread."""
+    """Raises a TypeError for an argument that Python would silently misread."""
     if isinstance(tokenizer, type):
         raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
     refuse_no_texts("text_iterator", texts)
@@ -102,7 +102,7 @@ def _check(
 
 
 def _refused(tokenizer: object) -> BpeError:
-    """There is nothing to read the pipeline from."""
+    """Returns the error for a tokenizer whose pipeline cannot be read."""
     name = f"{type(tokenizer).__module__.split('.')[0]}.{type(tokenizer).__name__}"
     if hasattr(tokenizer, "convert_tokens_to_ids"):
         return BpeError(f"{name} is a slow tokenizer, which has no pipeline to learn for\nhint: AutoTokenizer gives the fast one")
@@ -110,9 +110,9 @@ def _refused(tokenizer: object) -> BpeError:
 
 
 class Trainer:
-    """Replaces HF's `BpeTrainer`: accepts each of its parameters with its meaning, or refuses it by name."""
+    """Replaces HF's `BpeTrainer`. Each of its parameters has the same meaning here, or is refused by name."""
 
-    #: Its parameters besides the size, and what they are unless given.
+    #: The parameters other than the size, with their defaults.
     DEFAULTS: Mapping[str, Any] = {
         **{"special_tokens": (), "initial_alphabet": (), "min_frequency": 0, "progress_format": "indicatif"},
         **dict.fromkeys(("max_token_length", "limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix")),
@@ -122,7 +122,7 @@ class Trainer:
         for name in given.keys() - self.DEFAULTS.keys():
             raise TypeError(f"train_new_from_iterator has no parameter {name!r}")
         asked = {**self.DEFAULTS, **given}
-        #: The empty ones do nothing, but the model has them.
+        #: Empty marks do nothing, but are written into the model.
         self.marks = {name: asked[name] for name in ("continuing_subword_prefix", "end_of_word_suffix")}
         for name, mark in self.marks.items():
             if mark:
@@ -141,9 +141,9 @@ class Trainer:
 
 
 class Learner:
-    """Learns merges with `bpe train --like`, for a pipeline as tokenizer.json has it."""
+    """Learns merges with `bpe train --like`, for a pipeline in the form of tokenizer.json."""
 
-    #: Whether it has trained: it replaces HF's trainer only if that one would be called.
+    #: Whether it has trained. It trains only if HF's trainer would have been called.
     has_learned = False
 
     def __init__(
@@ -160,7 +160,7 @@ class Learner:
         alphabet: frozenset[str] = _ALPHABET,
         files: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """The model of the learned tokenizer. It has the bytes of the alphabet, and those of the texts."""
+        """Returns the model of the learned tokenizer. It has the bytes of the alphabet and of the texts."""
         trainer.refuse_limit(alphabet)
         home = Home()
         is_whole = alphabet == _ALPHABET
@@ -170,7 +170,7 @@ class Learner:
             with open(like, "w", encoding="utf-8") as file:
                 json.dump(root, file)
             options: Mapping[str, Any] = {
-                # With as many merges more as bytes may be missing.
+                # Bytes may be removed later, so there must be as many more merges.
                 "vocab-size": trainer.vocab_size if is_whole else max(trainer.vocab_size, len(special)) + len(_ALPHABET),
                 "output": directory,
                 "like": like,
@@ -205,7 +205,7 @@ class Learner:
 
 
 def _without_others(model: Mapping[str, Any], special: Sequence[str], alphabet: frozenset[str], size: int) -> dict[str, Any]:
-    """A model without the bytes that the alphabet lacks, and with merges in their place."""
+    """Returns the model without the bytes that the alphabet lacks. Further merges take their places."""
     vocab = {text: id for id, text in enumerate([*special, *sorted(alphabet.difference(special))])}
     merges = []
     for pair in model["merges"]:
@@ -217,12 +217,12 @@ def _without_others(model: Mapping[str, Any], special: Sequence[str], alphabet: 
 
 
 def _without_path(message: str, path: str) -> str:
-    """Nobody knows the file that a tokenizer was written to for this."""
+    """Removes a temporary path from a message, because the caller does not know of it."""
     return message.replace(json.dumps(path), "the tokenizer").replace("like: ", "")
 
 
 def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any:
-    """`transformers`' method with another trainer: the names by which it calls HF's mean ours. Nothing of it is changed."""
+    """Returns `transformers`' method, unchanged, but with globals that make it call this trainer instead of HF's."""
     code = getattr(method, "__code__", None)
     if code is None or method.__module__.split(".")[0] != "transformers" or not {*_REPLACED} <= {*code.co_names}:
         name = f"{method.__module__}.{method.__qualname__}"
@@ -234,7 +234,7 @@ def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any
             raise BpeError(f"{kind} model: only BPE over bytes is learned here")
 
     class Tokenizers:
-        """Reads tokenizers as that of HF's package does. The first one is that which is to be trained."""
+        """Reads tokenizers like HF's class. The first one that the method reads is the one to train."""
 
         @staticmethod
         def from_str(text: str) -> Any:
@@ -269,9 +269,9 @@ def learn_into(
     names: Mapping[str, str] = {},
     files: Sequence[str] = (),
 ) -> None:
-    """What HF's `Tokenizer.train_from_iterator` does: the model gets vocabulary and merges, then come the special tokens.
+    """Does what HF's `Tokenizer.train_from_iterator` does: sets vocabulary and merges, and adds the special tokens.
 
-    Padding gets the new id of its token: there it keeps the old one.
+    Unlike HF's, it also gives the padding the new id of its token.
     """
     root = json.loads(made.to_str())
     if '"ByteLevel"' not in (steps := json.dumps(root["pre_tokenizer"])):
@@ -288,7 +288,7 @@ def learn_into(
 
 
 def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
-    """That method gives new names and ids to a post-processor, but not to those in a Sequence."""
+    """Renews the post-processors in a Sequence. `transformers`' method does so only for one outside of a Sequence."""
     root = json.loads(made.to_str())
     if (root["post_processor"] or {}).get("type") != "Sequence":
         return made
@@ -297,7 +297,7 @@ def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
 
 
 def _renew(post_processor: Any, names: Mapping[str, str], find: Callable[[str], Union[int, None]]) -> None:
-    """Gives a post-processor of tokenizer.json, or those in a Sequence, the current names and ids of tokens."""
+    """Writes the current names and ids of tokens into a post-processor of tokenizer.json, or into those of a Sequence."""
 
     def id_of(token: str) -> int:
         id = find(token)
@@ -318,7 +318,7 @@ def _renew(post_processor: Any, names: Mapping[str, str], find: Callable[[str], 
 
 
 def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> dict[str, Any]:
-    """As much of a tokenizer as says how it learns: no merges, and its special tokens as plain ones, in their order."""
+    """Returns a tokenizer.json that says how to learn: it has no merges, and plain special tokens in this order."""
     if "" in special_tokens:
         raise BpeError("a special token is empty")
     texts = [*special_tokens, *sorted(_ALPHABET.difference(special_tokens))]
@@ -343,7 +343,7 @@ def _of_tokenizers(
     new_special_tokens: Union[Sequence[Any], None],
     special_tokens_map: Union[Mapping[str, str], None],
 ) -> Any:
-    """A `tokenizers.Tokenizer`: the result of that method, with its other added tokens after the vocabulary."""
+    """Trains a `tokenizers.Tokenizer` as that method would. Its other added tokens follow the vocabulary."""
     root, names = json.loads(tokenizer.to_str()), special_tokens_map or {}
     model = root["model"]
     if model.get("type") != "BPE":
@@ -372,7 +372,7 @@ def _of_tokenizers(
 
 
 def _described(token: Any) -> dict[str, Any]:
-    """A new special token, as tokenizer.json has it."""
+    """Returns a new special token in the form of tokenizer.json."""
     if not isinstance(token, str) and not hasattr(token, "content"):
         raise TypeError(f"new_special_tokens must be strings or AddedTokens, found {type(token).__name__}")
     is_text = isinstance(token, str)
@@ -388,7 +388,7 @@ def _of_ours(
     new_special_tokens: Union[Sequence[Any], None],
     special_tokens_map: Union[Mapping[str, str], None],
 ) -> Any:
-    """One of this package: `train(like=...)`, by the rule that it was trained by."""
+    """Trains a tokenizer of this package with `train(like=...)`, by the rule by which it was trained."""
     if special_tokens_map:
         raise BpeError("special_tokens_map is for tokenizers of transformers and tokenizers")
     with tokenizer._place() as path:

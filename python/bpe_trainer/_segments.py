@@ -13,7 +13,7 @@ Segment = tuple[Union[str, bytes], bool]
 
 
 def read_segments(given: Iterable[Segment]) -> list[tuple[bytes, bool]]:
-    """The segments with their bytes."""
+    """Checks the segments, and returns their bytes and whether they are trusted."""
     if isinstance(given, (str, bytes, dict)) or not is_iterable(given):
         refuse("segments", "a list of pairs of a text and whether it is trusted", given)
     return [_read_segment(i, segment) for i, segment in enumerate(given)]
@@ -31,7 +31,10 @@ def _read_segment(i: int, segment: Any) -> tuple[bytes, bool]:
 
 
 def packed(segments: Iterable[tuple[bytes, bool]]) -> bytes:
-    """Segments as the native module reads them: 64 bits each, the end and whether it is trusted. None is empty."""
+    """Returns segments as the native module reads them: 64 bits each, with the end and whether it is trusted.
+
+    Empty segments are left out.
+    """
     end = 0
     numbers = array("Q")
     for data, is_trusted in segments:

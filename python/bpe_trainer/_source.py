@@ -1,4 +1,4 @@
-"""Where the files of a tokenizer are, and whether they are still those that were loaded."""
+"""Keeps where the files of a tokenizer are, and checks that they are still those that were loaded."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ._executable import BpeError, Home
 from ._image import Image, image_at
 from ._options import FILES
 
-#: Path and content of each file of a tokenizer that has no place.
+#: The path and content of each file of a tokenizer that is only in memory.
 Files = tuple[tuple[str, bytes], ...]
 _RECORD = "training.json"
-#: What a record says of its run alone. Without it, two trainings of one tokenizer are pickled alike.
+#: Fields of a record that are about its run. Without them, two trainings of the same tokenizer are pickled alike.
 _OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
 
 
 class Source:
-    """Where the files of a tokenizer are: in a place of their own, in a home that goes with them, or in memory."""
+    """Where the files of a tokenizer are: at a path, in a temporary directory, or in memory."""
 
     def __init__(
         self,
@@ -31,18 +31,18 @@ class Source:
         is_typed: bool = False,
         as_text: bool = False,
     ) -> None:
-        """``is_typed``: nothing is at the path. It may be a name, for which `load` finds a path."""
-        #: From the root: this process may go to another directory. Of files in memory: their names in no directory.
+        """``is_typed``: nothing exists at the path, but it may be a name, for which `load` finds a path."""
+        #: An absolute path, because the current directory may change; for files in memory, a relative one.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._is_typed = is_typed
-        #: Whether special tokens in a text are text, where a call does not say.
+        #: Whether special tokens in a text are text, if a call does not say.
         self.as_text = as_text
         self.options = list(options)
         self.home = home
         self.files = files
-        #: What is loaded from it has to have this checksum.
+        #: The fingerprint that the loaded tokenizer must have.
         self.fingerprint = fingerprint
-        #: What `look_at` saw when it was made, or loaded last.
+        #: What `look_at` returned when the files were written, or loaded last.
         self.seen = seen
 
     @property
@@ -51,11 +51,11 @@ class Source:
 
     @property
     def encoding_options(self) -> list[str]:
-        """For commands of `bpe` that encode."""
+        """Options for commands of `bpe` that encode."""
         return [*self.options, *(["--special-tokens-as-text"] if self.as_text else [])]
 
     def load(self) -> Image:
-        """The image of the tokenizer at the path. Raises BpeError if it has changed."""
+        """Returns the image of the tokenizer at the path. Raises BpeError if the tokenizer has changed."""
         with Place(self, is_checked=False) as path:
             seen = look_at(path) if self.files is None else None
             if self.fingerprint is None and self.seen not in (None, seen):
@@ -64,7 +64,7 @@ class Source:
             self.agree(image.facts["fingerprint"])
             if seen is not None and seen != look_at(path):
                 raise self.is_another()
-        # Another image may be forged.
+        # Only a typed name has a new path: the image of a directory may be forged.
         if self._is_typed and "foundAt" in image.facts:
             self._is_typed = False
             self.path = os.path.join(os.getcwd(), image.facts["foundAt"])
@@ -73,7 +73,7 @@ class Source:
         return image
 
     def agree(self, fingerprint: str) -> None:
-        """BpeError where another tokenizer was loaded before."""
+        """Raises BpeError if another tokenizer was loaded before."""
         if self.fingerprint not in (None, fingerprint):
             raise self.is_another()
         self.fingerprint = fingerprint
@@ -82,7 +82,7 @@ class Source:
         return BpeError(f'"{self.path}" has been replaced by another tokenizer; bpe.Tokenizer.load loads it')
 
     def pickled(self) -> "tuple[object, ...]":
-        """What `unpickled` takes: the same bytes each time, so that caches that go by them work."""
+        """Returns the arguments of `unpickled`, always the same, so that pickles can be keys of caches."""
         more = (True,) if self.as_text else ()
         if self.has_place:
             return self.path, tuple(self.options), self.fingerprint, None, *more
@@ -92,7 +92,7 @@ class Source:
 
 
 class Place:
-    """The path of the files, for as long as the block lasts. They are those of the tokenizer, or it raises BpeError."""
+    """A context with the path of the files. Raises BpeError if they are no longer those of the tokenizer."""
 
     def __init__(self, source: Source, *, is_checked: bool = True) -> None:
         self._source = source
@@ -116,13 +116,13 @@ class Place:
         if self._home is not None:
             self._home.cleanup()
             if isinstance(error, BpeError):
-                # Nobody knows the directory that the files were in.
+                # The caller does not know of the temporary directory.
                 error.args = (str(error).replace(f"{self._home.name}{os.sep}", ""),)
         if kind is None:
             self._check()
 
     def _check(self) -> None:
-        """Loads the tokenizer now at the path, and compares it."""
+        """Loads and compares the tokenizer at the path, if it may have changed."""
         source = self._source
         if self._is_checked and (source.seen is None or source.seen != look_at(source.path)):
             source.load()
@@ -143,7 +143,7 @@ def unpickled(
 
 
 def look_at(path: str) -> tuple[object, ...]:
-    """If this changes, another tokenizer may be at the path."""
+    """Returns the identity and times of the files. If they change, another tokenizer may be at the path."""
     directory = path if os.path.isdir(path) else os.path.dirname(path)
     seen: list[object] = []
     for name in ("", *FILES):
@@ -152,7 +152,7 @@ def look_at(path: str) -> tuple[object, ...]:
             stats = os.stat(each)
         except OSError:
             continue
-        # A directory changes with whatever is put into it.
+        # A directory has other times with every file that is put into it.
         times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
         seen.append((name, stats.st_dev, stats.st_ino, *times))
     return tuple(seen)
@@ -170,7 +170,7 @@ def files_below(home: str) -> Files:
 
 
 def _lasting(record: bytes) -> bytes:
-    """A record without what only its run knows."""
+    """Returns a record without the fields that are about its run."""
     import json
 
     kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}

@@ -1,4 +1,4 @@
-"""Ids decoded as they come."""
+"""Decodes ids as they arrive."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Callable, Sequence, Union
 
 
 class StreamDecoder:
-    """Decodes ids as they come, to text that can be shown at once: never half a character.
+    """Decodes ids as they arrive, into text that can be shown at once: never half a character.
 
-    What ``push`` and ``end`` give, joined, is what ``decode`` gives of all ids.
+    The joined results of ``push`` and ``end`` are what ``decode`` returns for all ids.
     """
 
     def __init__(self, decode: Callable[[Sequence[int]], bytes]) -> None:
@@ -18,8 +18,10 @@ class StreamDecoder:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def push(self, ids: Union[int, Sequence[int]]) -> str:
-        """Takes the next id, or several; the text that is certain now. An id without a token raises BpeError, and then none
-        of these is taken."""
+        """Takes the next id, or several, and returns the text that is certain now.
+
+        Raises BpeError for an id without a token; then none of these ids is taken.
+        """
         try:
             given: Any = [index(ids)]  # type: ignore[arg-type]
         except TypeError:
@@ -27,7 +29,7 @@ class StreamDecoder:
         return self._decoder.decode(self._decode(given))
 
     def end(self) -> str:
-        """The rest of the text: a replacement character if it ends within a character, else nothing."""
+        """Returns the rest of the text: a replacement character if it ends within a character, otherwise nothing."""
         rest = self._decoder.decode(b"", True)
         self._decoder.reset()
         return rest

@@ -1,6 +1,6 @@
-"""Training: files are named to `bpe train`, texts go to it through a pipe. No copy of a corpus is made.
+"""Trains with `bpe train`, which reads files by their paths, and texts from a pipe. A corpus is never copied.
 
-The executable starts as soon as can be; what Python needs besides is loaded while it works.
+The executable is started as soon as possible. What else Python needs is loaded while it works.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ else:
 
 
 def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any]) -> t.Tokenizer:
-    """Runs `bpe train` with what its parameters are given, and loads the tokenizer. `_options.py` has the parameters."""
+    """Runs `bpe train` with the arguments of `train`, and loads the tokenizer. `_options.py` has the parameters."""
     files, texts, output, vocab_size = (given[name] for name in ("files", "texts", "output", "vocab_size"))
-    # Without a size nothing is learned: a tokenizer gets the tokens that are given.
+    # Without a size nothing is learned: `extend` only adds the given tokens.
     adds = vocab_size is None and given["extend"] is not None
     if vocab_size is None and not adds:
         raise TypeError("vocab_size is missing")
@@ -49,7 +49,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
                 "\nhint: write them to a file, as text or as lines of JSON"
             )
     sizes = [] if vocab_size is None else _sizes(vocab_size, output)
-    # Nobody reads the summary of the other forms, and to make it takes its time.
+    # Only this form of progress prints no summary, which would take time to make.
     arguments = ["train", "--progress=json", *([f"--vocab-size={','.join(sizes)}"] if sizes else [])]
     for name, option, kind in options:
         if given[name] is not None:
@@ -82,7 +82,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
 def run_training(
     arguments: list[str], texts: t.Union[t.Texts, None], progress: t.Union[bool, t.Progress]
 ) -> list[str]:
-    """Runs `bpe train`, which reads the texts if there are any. Returns what it warned of."""
+    """Runs `bpe train`, which reads the texts if there are any. Returns its warnings."""
     if texts is not None:
         arguments = [*arguments, "--input-format=jsonl", "--text-field=text", "--", "-"]
     return run_bpe(arguments, progress, texts)[0]
@@ -95,9 +95,9 @@ def run_bpe(
     *,
     answers: bool = False,
 ) -> tuple[list[str], bytes, dict[str, t.Any]]:
-    """A run that says by --progress=json how it goes; leaves nothing half-written.
+    """Runs a command that reports by --progress=json. Ends it on any error, and it leaves nothing half-written.
 
-    Returns what it warned of, what it wrote to stdout if it ``answers``, and its result.
+    Returns its warnings, what it wrote to stdout if ``answers`` is true, and its result.
     """
     run = Run(arguments, takes_input=texts is not None, answers=answers)
     try:
@@ -109,7 +109,7 @@ def run_bpe(
 
 
 def shown_warnings(messages: t.Sequence[str]) -> None:
-    """Warns, in the name of the line that called this package."""
+    """Warns, as from the line that called this package."""
     if not messages:
         return
     import warnings
@@ -121,12 +121,12 @@ def shown_warnings(messages: t.Sequence[str]) -> None:
         warnings.warn(message, stacklevel=level)
 
 
-#: Texts are sent to the executable by so much at a time.
+#: How many bytes of texts are sent to the executable at a time.
 _SENT_BYTES = 1 << 16
 
 
 def _sizes(vocab_size: t.Any, output: t.Union[t.PathLike, None]) -> list[str]:
-    """As the command line takes them, the largest one last."""
+    """Returns the sizes as they are typed, the largest one last."""
     if isinstance(vocab_size, str):
         if "," in vocab_size:
             raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
@@ -142,7 +142,7 @@ def _sizes(vocab_size: t.Any, output: t.Union[t.PathLike, None]) -> list[str]:
 
 
 def _printed(name: str, option: str, kind: str, value: t.Any) -> list[str]:
-    """How a value is said on the command line."""
+    """Returns the arguments for a value of an option."""
     if kind in ("flag", "decision"):
         return [option] if flag_of(name, value) else [f"--no-{option[2:]}"] if kind == "decision" else []
     return [f"{option}={text}" for text in _PRINTERS[kind](name, value)]
@@ -153,7 +153,7 @@ def _several(value: t.Any) -> t.Sequence[t.Any]:
 
 
 def _one(name: str, value: t.Any) -> list[str]:
-    """A text, a path or a number: which of them it may be, the executable knows."""
+    """Formats a text, a path or a number. The executable checks which of them the option takes."""
     if isinstance(value, (str, os.PathLike)):
         return [os.fsdecode(value)]
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
@@ -166,7 +166,7 @@ def _listed(name: str, value: t.Any) -> list[str]:
 
 
 def _decimals(name: str, value: t.Any) -> list[str]:
-    """Without exponents."""
+    """Formats numbers without exponents."""
     from decimal import Decimal, InvalidOperation
 
     if isinstance(value, (str, bytes, dict, set)) or not is_iterable(value):
@@ -199,7 +199,7 @@ def _renames(name: str, value: t.Any) -> list[str]:
 
 
 def _weights(name: str, value: t.Any) -> list[str]:
-    """A path is not taken for a name."""
+    """Formats weights such that no path is read as a name."""
     items = items_of(name, 'a dict of weights by path or glob, as in {"corpus/hi": 3}', value)
     for path, weight in items:
         if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
@@ -238,12 +238,12 @@ def _path(name: str, path: t.Any) -> str:
 
 
 def _may_be_text(path: str) -> bool:
-    """Whether nothing has this path, and it is no glob either."""
+    """Whether a path does not exist, and is not a glob."""
     return not os.path.lexists(path) and not set("*?[") & set(path)
 
 
 def _refuse_columns(texts: t.Any) -> None:
-    """Refuses containers of texts that are not lists: iterating a dict or a table gives its names."""
+    """Refuses dicts and tables of texts, because iterating over them yields names."""
     named = texts if isinstance(texts, dict) else getattr(texts, "column_names", getattr(texts, "columns", None))
     if named is None:
         return
@@ -254,7 +254,7 @@ def _refuse_columns(texts: t.Any) -> None:
 
 
 def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
-    """The texts; refuses the paths of files, as `glob.iglob` yields them: training on names would look like success."""
+    """Returns the texts. Refuses paths of files, such as `glob.iglob` yields: training on them would look like success."""
     import itertools
 
     if not is_iterable(texts):
@@ -272,16 +272,16 @@ def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
 def _finish(
     run: Run, texts: t.Union[t.Texts, None], show: t.Union[t.Progress, None]
 ) -> tuple[list[str], bytes, dict[str, t.Any]]:
-    """Gives a run what it reads, hears what it says, and waits for its end."""
+    """Sends the texts to a run, reads what it writes, and waits until it has ended."""
     said: list[str] = []
     warned: list[str] = []
     answer = b""
-    from . import _tokenizer as _  # The caller needs it next; now the executable works.
+    from . import _tokenizer as _  # The caller needs this module next; it is loaded while the executable works.
 
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
+        # A thread reads stderr, because texts or an answer need another one, or because Ctrl-C cannot end a read on Windows.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
@@ -298,27 +298,27 @@ def _finish(
 def _listen_apart(
     run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None], texts: t.Union[t.Texts, None]
 ) -> bytes:
-    """In a thread; meanwhile this one sends the texts, or reads what the run answers."""
+    """Reads stderr in a thread. Meanwhile this thread sends the texts, or reads stdout."""
     raised: list[BaseException] = []
 
     def listen() -> None:
         try:
             _listen(run, said, warned, show)
         except BaseException as error:
-            # The run ends, so the texts are no longer taken, and the thread that sends them looks here.
+            # This ends the run, so that sending the texts fails, and the main thread raises this error.
             raised.append(error)
             run.stop()
 
     listener = in_thread(listen)
     if not listener.has_begun():
-        # The run would wait for somebody to read what it says.
+        # Without a reader of its stderr, the run would wait.
         raise MemoryError("there is no room for a thread, which a training needs")
     answer = b""
     if texts is not None:
         _send(run, texts)
     elif run.stdout is not None:
         answer = run.stdout.read()
-    if run.is_ours:  # Else there is no such thread here, and the run says so.
+    if run.is_ours:  # In a forked child that thread does not exist; `wait` raises the error.
         await_end(listener)
     if raised:
         raise raised.pop()
@@ -326,7 +326,7 @@ def _listen_apart(
 
 
 def _send(run: Run, texts: t.Texts) -> None:
-    """Each text is a line of JSON: a document that nothing crosses."""
+    """Sends each text as a line of JSON, which is a document of its own."""
     import json
 
     stdin = run.stdin
@@ -343,7 +343,7 @@ def _send(run: Run, texts: t.Texts) -> None:
                 try:
                     gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
                 except UnicodeEncodeError:
-                    text.encode("utf-8")  # The same error, with the place in the text.
+                    text.encode("utf-8")  # Raises the same error, but with the position in the text.
                 has_any = True
                 has_characters = has_characters or text != ""
                 if len(gathered) >= _SENT_BYTES:
@@ -356,7 +356,7 @@ def _send(run: Run, texts: t.Texts) -> None:
         run.write(gathered)
         stdin.close()
     except BrokenPipeError:
-        pass  # It has ended, and says why.
+        pass  # The run has ended, and its stderr says why.
 
 
 def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None]) -> None:
@@ -364,7 +364,7 @@ def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progre
         line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
         del said[:-100]
-        # To read JSON, Python loads a module, and mostly nobody needs to know.
+        # Read only lines that are needed, because the first one loads the module json.
         if show is not None and line.startswith('{"event":"progress"'):
             event = _event(line)
             if event:
@@ -374,7 +374,7 @@ def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progre
 
 
 def _event(line: str) -> dict[str, t.Any]:
-    """An object of --progress json; empty where a run that was killed left half of it."""
+    """Parses a line of --progress=json. Returns {} for half a line, which a killed run may leave."""
     import json
 
     try:
@@ -385,7 +385,7 @@ def _event(line: str) -> dict[str, t.Any]:
 
 
 def _reason(said: t.Sequence[str]) -> t.Union[str, None]:
-    """Why a run failed, if it says that it did."""
+    """Returns why a run failed; None if it does not say that it did."""
     for line in reversed(said):
         if line.startswith("bpe: error: "):
             return message_of("\n".join(said))
@@ -397,7 +397,7 @@ def _reason(said: t.Sequence[str]) -> t.Union[str, None]:
 
 
 def _shown(message: str) -> str:
-    """A message whose names cannot move a terminal's cursor, or begin a line of their own."""
+    """Escapes a message, so that names in it cannot move a terminal's cursor, or begin a new line."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in message)
 
 
@@ -418,7 +418,7 @@ def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
     ended: set[str] = set()
 
     def show(stage: str, done: int, total: t.Union[int, None]) -> None:
-        """A line that changes; where that cannot be, one for each stage, at its end."""
+        """Draws a line that changes. If stderr is not a terminal, prints a line at the end of each stage."""
         has_ended = total is not None and done >= total
         if stage not in ended and (sys.stderr.isatty() or has_ended):
             ended.update([stage] if has_ended else ())

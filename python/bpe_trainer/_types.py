@@ -1,4 +1,4 @@
-"""What annotations of training name. Loaded where somebody evaluates them, as `typing.get_type_hints` does."""
+"""Types that annotations of training name. Loaded when annotations are evaluated, as by `typing.get_type_hints`."""
 
 import os
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
@@ -7,9 +7,9 @@ from ._segments import Segment
 from ._tokenizer import Tokenizer
 
 PathLike = Union[str, os.PathLike[str]]
-#: Each is a document of its own, alone or in a batch.
+#: Texts, or batches of texts. Each text is a document of its own.
 Texts = Iterable[Union[str, Sequence[str]]]
-#: Called with the stage ("counting", "merging", ...), how much is done, and of how much (None where nobody knows).
+#: Called with the stage ("counting", "merging", ...), how much is done, and the total (None if it is unknown).
 Progress = Callable[[str, int, Union[int, None]], None]
 
 __all__ = ["Any", "Callable", "Iterable", "Mapping", "PathLike", "Progress", "Segment", "Sequence", "Texts", "Tokenizer", "Union"]

@@ -1,8 +1,8 @@
-"""What the adapters of Stanford CS336's first assignment call.
+"""Functions for the adapters of the first assignment of Stanford's course CS336.
 
     from bpe_trainer.cs336 import check, check_encode, get_tokenizer, run_train_bpe
 
-`check` and `check_encode` judge one's own.
+`check` and `check_encode` compare a student's own results with the right ones.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def run_train_bpe(
     special_tokens: Sequence[str],
     **_: Any,
 ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
-    """Trains on a file: ``vocab``, the bytes of each id, and ``merges``, in the order in which they were made."""
+    """Trains on a file. Returns ``vocab``, the bytes of each id, and ``merges``, in the order in which they were learned."""
     path, special_tokens = path_of("input_path", input_path), texts_of("special_tokens", special_tokens)
     with train(path, whole_number("vocab_size", vocab_size), special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
         # The first line is a header, and nothing follows the last line end.
@@ -67,11 +67,10 @@ def get_tokenizer(
     merges: Iterable[tuple[bytes, bytes]],
     special_tokens: Union[Sequence[str], None] = None,
 ) -> _Assignment:
-    """A tokenizer of this vocabulary, these merges and these special tokens, whatever ids they have.
+    """Returns a tokenizer with this vocabulary, these merges and these special tokens, whatever their ids are.
 
-    Special tokens that the vocabulary lacks get the ids after its largest one. Raises BpeError where a text
-    would have no ids, or two ways to have them: a byte is missing, a token or a merge is there twice, a merge needs a
-    token that has no id.
+    Special tokens that the vocabulary lacks get the ids after its largest one. Raises BpeError if ids of a text would be
+    missing or ambiguous: a byte is missing, a token or a merge occurs twice, or a merge needs a token that has no id.
     """
     ids: dict[bytes, int] = {}
     for id, token in items_of("vocab", "a dict of tokens by id", vocab):
@@ -87,7 +86,7 @@ def get_tokenizer(
         if not text:
             raise BpeError("a special token is empty")
         id = ids.setdefault(text.encode("utf-8"), max(ids.values()) + 1)
-        # In this kind of file a special token has the id that its text has as a key, whatever else it says.
+        # In tokenizer.json, a special token has the id of the key that equals its text, whatever id is stated.
         if keys.setdefault(text, id) != id:
             raise BpeError(f"the special token {text!r} is spelled as another token is in the characters for bytes")
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
@@ -117,11 +116,11 @@ def check(
     input_path: Union[str, "os.PathLike[str]"],
     special_tokens: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """How the result of a student's training compares with the right one of the same file and size.
+    """Compares the result of a student's training with the right result for the same file and size.
 
-    ``equal`` says whether it is right, ``equal_merges`` how many merges at its start are. Where the next one is another,
-    ``yours`` and ``right`` are the two, ``your_count`` and ``right_count`` how often each occurs in the text at that point, and
-    ``reasons`` are mistakes that give yours.
+    ``equal`` says whether it is right, and ``equal_merges`` how many of its first merges are. If the next merge is wrong,
+    ``yours`` is that merge and ``right`` the right one, ``your_count`` and ``right_count`` say how often each occurs in the
+    text at that point, and ``reasons`` are mistakes that would give yours.
     """
     special_tokens = [] if special_tokens is None else texts_of("special_tokens", special_tokens)
     input_path, given = path_of("input_path", input_path), _pairs(merges)
@@ -132,7 +131,7 @@ def check(
     needed = [bytes([byte]) for byte in range(256)] + [text.encode("utf-8") for text in special_tokens]
     lacks = [f"the vocabulary has no token {token!r}" for token in needed if token not in tokens]
     lacks += [f"the vocabulary has the token {token!r} {count} times" for token, count in tokens.items() if count > 1]
-    # A vocabulary that lacks something does not say how many merges were asked for.
+    # The size of an incomplete vocabulary does not say how many merges were requested.
     size = len({*needed}) + len(given) if lacks else len(vocab)
     ours, right = run_train_bpe(input_path, size, special_tokens)
     k = _first_difference(given, right)
@@ -144,7 +143,7 @@ def check(
     words = _counted(input_path, special_tokens)
     counts = _pair_counts(words, right[:k])
     found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
-    # What each mistake would merge here.
+    # Add the mistakes that would merge this pair here.
     if counts[given[k]] == counts[right[k]]:
         found["reasons"].append("a tie: of pairs that are equally frequent the greater one is merged, compared as bytes")
     for mistake, theirs in (
@@ -167,10 +166,10 @@ def check_encode(
     text: str,
     special_tokens: Union[Sequence[str], None] = None,
 ) -> dict[str, Any]:
-    """How the ids of a student's ``tokenizer.encode(text)`` compare with the right ones.
+    """Compares the ids that a student's ``tokenizer.encode(text)`` returns with the right ones.
 
-    ``equal_ids`` is how many at the start are right. Where the next one is another, ``yours`` and ``right`` are the tokens
-    from there on, and ``rest`` is the text. The tokenizer may also come first.
+    ``equal_ids`` says how many of the first ids are right. If the next one is wrong, ``yours`` and ``right`` are the tokens
+    from there on, and ``rest`` is their text. The tokenizer may also be the first argument.
     """
     if _encodes(vocab):
         vocab, merges, tokenizer = merges, tokenizer, vocab  # type: ignore[assignment]
@@ -206,7 +205,7 @@ def _first_difference(given: Sequence[Any], right: Sequence[Any]) -> int:
 
 
 def _counted(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[str]) -> dict[bytes, int]:
-    """The distinct pretokens of a file, each with its count."""
+    """Returns the distinct pretokens of a file with their counts."""
     options = [f"--pattern={_PATTERN}", *(f"--special-token={text}" for text in special_tokens)]
     table = Run(["count", "--quiet", "--input-format=text", *options, "--", os.fspath(path)], answers=True).finish()
     rows = (line.rsplit("\t", 1) for line in table.decode("utf-8").split("\n")[1:-1])
@@ -216,7 +215,7 @@ def _counted(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[str]
 def _pair_counts(
     words: Mapping[bytes, int], merges: Sequence[tuple[bytes, bytes]], overlap: bool = True
 ) -> "Counter[tuple[bytes, bytes]]":
-    """How often each pair occurs in the words, after some merges."""
+    """Returns how often each pair occurs in the words after these merges."""
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     counts: "Counter[tuple[bytes, bytes]]" = Counter()
     for word, count in words.items():
@@ -248,7 +247,7 @@ def _pairs(merges: Any) -> list[tuple[bytes, bytes]]:
 
 
 def _spelled(token: bytes) -> str:
-    """A token in the characters for bytes."""
+    """Returns a token in GPT-2's characters for bytes."""
     if not isinstance(token, bytes):
         raise TypeError(f"a token must be bytes, found {type(token).__name__}")
     if not token:

@@ -1,9 +1,9 @@
-"""HF's package `tokenizers` with our training, and `transformers` with our encoding.
+"""HF's package `tokenizers` with the training of `bpe`, and `transformers` with its encoding.
 
     from bpe_trainer.hf import Tokenizer, models, pre_tokenizers, trainers
 
-All names are those of `tokenizers`. A Tokenizer learns the merges, vocabulary and ids that HF's learns, if its model is BPE()
-and its pre-tokenizer ends with ByteLevel. Anything else, and a parameter that would drop text, raises BpeError.
+All names are those of `tokenizers`. If the model of a Tokenizer is BPE() and its pre-tokenizer ends with ByteLevel, it learns
+the merges, vocabulary and ids that HF's learns. Raises BpeError for anything else, and for parameters that would drop text.
 """
 
 from __future__ import annotations
@@ -77,24 +77,24 @@ def _trained_here(made: Any) -> Any:
 
 
 def patch_transformers() -> None:
-    """From now on the fast tokenizers of `transformers` encode with ours: texts without pairs, padding and truncation.
+    """Makes the fast tokenizers of `transformers` encode with `bpe`, except pairs of texts, padding and truncation.
 
-    One that ours cannot read exactly stays with HF's encoder, with a warning. What is read besides ids and mask, such as
-    offsets, HF makes when it is read. Changes of ``backend_tokenizer`` are noticed at the next text;
-    one that is trained stays with HF's encoder from then on.
+    A tokenizer that `bpe` cannot read exactly keeps HF's encoder, with a warning. Results other than ids and mask, such as
+    offsets, are computed by HF when they are read. Changes of ``backend_tokenizer`` are noticed at the next text; a
+    tokenizer that is trained keeps HF's encoder from then on.
     """
     from transformers import PreTrainedTokenizerFast
 
     _watch_models()
 
-    for name in ("_encode_plus", "_batch_encode_plus"):  # Those of transformers 5, and of 4.
+    for name in ("_encode_plus", "_batch_encode_plus"):  # The names in transformers 5, and in 4.
         method = PreTrainedTokenizerFast.__dict__.get(name)
         if method is not None and not hasattr(method, "encodes_here"):
             setattr(PreTrainedTokenizerFast, name, _encoding_here(method))
 
 
 def _watch_models() -> None:
-    """Has an encoder read its tokenizer again when that gets another model, which may be of the same size."""
+    """Makes an encoder read its tokenizer again when its model is replaced, even by one of the same size."""
     watched: Any = tokenizers.Tokenizer.model
     if isinstance(watched, property):
         return
@@ -119,7 +119,7 @@ def _encoding_here(method: Any) -> Any:
     return call
 
 
-#: What can be set in a model that stays.
+#: Settings of a model that can change without replacing the model.
 _MODEL_SETTINGS = (
     *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
     *("fuse_unk", "byte_fallback", "ignore_merges"),
@@ -127,7 +127,7 @@ _MODEL_SETTINGS = (
 
 
 class _Pair:
-    """HF's tokenizer in its current state, and our equivalent."""
+    """The equivalent of HF's tokenizer in its current state, in both packages."""
 
     def __init__(self, hf: Any) -> None:
         self.ours = Ours.from_str(hf.to_str())
@@ -155,7 +155,7 @@ class _Encoder:
     def forgetting(self, method: Callable[..., Any], trains: bool = False) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             self.state = None
-            # HF's then keeps added tokens that its file does not have so.
+            # After training, HF's tokenizer has added tokens in a way that its file does not store.
             self.is_trained = self.is_trained or trains
             return method(*given, **named)
 
@@ -171,11 +171,11 @@ class _Encoder:
                 batch = [ours.encode(input[0], **adds)] if len(input) == 1 else ours.encode_batch(input, **adds)
                 return [_Encoding(ids, pair, text, add_special_tokens) for ids, text in zip(batch, input)]
             except (BpeError, UnicodeEncodeError):
-                pass  # HF can, or has its own error.
+                pass  # HF encodes it, or raises its own error.
         return self.encode_by_hf(input, is_pretokenized, add_special_tokens)
 
     def current(self) -> Union[_Pair, None]:
-        """What HF's is now, if ours can read it."""
+        """Returns the pair for the current state of HF's tokenizer; None if `bpe` cannot read it."""
         hf = self.hf
         if self.is_trained:
             return None
@@ -185,7 +185,7 @@ class _Encoder:
             settings = (getattr(model, name, None) for name in _MODEL_SETTINGS)
             state = (hf.get_vocab_size(), *settings, *(step and step.__getstate__() for step in steps))
         except Exception:
-            return None  # A step that is written in Python.
+            return None  # A step is written in Python.
         if self.state != state:
             self.state = state
             try:
@@ -197,7 +197,7 @@ class _Encoder:
 
 
 class _Encoding:
-    """What `transformers` reads of HF's Encoding."""
+    """The attributes of HF's Encoding that `transformers` reads."""
 
     n_sequences, overflowing = 1, ()
 
