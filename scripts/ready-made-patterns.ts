@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { patterns } from "../src/pattern/named-patterns.ts";
 import { compilePattern } from "../src/pattern/pattern.ts";
-import { readyMadeFile } from "../src/pattern/ready-made.ts";
+import { readyMadeFile } from "../src/pattern/ready-made-file.ts";
 import { patternDigest } from "./pattern-digest.ts";
 
 /**

@@ -1,4 +1,5 @@
 import { endsOfText } from "../../src/pattern/cut-text.ts";
+import { findLiveSlots } from "../../src/pattern/four-byte-tables.ts";
 import {
   type Boundaries,
   boundariesOf,
@@ -9,7 +10,6 @@ import {
 import {
   columnAt,
   endColumn,
-  findLiveSlots,
   firstClassColumn,
   invalidColumn,
   noSlot,

@@ -1,5 +1,6 @@
+import { findLiveSlots } from "../../src/pattern/four-byte-tables.ts";
 import type { Boundaries, Contractions, Count, Ops } from "../../src/pattern/mask-formulas.ts";
-import { endColumn, findLiveSlots, noSlot, type ScanTables } from "../../src/pattern/scan-tables.ts";
+import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-tables.ts";
 
 /*
  * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same text

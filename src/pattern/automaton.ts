@@ -1,3 +1,4 @@
+import { classCountMax } from "./scan-tables.ts";
 import { type CodePointSet, lastCodePoint } from "./unicode.ts";
 
 /**
@@ -104,12 +105,6 @@ export type CharacterClasses = {
   readonly runStarts: readonly number[];
   readonly runClasses: readonly number[];
 };
-
-/**
- * The maximum number of classes: one byte numbers the classes, the ASCII characters and two other symbols
- * (scan-tables.ts).
- */
-export const classCountMax = 126;
 
 const edgeSetBits = 2 ** 20;
 const maskBits = 31;

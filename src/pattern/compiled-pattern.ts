@@ -1,5 +1,6 @@
 import { createSha256, type Sha256 } from "#runtime";
-import type { FourByteTables, ScanTables } from "./scan-tables.ts";
+import type { FourByteTables } from "./four-byte-tables.ts";
+import type { ScanTables } from "./scan-tables.ts";
 
 /**
  * A compiled pattern, as plain data. Automaton k + 1 cuts the pieces of automaton k; nearly always there is only one

@@ -1,6 +1,7 @@
 // Compiles a pattern into tables that cut bytes into pretokens. This is one module because the dialects, the automaton
 // and the kernel's tables share one syntax tree.
 
+export { formOfHuggingface } from "./compile-splits.ts";
 export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";
 export { fancyRegex, oniguruma } from "./dialect.ts";
@@ -12,7 +13,6 @@ export {
   compiledForTexts,
   compilePattern,
   describePattern,
-  formOfHuggingface,
   patternOfSources,
   type ResolvedPattern,
   resolvePattern,

@@ -1,7 +1,7 @@
 import { namedMasks } from "#named-masks";
 import { fromBase64, type Kernel, putArray, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
-import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
+import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 
 /** After how many scanned bytes each kind of faster tables is set up. */
 export type SetUpAfter = {

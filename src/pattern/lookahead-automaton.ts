@@ -11,11 +11,12 @@ import {
   Numbering,
   Unusable,
 } from "./automaton.ts";
+import { buildScanTables } from "./build-scan-tables.ts";
 import { notQuiet, type PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata, buildLookAutomaton } from "./determinize.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Split } from "./parse-pattern.ts";
-import { buildScanTables, firstClassColumn } from "./scan-tables.ts";
+import { firstClassColumn } from "./scan-tables.ts";
 import {
   type CodePointSet,
   codePointRange,

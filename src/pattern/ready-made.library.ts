@@ -1,3 +1,4 @@
+import * as compiler from "./compile-splits.ts";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 
 /** Replaces ready-made.ts in the libraries, where patterns are compiled on first use. */
@@ -6,3 +7,5 @@ export const readReadyMade = (
   _sources: readonly string[],
   _options: CompileOptions,
 ): CompiledPattern | undefined => undefined;
+
+export const loadCompiler = () => compiler;
