@@ -1,6 +1,6 @@
-"""Encoding and decoding, in this process by the native module.
+"""Encodes and decodes in this process, with the native module.
 
-A training loads this module while the executable works: what its process and other packages need is loaded later.
+A training loads this module while the executable works, so what only other calls need is loaded later.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ else:
     _stream = Later("bpe_trainer._stream")
     t = Later("bpe_trainer._types")
 
-#: Where each token of a text begins and ends in it.
+#: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
 Unit = Literal["characters", "bytes"]
-#: Special tokens by their texts, or all that there are.
+#: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
-#: A thread is not worth starting for less text.
+#: For less text, starting a thread takes longer than encoding.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
-#: Parts that a text is cut into (native/python.c), and the most ids that they may have.
+#: Which parts a text is cut into (native/python.c), and the largest limit of their ids.
 _FIRST_PART, _LAST_PART, _ALL_PARTS = range(3)
 _LIMIT_MAX = (1 << 31) - 1
-#: So much is decoded at a time.
+#: How many bytes are decoded at a time.
 _DECODED_BYTES = 1 << 22
 
-#: Files that `save` writes alone, by their endings: the format, what it is called in a directory, and how such files begin.
+#: Single files that `save` writes, by their endings: the format, its file name in a directory, and how such files begin.
 _FORMATS = {
     ".json": ("huggingface", "tokenizer.json", rb'\s*\{\s*"(version|[a-z_]*token[a-z_]*|model|decoder|normalizer|padding|truncation|post_processor)"'),
     ".tiktoken": ("tiktoken", "tokenizer.tiktoken", rb"[A-Za-z0-9+/]+={0,2} \d+\r?\n"),
@@ -55,7 +55,7 @@ _FORMATS = {
 _TEKKEN = ("tekken", "tekken.json", rb'\s*\{\s*"config"')
 _OF_TRANSFORMERS = ("text_pair", "padding", "truncation", "max_length", "stride", "return_tensors")
 _BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does that with a saved directory"
-#: What other packages' tokenizers have, and where it is here.
+#: Names of other packages' tokenizers, and what to use here instead.
 _ELSEWHERE = {
     **dict.fromkeys(
         ("add_tokens", "add_special_tokens"),
@@ -67,7 +67,7 @@ _ELSEWHERE = {
 
 
 class Encoded(dict[str, Any]):
-    """What a call of a tokenizer gives. Its keys are attributes, too: ``encoded.input_ids``."""
+    """The result of calling a tokenizer. Its keys are attributes, too: ``encoded.input_ids``."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -77,14 +77,14 @@ class Encoded(dict[str, Any]):
 
 
 class Tokenizer:
-    """A byte-level BPE tokenizer, exact to the program its files come from. Threads may share it.
+    """A byte-level BPE tokenizer. It gives exactly the ids of the program that its files come from.
 
-    It survives a fork. It can be pickled: as its path and a checksum of its files, or, if it has no path,
-    with its files.
+    Threads may share it, and it can be used after a fork. It can be pickled: as its path and a checksum of its files, or,
+    if it has no path, with its files.
     """
 
     _source: Source
-    #: Its image and what encodes with it, from its first use on.
+    #: The image, and the native module's model of it; None before the first use.
     _image: Union[Image, None]
     _model: Any
     _is_closed: bool
@@ -101,11 +101,11 @@ class Tokenizer:
         special_tokens: Union[Mapping[str, int], None] = None,
         special_tokens_as_text: Union[bool, None] = False,
     ) -> "Tokenizer":
-        """Loads a directory of `bpe train`, HF's tokenizer.json, GPT-2's files, tiktoken's ranks, Mistral's tekken.json.
+        """Loads a directory of `bpe train`, HF's tokenizer.json, GPT-2's files, tiktoken's ranks or Mistral's tekken.json.
 
         A name such as "gpt-4o" loads the copy that tiktoken or Hugging Face's hub has cached on this machine. ``pattern`` and
-        ``special_tokens`` are for files that do not hold them. With ``special_tokens_as_text`` a special token in a text is
-        encoded as the text it is, where a call does not say otherwise. What cannot be reproduced exactly raises BpeError.
+        ``special_tokens`` are for files that do not state them. With ``special_tokens_as_text``, special tokens in a text are
+        encoded as text, unless a call says otherwise. Raises BpeError for what cannot be reproduced exactly.
         """
         name = path_of("path", path)
         options = _beside(pattern, special_tokens)
@@ -118,7 +118,7 @@ class Tokenizer:
 
     @classmethod
     def from_str(cls, json: str) -> "Tokenizer":
-        """A tokenizer from the content of a tokenizer.json. It has no place on disk."""
+        """Makes a tokenizer from the content of a tokenizer.json. It is only in memory."""
         content = text_of("json", json).encode("utf-8")
         self = cls._of(Source("tokenizer.json", files=(("tokenizer.json", content),)))
         self._loaded()
@@ -128,7 +128,7 @@ class Tokenizer:
     def from_ranks(
         cls, ranks: Mapping[bytes, int], pattern: str, special_tokens: Union[Mapping[str, int], None] = None
     ) -> "Tokenizer":
-        """A tokenizer from ranks as ``tiktoken`` has them: ids by the bytes of tokens. It has no place on disk.
+        """Makes a tokenizer from ranks as ``tiktoken`` has them: ids by the bytes of tokens. It is only in memory.
 
         ``pattern`` is a regular expression, or a name such as "cl100k".
         """
@@ -151,7 +151,7 @@ class Tokenizer:
                 Run(["convert", "--quiet", f"--output={made}", *options, "--", path], answers=True).finish()
             except BpeError as error:
                 raise BpeError(str(error).replace(f'"{path}"', "ranks")) from None
-            # No path of this home: the same tokenizer is always pickled alike.
+            # Remove the temporary path, so that the same tokenizer is always pickled alike.
             files = tuple((name, data.replace(f"{home.name}{os.sep}".encode(), b"")) for name, data in files_below(made))
         finally:
             home.cleanup()
@@ -161,7 +161,7 @@ class Tokenizer:
 
     @classmethod
     def from_pretrained(cls, directory: Union[str, "os.PathLike[str]"]) -> "Tokenizer":
-        """As `load`, of a directory on this machine: nothing is fetched."""
+        """Like `load`, for a directory on this machine: this package does not download any."""
         name = path_of("directory", directory)
         if not os.path.isdir(name):
             way = f"hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
@@ -172,12 +172,12 @@ class Tokenizer:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            """Says of a name that other packages have where it is here."""
+            """Raises an error. For a name of other packages, it says what to use here instead."""
             raise AttributeError(f"a Tokenizer has no {name!r}" + (f": {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""))
 
     @classmethod
     def _of(cls, source: Source) -> "Tokenizer":
-        """A tokenizer that is loaded with its first use."""
+        """Returns a tokenizer that is loaded on its first use."""
         self = object.__new__(cls)
         self._source = source
         self._image = self._model = None
@@ -193,7 +193,7 @@ class Tokenizer:
         return self._source.path
 
     def _loaded(self) -> Image:
-        """Its image, and with it what encodes. Two threads at once may both load it: they have the same."""
+        """Returns the image, and loads it and its model on first use. Two threads may both load them: they get the same."""
         image = self._image
         if image is None:
             self._refuse_closed()
@@ -204,15 +204,15 @@ class Tokenizer:
     def _take(self, image: Image) -> None:
         model: Any = _AsText(image.native_model()) if self._source.as_text else image.native_model()
         self._image, self._model = image, model
-        # From now on a call of it does not go through this class.
+        # From now on, `_encode` is the method of the model.
         self.__dict__["_encode"] = model.encode
         if self._is_closed:
-            # By another thread, meanwhile.
+            # Another thread has closed it meanwhile.
             self.close()
             self._refuse_closed()
 
     def _encoder(self) -> Any:
-        """What encodes: a Model of the native module."""
+        """Returns the model of the native module."""
         self._loaded()
         model = self._model
         if model is None:
@@ -224,7 +224,7 @@ class Tokenizer:
             raise BpeError("the tokenizer is closed")
 
     def _encode(self, text: Union[str, bytes], as_text: Union[bool, None]) -> list[int]:
-        """The state of a tokenizer that is not loaded, or closed."""
+        """Encodes while the tokenizer is not loaded; then `_take` replaces this method. Raises BpeError if it is closed."""
         ids: list[int] = self._encoder().encode(text, as_text)
         return ids
 
@@ -236,7 +236,7 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, special ones among them."""
+        """The number of tokens, including special ones."""
         return int(self._description()["tokenCount"])
 
     @property
@@ -246,22 +246,22 @@ class Tokenizer:
 
     @property
     def n_vocab(self) -> int:
-        """As ``tiktoken`` has it: `id_limit`."""
+        """The same as `id_limit`, by its name in ``tiktoken``."""
         return self.id_limit
 
     @property
     def max_token_value(self) -> int:
-        """As ``tiktoken`` has it: the largest id."""
+        """The largest id, by its name in ``tiktoken``."""
         return self.id_limit - 1
 
     @property
     def eot_token(self) -> int:
-        """As ``tiktoken`` has it: the id of <|endoftext|>. KeyError if there is none."""
+        """The id of <|endoftext|>, by its name in ``tiktoken``. Raises KeyError if there is none."""
         return self.special_tokens["<|endoftext|>"]
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the ids of a fixed text: equal for tokenizers that encode it alike, whatever program runs them.
+        """A digest of the ids of a fixed text. Tokenizers with the same digest encode that text alike, whatever runs them.
 
         docs/doctor.md says how other programs compute it.
         """
@@ -280,11 +280,11 @@ class Tokenizer:
         return token in self.special_tokens.values()
 
     def token_byte_values(self) -> list[bytes]:
-        """The keys of `ranks`, sorted."""
+        """Returns the keys of `ranks`, sorted."""
         return sorted(self.ranks())
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """As ``tokenizers`` has it: `vocab_size`, or the size of `get_vocab`."""
+        """Returns `vocab_size`, or the size of `get_vocab(False)`, as in ``tokenizers``."""
         return self.vocab_size if with_added_tokens else len(self.get_vocab(False))
 
     def __len__(self) -> int:
@@ -300,7 +300,7 @@ class Tokenizer:
 
     @property
     def special_tokens_map(self) -> dict[str, str]:
-        """The tokens that have roles, as ``transformers`` names these: {"eos_token": "<|endoftext|>"}. As its files say."""
+        """The tokens that have roles, by the names in ``transformers``: {"eos_token": "<|endoftext|>"}."""
         return dict(self._description()["roles"])
 
     @property
@@ -324,9 +324,9 @@ class Tokenizer:
         return None if text is None else self.token_to_id(text)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """The ids of all tokens, special ones too, by their text as HF has it: in GPT-2's characters, `Ġthe` for ` the`.
+        """Returns the ids of all tokens, including special ones, by their text as HF spells it: `Ġthe` for ` the`.
 
-        Without added tokens it is, as with HF, what the model of tokenizer.json has; that may have special tokens, too.
+        Without added tokens, returns the vocabulary of the model in tokenizer.json, as HF does. It may have special tokens, too.
         """
         return dict(self._vocabulary().ids if with_added_tokens else self._model_of_json()["vocab"])
 
@@ -337,7 +337,7 @@ class Tokenizer:
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
-        """What was learned: pairs of tokens, in their order. Read from tokenizer.json at each call."""
+        """Returns the learned pairs of tokens, in order. Reads tokenizer.json at each call."""
 
         def bytes_of(text: str) -> bytes:
             return text.translate(byte_of).encode("latin-1")
@@ -346,7 +346,7 @@ class Tokenizer:
         return [(bytes_of(left), bytes_of(right)) for left, right in pairs]
 
     def ranks(self) -> dict[bytes, int]:
-        """Ids by the bytes of tokens, without special ones, as ``tiktoken`` has them. BpeError where its ranks do not fit."""
+        """Returns ids by the bytes of tokens, without special ones, as in ``tiktoken``. Raises BpeError if that cannot be."""
         from base64 import b64decode
 
         rows = self._file("tiktoken", "tokenizer.tiktoken").splitlines()
@@ -354,7 +354,7 @@ class Tokenizer:
 
     @property
     def pattern(self) -> str:
-        """The regular expression by which text is cut. BpeError where there are several, or none."""
+        """The regular expression by which text is cut. Raises BpeError if there are several, or none."""
         import json
 
         with self._place() as path:
@@ -365,45 +365,45 @@ class Tokenizer:
         return sources[0]
 
     def convert_tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Any:
-        """As ``transformers`` has it: the id of a token, or of each; `unk_token_id` where there is none."""
+        """Returns the id of a token, or of each token; `unk_token_id` if there is none. Named as in ``transformers``."""
         if not isinstance(tokens, str):
             return [self.convert_tokens_to_ids(token) for token in _list_of(tokens, "tokens")]
         id = self.token_to_id(tokens)
         return self.unk_token_id if id is None else id
 
     def convert_ids_to_tokens(self, ids: Union[int, Sequence[int]]) -> Any:
-        """As ``transformers`` has it: the token with an id, or with each; None where there is none."""
+        """Returns the token with an id, or with each id; None if there is none. Named as in ``transformers``."""
         if not isinstance(ids, Iterable):
             return self.id_to_token(whole_number("ids", ids))
         _refuse_no_ids(ids)
         return [self.id_to_token(whole_number("ids", id)) for id in ids]
 
     def token_to_id(self, token: str) -> Union[int, None]:
-        """The id of a token of `get_vocab`; None if there is none."""
+        """Returns the id of a token, spelled as in `get_vocab`; None if there is no such token."""
         if not isinstance(token, str):
             raise TypeError(f"a token must be a string as get_vocab has it, found {type(token).__name__}")
         return self._vocabulary().ids.get(token)
 
     def id_to_token(self, id: int) -> Union[str, None]:
-        """The token of `get_vocab` with this id; None if there is none."""
+        """Returns the token with this id, spelled as in `get_vocab`; None if there is no such token."""
         return self._vocabulary().spelled(whole_number("id", id))
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes of the token with this id, of a special one those of its text. An id without a token raises BpeError."""
+        """Returns the bytes of the token with this id; for a special token, of its text. Raises BpeError for an unknown id."""
         found = self._vocabulary().bytes_of(whole_number("id", id))
         if not found:
             raise BpeError(f"id {id} is not in the vocabulary")
         return found
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """`token_bytes`; as with ``tiktoken``, an id without a token raises KeyError."""
+        """Like `token_bytes`, but raises KeyError for an id without a token, as in ``tiktoken``."""
         found = self._vocabulary().bytes_of(whole_number("token", token))
         if not found:
             raise KeyError(token)
         return found
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
-        """`decode_single_token_bytes` of each."""
+        """Returns `decode_single_token_bytes` of each id."""
         _refuse_no_ids(tokens, "tokens")
         return [self.decode_single_token_bytes(token) for token in tokens]
 
@@ -416,16 +416,16 @@ class Tokenizer:
         special_tokens_as_text: Union[bool, None] = None,
         add_special_tokens: bool = False,
     ) -> list[int]:
-        """The ids of a text, also of its bytes in UTF-8. Give all other parameters by name.
+        """Returns the ids of a text, given as a string or as UTF-8. All other parameters must be given by name.
 
-        Special tokens in the text become their ids, unless ``special_tokens_as_text``. With ``allowed_special`` or
-        ``disallowed_special``, "all" or texts of them, they are as ``tiktoken`` has them: those allowed become ids, others are
-        text, and one that is disallowed raises ValueError: by default all others. ``add_special_tokens`` puts those around it
-        that tokenizer.json puts there, such as bos. A long text is encoded by several threads where it can be cut for that:
-        by all cores, or by ``threads``.
+        Special tokens in the text become their ids, unless ``special_tokens_as_text`` is true. ``allowed_special`` and
+        ``disallowed_special``, which are "all" or texts of special tokens, mean what they mean in ``tiktoken``: allowed ones
+        become ids, others are text, and a disallowed one raises ValueError; by default, all that are not allowed are
+        disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
+        text is encoded by several threads, if it can be cut: by all cores, or by this number of ``threads``.
         """
-        # Python takes 50 ns longer to call a function whose parameters have no position. Their order refuses a second text,
-        # and flags by position.
+        # The other parameters are not keyword-only, because that makes a call 50 ns slower. Their order makes sure that a
+        # second text or a flag by position is refused.
         if threads is not None:
             whole_number("threads", threads, 1)
         if allowed_special is not None or disallowed_special is not None:
@@ -447,7 +447,7 @@ class Tokenizer:
         as_text: Union[bool, None],
         threads: Union[int, None],
     ) -> list[int]:
-        """As ``tiktoken.Encoding.encode``, whose defaults are none allowed and all others disallowed."""
+        """Encodes like ``tiktoken.Encoding.encode``. By default, none are allowed, and all others are disallowed."""
         if as_text is not None:
             raise ValueError("special_tokens_as_text says the same as allowed_special and disallowed_special: give one of them")
         text = _paired(text_of("text", text))
@@ -479,29 +479,29 @@ class Tokenizer:
         return ids + self.encode(text[start:], special_tokens_as_text=True, threads=threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """As ``tiktoken`` has it: special tokens in the text are text, and halves of surrogate pairs U+FFFD."""
+        """Encodes special tokens in the text as text, and halves of surrogate pairs as U+FFFD, as in ``tiktoken``."""
         return self.encode(_paired(text), special_tokens_as_text=True)
 
     def encode_ordinary_batch(self, text: Sequence[str], *, num_threads: Union[int, None] = None) -> list[list[int]]:
-        """`encode_ordinary` of each text."""
+        """Returns `encode_ordinary` of each text."""
         texts = [_paired(each) for each in _list_of(text, "text")]
         return self.encode_batch(texts, special_tokens_as_text=True, threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: Union[str, bytes]) -> int:
-        """The id of a token, by its text or its bytes. KeyError if there is none."""
+        """Returns the id of a token, by its text or its bytes. Raises KeyError if there is none."""
         token = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
         return self._vocabulary().by_bytes[token]
 
     def tokenize(self, text: str, *, special_tokens_as_text: Union[bool, None] = None) -> list[str]:
-        """The tokens of a text, spelled as in `get_vocab`."""
+        """Returns the tokens of a text, spelled as in `get_vocab`."""
         spelled = self._vocabulary().spelled
         return [spelled(id) or "" for id in self._encode(text, special_tokens_as_text)]
 
     def pre_tokenize(self, text: str) -> list[str]:
-        """How a text is cut before tokens are merged; `bpe.explain` has the merges of each part, too.
+        """Splits a text into the pieces that merging starts from. `bpe.explain` also has the merges of each piece.
 
-        Added tokens are pieces, too, with the white space that they take. Joined, the pieces are the text: the normalized one
-        if the tokenizer normalizes, and with the space that some put before a text.
+        Added tokens are pieces, too, with the whitespace that they strip. Joined, the pieces are the text, after normalization
+        if the tokenizer normalizes, and with the space that some tokenizers put before a text.
         """
         import json
 
@@ -547,10 +547,11 @@ class Tokenizer:
         allowed_special: Union[Special, None] = None,
         disallowed_special: Union[Special, None] = None,
     ) -> Any:
-        """The ids of each text, as by `encode`.
+        """Returns the ids of each text, as `encode` does.
 
-        ``as_array`` gives no lists, but two numpy arrays as Arrow has lists: all ids end to end, uint16 if every id fits,
-        else uint32, and offsets: the ids of text i are ``ids[offsets[i]:offsets[i + 1]]``.
+        With ``as_array``, returns two numpy arrays instead of lists, in the layout of a list array in Arrow: all ids end to
+        end, uint16 if every id of the tokenizer fits, otherwise uint32; and offsets: the ids of text i are
+        ``ids[offsets[i]:offsets[i + 1]]``.
         """
         texts = _list_of(texts)
         if threads is not None:
@@ -587,8 +588,10 @@ class Tokenizer:
         return numpy.array(flat, dtype=numpy.uint16 if self.id_limit <= 1 << 16 else numpy.uint32), offsets
 
     def count(self, text: str, limit: Union[int, None] = None, *, special_tokens_as_text: Union[bool, None] = None) -> int:
-        """How many ids `encode` gives. With a limit, no more of a long text is read than it takes to know that there are more;
-        then the answer is ``limit + 1``: ``t.count(text, n) <= n`` says whether a text has at most n ids.
+        """Returns how many ids `encode` would return.
+
+        With a limit, stops reading when there are certainly more, and returns ``limit + 1``. So ``t.count(text, n) <= n``
+        says whether a text has at most n ids.
         """
         most = -1 if limit is None else min(whole_number("limit", limit, 0), sys.maxsize)
         return int(self._encoder().count(text, most, special_tokens_as_text))
@@ -601,12 +604,13 @@ class Tokenizer:
         keep: Literal["start", "end"] = "start",
         special_tokens_as_text: Union[bool, None] = None,
     ) -> str:
-        """The beginning of a text that has at most ``limit`` ids, or its end. A text within the limit is returned unchanged.
+        """Returns the beginning of a text that has at most ``limit`` ids, or its end. A text within the limit stays unchanged.
 
-        A beginning ends where the ``limit``-th token of the text ends, moved back to a whole character. Its own ids are
-        counted. Should they be more than ``limit``, which is rare, it ends a token earlier, or as many as it takes; if not even
-        the first token fits, characters earlier. So ``count(truncate(text, n)) <= n``, and for most texts the ids of the result are
-        the first n of the text. An end begins by the same rule, from the other side. A special token is whole or not there.
+        A beginning ends where the ``limit``-th token of the text ends, moved back to the end of a character. It is encoded
+        separately to count its ids. In the rare case that they exceed ``limit``, it ends one or more tokens earlier. If not
+        even the first token fits, it has as many characters of that token as fit. So ``count(truncate(text, n)) <= n``, and
+        for most texts the ids of the result are the first n of the text. An end starts by the same rule, from the other side.
+        A special token is kept completely or not at all.
         """
         if keep not in ("start", "end"):
             raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
@@ -616,11 +620,11 @@ class Tokenizer:
     def chunks(
         self, text: str, size: int, overlap: int = 0, *, special_tokens_as_text: Union[bool, None] = None
     ) -> list[str]:
-        """The text in pieces of at most ``size`` ids each, in order. Without ``overlap`` the pieces, joined, are the text.
+        """Splits a text into pieces of at most ``size`` ids each, in order. Without ``overlap``, the joined pieces are the text.
 
-        A piece has ``size`` tokens of the text, and ends by the rule of `truncate`. The next one begins where the last
-        ``overlap`` tokens that are whole in it begin, or with fewer of them where it would get no further. A character that
-        has more than ``size`` ids raises BpeError. An empty text has no pieces.
+        A piece has ``size`` tokens of the text, and ends by the rule of `truncate`. The next piece starts with the last
+        ``overlap`` tokens that are complete in this one, or with fewer if it would get no further. Raises BpeError for a
+        character with more than ``size`` ids. An empty text has no pieces.
         """
         text_of("text", text)
         size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap)
@@ -629,7 +633,7 @@ class Tokenizer:
         return self._cut(text, size, _ALL_PARTS, overlap, special_tokens_as_text) if text else []
 
     def _cut(self, text: str, limit: int, which: int, overlap: int, as_text: Union[bool, None]) -> list[str]:
-        """Parts of at most ``limit`` ids: those that are asked for, or all of the text if it has no more."""
+        """Returns the requested parts of at most ``limit`` ids; all of the text if it has no more ids."""
         limit, overlap = min(limit, _LIMIT_MAX), min(overlap, _LIMIT_MAX)
         if not self._description()["hasAllBytes"]:
             if self.count(text, limit, special_tokens_as_text=as_text) <= limit:
@@ -641,10 +645,10 @@ class Tokenizer:
     def stream(
         self, *, skip_special_tokens: bool = False, skip_unknown_ids: bool = False, ids: Sequence[int] = ()
     ) -> "_stream.StreamDecoder":
-        """Decodes ids as they come: ``decoder.push(id)`` gives text that never ends within a character.
+        """Decodes ids as they arrive: ``decoder.push(id)`` returns text that never ends within a character.
 
-        ``ids`` are those before, such as a prompt's: their text is not given, but a character that they begin is. With
-        ``skip_unknown_ids`` an id without a token has no text; otherwise it raises BpeError.
+        ``ids`` are the ids before, such as those of a prompt. Their text is not returned, except for a character that they
+        begin. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises BpeError.
         """
         bytes_of = self._vocabulary().bytes_of
 
@@ -665,11 +669,11 @@ class Tokenizer:
         add_special_tokens: bool = False,
         special_tokens_as_text: Union[bool, None] = None,
     ) -> tuple[list[int], Spans]:
-        """The ids of a text, and where the token of each begins and ends in it.
+        """Returns the ids of a text, and where the token of each starts and ends in it.
 
-        In "characters" as HF has it: a token that has a part of a character has that character, what tokenizer.json trims
-        is left out, and tokens around the text are at (0, 0). In "bytes" of UTF-8 the tokens follow each other without
-        gaps. A tokenizer that normalizes text raises BpeError: its tokens are parts of another text.
+        In "characters", positions are HF's: a token with a part of a character has the position of the whole character, spaces
+        that tokenizer.json trims are left out, and tokens around the text are at (0, 0). In "bytes" of UTF-8, the tokens follow
+        each other without gaps. Raises BpeError if the tokenizer normalizes text: its tokens are parts of another text.
         """
         text_of("text", text)
         before, after = self._around(add_special_tokens)
@@ -687,11 +691,11 @@ class Tokenizer:
             raise BpeError(obstacle)
 
     def encode_segments(self, segments: Iterable[t.Segment], *, isolate: bool = False) -> list[int]:
-        """The ids of a text that comes from several sources: pairs of a text and whether that is trusted.
+        """Returns the ids of a text from several sources, given as pairs of a text and whether it is trusted.
 
-        An added token is found only where it lies within one segment, and a special token only within one that is trusted; in
-        other people's text it is text. All else is as if the text were one: tokens reach across the edges of segments. With
-        ``isolate`` they do not: the ids are those of each segment, end to end.
+        An added token is found only if it lies within one segment, and a special token only within a trusted segment: in other
+        people's text it is text. Otherwise, segments are encoded as one text, so that tokens may cross their edges. With
+        ``isolate``, each segment is encoded by itself.
         """
         from ._segments import packed, read_segments
 
@@ -704,7 +708,7 @@ class Tokenizer:
     def encode_segments_with_offsets(
         self, segments: Iterable[t.Segment], *, isolate: bool = False, unit: Unit = "characters"
     ) -> tuple[list[int], Spans]:
-        """As `encode_segments`, and where the token of each id begins and ends in the whole text (see `encode_with_offsets`)."""
+        """Like `encode_segments`. Also returns where each token starts and ends in the whole text (see `encode_with_offsets`)."""
         from ._segments import packed, read_segments
 
         read = read_segments(segments)
@@ -732,10 +736,10 @@ class Tokenizer:
         return_offsets_mapping: bool = False,
         **others: Any,
     ) -> Encoded:
-        """What a tokenizer of ``transformers`` gives: a dict of ``input_ids`` and ``attention_mask``, of a text or of several.
+        """Encodes a text, or several, like a tokenizer of ``transformers``: into ``input_ids`` and ``attention_mask``.
 
-        As there, special tokens such as bos are put around a text. ``return_offsets_mapping`` adds ``offset_mapping``: offsets
-        in characters. Nothing is padded or cut off, and there are no pairs of texts: asking for them raises BpeError.
+        As there, special tokens such as bos are put around a text. ``return_offsets_mapping`` adds ``offset_mapping``, with
+        offsets in characters. Raises BpeError for padding, truncation and pairs of texts.
         """
         for name, value in others.items():
             if name not in _OF_TRANSFORMERS:
@@ -758,7 +762,7 @@ class Tokenizer:
         return Encoded({name: values[0] for name, values in batch.items()} if isinstance(text, str) else batch)
 
     def _around(self, is_wanted: bool) -> tuple[list[int], list[int]]:
-        """The ids that tokenizer.json puts before and after a text."""
+        """Returns the ids that tokenizer.json puts before and after a text."""
         if not is_wanted:
             return [], []
         around = self._description()["around"]
@@ -767,9 +771,9 @@ class Tokenizer:
         return around["before"], around["after"]
 
     def encode_iterable(self, texts: Iterable[str]) -> Iterator[int]:
-        """The ids of one text that comes in parts, such as the lines of an open file; each part is encoded by itself.
+        """Yields the ids of a text that comes in parts, such as the lines of an open file. Each part is encoded by itself.
 
-        Each part is taken when its ids are.
+        A part is read only when its ids are requested.
         """
         import itertools
 
@@ -786,7 +790,7 @@ class Tokenizer:
         append_token: Union[str, None] = None,
         workers: Union[int, None] = None,
     ) -> "numpy.ndarray[Any, Any]":
-        """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32. It needs numpy."""
+        """Returns the ids of files, one after the other, as a numpy array: uint16 if every id fits, otherwise uint32."""
         arrays = _numpy()
         ids: "numpy.ndarray[Any, Any]"
         if isinstance(files, dict) or not (isinstance(files, (str, bytes, os.PathLike)) or is_iterable(files)):
@@ -822,7 +826,7 @@ class Tokenizer:
     def _ids_of_plain(
         self, paths: Sequence[str], append_token: Union[str, None], workers: Union[int, None]
     ) -> "tuple[bytearray, bytearray, int] | None":
-        """The ids of files of plain text, encoded in this process; None where that is for the executable."""
+        """Returns the ids of files of plain text, encoded in this process; None if the executable must encode them."""
         from ._files import Reading, Unfit
 
         with self._place():
@@ -842,13 +846,13 @@ class Tokenizer:
         return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
-        """The text of ids; ``errors`` is for bytes that are not UTF-8, as in ``bytes.decode``."""
+        """Returns the text of ids. ``errors`` says what to do with bytes that are not UTF-8, as in ``bytes.decode``."""
         if skip_special_tokens:
             ids = self._ordinary(ids)
         data = self.decode_bytes(ids)
         if len(data) < _DECODED_BYTES or errors not in ("replace", "ignore"):
             return data.decode("utf-8", errors)
-        # In pieces: one call that takes long would serve no signals.
+        # Decode in pieces, because signals are not handled during a long call.
         import codecs
 
         decoder = codecs.getincrementaldecoder("utf-8")(errors)
@@ -856,7 +860,7 @@ class Tokenizer:
         return "".join(decoder.decode(data[end - _DECODED_BYTES : end], end >= len(data)) for end in ends)
 
     def _ordinary(self, ids: Sequence[int]) -> list[int]:
-        """The ids without those of special tokens."""
+        """Returns the ids without those of special tokens."""
         special = set(self._description()["specialTokens"].values())
         _refuse_no_ids(ids)
         try:
@@ -865,9 +869,9 @@ class Tokenizer:
             raise TypeError(f"ids must be whole numbers: {error}") from None
 
     def decode_with_offsets(self, ids: Sequence[int]) -> tuple[str, list[int]]:
-        """As ``tiktoken`` has it: the text, and the character in it that each token begins with, or begins within.
+        """Returns the text, and for each token the index of the character in which it starts, as in ``tiktoken``.
 
-        Bytes that are not UTF-8 raise UnicodeDecodeError.
+        Raises UnicodeDecodeError for bytes that are not UTF-8.
         """
         _refuse_no_ids(ids)
         tokens = self.decode_tokens_bytes([whole_number("ids", id) for id in ids])
@@ -878,7 +882,7 @@ class Tokenizer:
         return b"".join(tokens).decode("utf-8"), offsets
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
-        """The bytes of ids. An id without a token raises BpeError."""
+        """Returns the bytes of ids. Raises BpeError for an id without a token."""
         _refuse_no_ids(ids)
         try:
             data: bytes = self._encoder().decode(ids)
@@ -889,23 +893,23 @@ class Tokenizer:
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, skip_special_tokens: bool = False, errors: str = "replace"
     ) -> list[str]:
-        """The text of each."""
+        """Returns the text of each list of ids."""
         _refuse_no_ids(batch, "batch", "a list of lists of ids")
         return [self.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors) for ids in batch]
 
     def decode_batch_bytes(self, batch: Sequence[Sequence[int]]) -> list[bytes]:
-        """The bytes of each."""
+        """Returns the bytes of each list of ids."""
         _refuse_no_ids(batch, "batch", "a list of lists of ids")
         return [self.decode_bytes(ids) for ids in batch]
 
     batch_decode, decode_bytes_batch = decode_batch, decode_batch_bytes
 
     def is_canonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> bool:
-        """Whether encoding the text of ids gives them again. A model can sample others."""
+        """Whether encoding the text of ids gives the same ids. A model can also sample other ids."""
         return self.first_noncanonical(ids, special_tokens_as_text=special_tokens_as_text) is None
 
     def first_noncanonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> Union[int, None]:
-        """The index of the first id that encoding the text of ids does not give; None if they are canonical."""
+        """Returns the index of the first id that encoding their text does not give; None if the ids are canonical."""
         from ._canonical import first_difference
 
         return first_difference(ids, self._encode(self.decode_bytes(ids), special_tokens_as_text))
@@ -913,7 +917,7 @@ class Tokenizer:
     def recode(
         self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None
     ) -> tuple[list[int], list[tuple[int, int, int, int]]]:
-        """The canonical ids, and where they differ: ids ``[start, end)`` became ids ``[canonical_start, canonical_end)``."""
+        """Returns the canonical ids, and where they differ: ids ``[start, end)`` became ``[canonical_start, canonical_end)``."""
         from ._canonical import spans
 
         data = self.decode_bytes(ids)
@@ -922,16 +926,16 @@ class Tokenizer:
         return canonical, spans(ids, canonical, lambda id: len(self.token_bytes(id)), is_same_text)
 
     def _place(self) -> Place:
-        """Where its files are, for as long as a block lasts."""
+        """Returns a context with the path of its files."""
         self._refuse_closed()
         return Place(self._source)
 
     def to_str(self) -> str:
-        """The content of its tokenizer.json, or of one that is made where it has none. BpeError where none can hold it."""
+        """Returns the content of its tokenizer.json, or of a new one. Raises BpeError if that cannot hold the tokenizer."""
         return self._file("huggingface", "tokenizer.json").decode("utf-8")
 
     def _file(self, format: str, name: str) -> bytes:
-        """One file, as `bpe convert` writes it: its own tokenizer.json where no other file matters."""
+        """Returns a file that `bpe convert` writes; its own tokenizer.json, if no other file matters."""
         with self._place() as path:
             if format == "huggingface":
                 own = os.path.join(path, name) if os.path.isdir(path) else path
@@ -949,15 +953,16 @@ class Tokenizer:
                 home.cleanup()
 
     def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
-        """Writes the files of the tokenizer into a directory, as a whole or not at all; or one file, by the ending of its name.
+        """Writes the files of the tokenizer into a directory, completely or not at all; or one file, by the ending of its name.
 
-        The file is x.json as HF's tokenizer.json, x.tiktoken, x.gguf or tekken.json; what it cannot hold raises BpeError, and
-        so does a file of that name that is none of these. A file of ranks has neither pattern nor special tokens: `load` takes these.
+        The file is x.json (HF's tokenizer.json), x.tiktoken, x.gguf or tekken.json. Raises BpeError if this format cannot hold
+        the tokenizer, and if an existing file of this name is not a tokenizer. A file of ranks states neither pattern nor
+        special tokens, so `load` must be given these.
 
-        A directory may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
-        and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
-        file of several. With ``image``, the image that `load` would otherwise make is written next to them, so that loading runs no
-        other program; it is used as long as the files are those that it was made of.
+        A directory may be absent or empty, or the result of an earlier training, which is replaced. Raises BpeError for
+        anything else, and if the files do not hold the whole tokenizer: a pattern or special tokens were given to ``load``, or
+        the path named one file of several. With ``image``, the image that `load` would make is written next to them, so that
+        loading runs no other program. It is used while the files are those that it was made of.
         """
         name = path_of("directory", directory)
         format = None if os.path.isdir(name) else _format_of(name)
@@ -982,10 +987,10 @@ class Tokenizer:
         vocab_size: Union[int, str, Sequence[int], None] = None,
         **options: Any,
     ) -> "Tokenizer":
-        """A new tokenizer: this one with more tokens. Its ids stay.
+        """Returns a new tokenizer with more tokens. The tokens of this one keep their ids.
 
         ``special_tokens=[...]``, ``seed_tokens=[...]`` and ``rename={old: new}`` need no text. With ``files`` or ``texts``,
-        and a ``vocab_size`` as "+8000", tokens are learned, too. All other parameters are those of `train`.
+        and a ``vocab_size`` such as "+8000", tokens are also learned. All other parameters are those of `train`.
         """
         from ._options import train
 
@@ -995,7 +1000,7 @@ class Tokenizer:
             return train(files, vocab_size, extend=path, **options)
 
     def to_hf(self) -> "tokenizers.Tokenizer":
-        """The same tokenizer of HF's package ``tokenizers``, where that can express it."""
+        """Returns the same tokenizer for HF's package ``tokenizers``. Raises BpeError if it has no tokenizer.json."""
         import tokenizers
 
         with self._place() as place:
@@ -1005,7 +1010,7 @@ class Tokenizer:
         raise BpeError(f'"{self._path}" has no tokenizer.json')
 
     def to_tiktoken(self) -> "tiktoken.Encoding":
-        """The same tokenizer of OpenAI's package ``tiktoken``, where its kind of file can express it."""
+        """Returns the same tokenizer for OpenAI's package ``tiktoken``. Raises BpeError if its files cannot express it."""
         import tiktoken
 
         if not self._loaded().has_plain_sections:
@@ -1017,7 +1022,7 @@ class Tokenizer:
             mergeable_ranks=self.ranks(),
             special_tokens=special,
         )
-        # It tries them in the order of its own hash table, and takes the first that fits: not always the longest.
+        # tiktoken tries special tokens in the order of its hash table, and takes the first that fits, not always the longest.
         for text, id in special.items():
             if made.encode(text, allowed_special="all") != [id]:
                 shorter = next(other for other in special if other != text and text.startswith(other))
@@ -1027,7 +1032,7 @@ class Tokenizer:
         return made
 
     def __copy__(self) -> "Tokenizer":
-        """Another object for the same files, which is closed on its own."""
+        """Returns another object for the same files, which is closed separately."""
         self._refuse_closed()
         of = self._source
         copied = Tokenizer._of(
@@ -1047,7 +1052,7 @@ class Tokenizer:
         return Tokenizer._unpickled, self._source.pickled()
 
     def close(self) -> None:
-        """Frees what it holds; so does the garbage collector. Every later call raises BpeError."""
+        """Frees its memory, as the garbage collector also does. Every later call raises BpeError."""
         self._is_closed = True
         self._model = self._image = None
         self.__dict__.pop("_encode", None)
@@ -1076,7 +1081,7 @@ _AS_TEXT_AT = {"encode": 1, "batch": 1, "count": 2, "cut": 4, "encode_with_offse
 
 
 class _AsText:
-    """A model of the native module for which special tokens are text where nothing is said."""
+    """A model of the native module for which special tokens are text by default."""
 
     def __init__(self, model: Any) -> None:
         def with_default(call: Callable[..., Any], at: int) -> Callable[..., Any]:
@@ -1098,25 +1103,25 @@ def _special_of(name: str, given: Special, special: Mapping[str, int]) -> set[st
 
 
 def _paired(text: Any) -> Any:
-    """A text as ``tiktoken`` reads one with surrogates: a pair is its character, and half of one is U+FFFD."""
+    """Reads surrogates in a text like ``tiktoken``: a pair becomes its character, and half of a pair U+FFFD."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     except AttributeError:
-        pass  # No string: what encodes refuses it.
+        pass  # It is not a string, which the encoder refuses.
     return text
 
 
 def _any_of(texts: Iterable[str]) -> Any:
-    """An expression that finds each of them, the longest first."""
+    """Returns an expression that finds any of the texts, the longest first."""
     import re
 
     return re.compile(f"({'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})")
 
 
 def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], None]) -> list[str]:
-    """Options of `bpe` for what files do not hold."""
+    """Returns options of `bpe` for what files do not state."""
     options = [] if pattern is None else [f"--pattern={text_of('pattern', pattern)}"]
     for text, id in [] if special_tokens is None else items_of("special_tokens", "a dict of ids by text", special_tokens):
         text_of("special_tokens: a text", text)
@@ -1125,7 +1130,7 @@ def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], 
 
 
 def _refuse_another(path: str, head: bytes) -> None:
-    """Refuses to replace a file that is not a tokenizer's: a text or a data set."""
+    """Refuses to replace a file that is not a tokenizer, such as a text or a data set."""
     import re
 
     try:
@@ -1141,7 +1146,7 @@ def _refuse_another(path: str, head: bytes) -> None:
 
 
 def _format_of(path: str) -> "tuple[str, str, bytes] | None":
-    """What `_FORMATS` has of one file, by its name; None of a directory."""
+    """Returns the entry of `_FORMATS` for the name of a file; None for a directory."""
     name = os.path.basename(path)
     if name in ("vocab.json", "merges.txt"):
         raise BpeError(f'"{name}" is one of two files\nhint: save(DIRECTORY) writes both')
@@ -1154,7 +1159,7 @@ def _format_of(path: str) -> "tuple[str, str, bytes] | None":
 
 
 def _tokenizer_json(path: str) -> Union[str, None]:
-    """The content of a file, if it is one of HF's."""
+    """Returns the content of a file, if it is a tokenizer.json of HF."""
     import json
 
     try:
@@ -1168,7 +1173,7 @@ def _tokenizer_json(path: str) -> Union[str, None]:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Writes a whole file, or leaves the old one."""
+    """Writes a file completely, or leaves the old one unchanged."""
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     new = f"{path}.{os.getpid()}-{get_ident()}.new"
     try:
@@ -1182,7 +1187,7 @@ def _replace(path: str, data: bytes) -> None:
 
 
 def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_lists: bool, threads: Union[int, None]) -> Any:
-    """A batch of the native module that is encoded, by this thread and others."""
+    """Encodes a batch of the native module in this thread and others, and returns it."""
     try:
         characters = sum(map(len, texts)) if threads != 1 else 0
     except TypeError:
@@ -1236,7 +1241,7 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: 
 
 
 def _numpy() -> Any:
-    """numpy refuses to be imported again where Ctrl-C has interrupted its import: here none does."""
+    """Imports numpy so that Ctrl-C cannot interrupt that. After an interrupted import, numpy cannot be imported again."""
     try:
         if "numpy" not in sys.modules:
             import threading  # noqa: F401  It takes the thread that imports it first for the main one.
@@ -1253,18 +1258,18 @@ def _import_numpy() -> None:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _refuse_text(texts: object, name: str = "texts") -> None:
-    """A string is a sequence of strings, too, and a dict one of its names."""
+    """Refuses a string and a dict: iterating over them yields characters and names."""
     if isinstance(texts, (str, bytes, dict)):
         raise TypeError(f"{name} is a {type(texts).__name__}: give a list of texts, or one text to encode")
 
 
 def _list_of(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
-    """An iterable that can be iterated twice."""
+    """Returns the texts as a list or tuple, which can be iterated over twice."""
     _refuse_text(texts, name)
     if not is_iterable(texts):
         refuse(name, "a string or a list of strings" if name == "text" else "a list of strings", texts)
@@ -1280,7 +1285,7 @@ def _refuse_no_ids(ids: object, name: str = "ids", wanted: str = "a list of ids"
 
 
 def _without_command(message: str, paths: Sequence[str]) -> str:
-    """A message of `bpe encode` without hints that are command lines: nobody has typed one."""
+    """Returns a message of `bpe encode` without hints that are command lines, because the caller typed none."""
     lines = [line for line in message.split("\n") if not (line.startswith("hint: ") and "bpe " in line)]
     if not all(map(os.path.lexists, paths)):
         lines.append("hint: a string is the path of a file here; encode(text) encodes a text")
