@@ -117,7 +117,7 @@ class _Thread:
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
-        #: `_begun` is acquired by whoever takes the work. `_ended` is released when a thread has done it.
+        #: `_begun` is acquired by the thread that takes the work. `_ended` is released when a thread has done it.
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._ended.acquire()
         self._works = [work]

@@ -61,7 +61,7 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 /**
  * Plans the tasks for the given ranges, or for all of each input, in order. The last task of an input has `endsInput`,
  * even if it is empty. Without `cutting` no range is cut, but a stream still has chunks, each of which continues in the
- * next. Yields to the event loop while searching for cuts. Whoever uses a chunk must return its memory to `buffers`.
+ * next. Yields to the event loop while searching for cuts. The user of a chunk must return its memory to `buffers`.
  */
 export async function* planTasks(
   inputs: readonly Input[],

@@ -395,7 +395,7 @@ class Follower {
 }
 
 /**
- * Threads, preferred ones first. `context` is the last symbol, or one that stands for all symbols that the threads do
+ * Threads, preferred ones first. `context` is the last symbol, or one that represents all symbols that the threads do
  * not distinguish from it.
  */
 type ThreadSet = { readonly context: number; readonly threads: readonly number[] };

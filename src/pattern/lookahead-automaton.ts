@@ -386,7 +386,7 @@ function encodeSymbols(
 type StandIns = {
   /** The character of each symbol. */
   readonly characterOf: ReadonlyMap<number, number>;
-  /** Of these, the characters that do not represent a symbol of their own class. */
+  /** The characters among these that do not represent a symbol of their own class. */
   readonly borrowed: ReadonlyMap<number, number>;
 };
 

@@ -144,7 +144,7 @@ class Warned(unittest.TestCase):
                     {"files": None, "texts": [text], "cache": os.path.join(home, "cache")},
                     "cannot keep the counts of streams",
                 ),
-                "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the turns"),
+                "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the merges"),
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
                 "no pad": ({"chat_template": template}, 'add special_tokens=["<|pad|>"]'),
                 "seed tokens that are bytes": ({"seed_tokens": ["a"]}, "because they are single bytes"),
