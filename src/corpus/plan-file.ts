@@ -193,8 +193,9 @@ export type PlannedRanges = {
 };
 
 /**
- * Reads lines of one or several plans, and checks them against the files and against the options of this run. @param
- * source where the text comes from, for messages
+ * Reads lines of one or several plans, and checks them against the files and against the options of this run.
+ *
+ * @param source where the text comes from, for messages
  */
 export function readPlan(
   text: string,

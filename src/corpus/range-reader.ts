@@ -204,8 +204,8 @@ export class RangeReader {
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong makes the error for bytes that must be kept and exceed a window @param mapping the window for
-   * mapping files, at the start of the texts of `makeText`
+   * @param tooLong makes the error for bytes that must be kept and exceed a window
+   * @param mapping the window for mapping files, at the start of the texts of `makeText`
    */
   constructor(
     private capacityBytes: number,

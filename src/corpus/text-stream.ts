@@ -177,9 +177,10 @@ const expectedRatio = scaled(8, 1);
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
  * stream of `node:zlib`, which works on a thread of the runtime. It leaves two questions open:
  *
- * - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member
- * are padding, which tapes leave; anything else is an error. - *Does a zstd file end in the middle of a frame?* To find
- * out, the decoder is given one more frame, the sentinel, and must return its content.
+ *   - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member
+ *     are padding, which tapes leave; anything else is an error.
+ *   - *Does a zstd file end in the middle of a frame?* To find out, the decoder is given one more frame, the sentinel, and
+ *     must return its content.
  */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };

@@ -80,7 +80,10 @@ export class JobThread<Job, News = never> {
   private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
   private failure: { readonly error: unknown } | undefined;
 
-  /** @param name names the worker in error messages @param hear receives what the job reports */
+  /**
+   * @param name names the worker in error messages
+   * @param hear receives what the job reports
+   */
   constructor(
     name: string,
     private readonly worker: WorkerThread,

@@ -16,7 +16,7 @@ import {
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 import { commands, firstWords, secondWordsOf } from "./command-table.ts";
 
-/** Returns the command named by the first words, and the remaining arguments; undefined if they name none. */
+/** Returns the command that the first words name, and the remaining arguments; undefined if they name no command. */
 export function findCommandIn(
   typed: readonly string[],
 ): { command: CommandSpec; rest: string[] } | undefined {
@@ -24,11 +24,11 @@ export function findCommandIn(
   return command && { command, rest: typed.slice(command.name.split(" ").length) };
 }
 
-/** Parses the arguments of a command. Values are verbatim text; a UserError names mistakes as typed. */
+/** Parses the arguments of a command. Values stay text, verbatim. A UserError names a mistake as it was typed. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
   const files: string[] = [];
-  /** The option that accepts more values. */
+  /** The last option, if it accepts more values. */
   let open: Option | undefined;
   let mistake: UserError | undefined;
 
@@ -71,7 +71,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
-/** If no file is named, piped data is read, unless an option replaces the files. */
+/** Whether piped data is read: no file is named, and no option takes the place of files. */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {
@@ -82,14 +82,16 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
   }
 }
 
-/** Whether options replace the files, or make a size optional, so that nothing has to be learned. */
+/**
+ * Whether no file is needed, because an option takes its place, or because nothing is learned, since there is no size.
+ */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||
   known.some(
     ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
   );
 
-/** Refuses an invocation that lacks required arguments, all in one error, or has too many. */
+/** Refuses an invocation that lacks required arguments, all of them in one error, or has too many. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
   const missing: Message[] = needsNoFile(command, options)
@@ -118,8 +120,8 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
 }
 
 /**
- * Throws a UserError for invalid UTF-8. The runtime replaces such bytes by U+FFFD, so a special token or a
- * path would not be as typed. If the system does not expose the bytes of the arguments, nothing is checked.
+ * Throws a UserError for invalid UTF-8. The runtime replaces such bytes with U+FFFD, so a special token or a path would
+ * differ from what was typed. If the system does not expose the bytes of the arguments, nothing is checked.
  */
 export function checkValidUtf8(typed: readonly string[]): void {
   if (!typed.some((argument) => argument.includes("\ufffd"))) return;
@@ -144,7 +146,7 @@ function argumentsOfProcess(): Uint8Array[] {
   return found;
 }
 
-/** `-` and negative numbers are values. */
+/** Whether an argument looks like an option. `-` and negative numbers are values. */
 const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
 
 type ReadOption = {
@@ -193,8 +195,8 @@ export function peekOption(typed: readonly string[], name: string): string | und
 // Errors about unknown names, with suggestions.
 
 /**
- * `shown` is the option as typed, without a value; `argument` is the whole argument, if it holds several
- * short options.
+ * The error for an unknown option. `shown` is the option as typed, without a value; `argument` is the whole argument,
+ * if it holds several short options.
  */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
@@ -204,7 +206,7 @@ export function unknownOption(command: CommandSpec, shown: string, argument = sh
   );
 }
 
-/** Names in other programs. */
+/** What other programs call our options. */
 const synonyms: Readonly<Record<string, string>> = {
   "--threads": "workers",
   "--jobs": "workers",
@@ -222,16 +224,16 @@ function optionHint(command: CommandSpec, shown: string): Message {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
   if (known(synonyms[typed])) return suggest([`--${synonyms[typed]}`]);
-  // Only some commands print the result as JSON; all report it to a watching program.
+  // Only some commands print their result as JSON, but all of them report it to a watching program.
   if (typed === "--json" && known("progress")) return phrase`did you mean ${asOption("progress", "json")}?`;
-  // Among equally near options, the more common one.
+  // Of equally near options, the more common one is suggested.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
     .map(({ name }) => `--${name}`);
   if (names.includes(typed)) return suggest([typed]);
   const begun = names.filter((name) => name.startsWith(typed));
   if (begun.length === 1) return suggest(begun);
-  // `--format` may mean `--ids-format`.
+  // `--format` may stand for `--ids-format`.
   const ended = names.filter((name) => name.endsWith(typed.slice(1)));
   if (ended.length > 0 && ended.length <= 2) return suggest(ended);
   const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));
@@ -241,7 +243,7 @@ function optionHint(command: CommandSpec, shown: string): Message {
   return near === undefined ? `bpe ${command.name} --help lists the options` : suggest([near]);
 }
 
-/** Spells a long option: `-help`, `--pad_to` and `--padTo` become `--help` and `--pad-to`. */
+/** Spells an option as a long one: `-help`, `--pad_to` and `--padTo` become `--help` and `--pad-to`. */
 const longName = (shown: string) =>
   `--${shown
     .replace(/^-+/, "")
@@ -251,17 +253,17 @@ const longName = (shown: string) =>
 
 const suggest = (names: readonly string[]) => phrase`did you mean ${joined(names.map(named), " or ")}?`;
 
-/** An option as typed, for a message: other callers know long names only. */
+/** An option for a message, as it was typed. Callers other than the command line know long names only. */
 const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
-/** Refuses a text, or ids, given instead of a file: these commands read short text from a pipe. */
+/** Refuses a text, or ids, typed in place of a file: these commands read short text from a pipe. */
 export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
   if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
   const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;
   const text = files.find((file) => isText.test(file) && doesNotExist(file));
   if (text === undefined) return;
   const rest = typed.filter((word) => !files.includes(word));
-  // A long text is not repeated.
+  // A long text is not repeated in the message.
   const all = files.join(" ");
   const shown = /^.{1,100}$/.test(all) ? all : "TEXT";
   const explain = ["bpe", "explain", options.text("tokenizer")!, shown];
@@ -279,7 +281,7 @@ function doesNotExist(path: string): boolean {
   }
 }
 
-/** Earlier versions had ids as a format of train and encode. */
+/** Refuses ids as the format of inputs, which earlier versions of `train` and `encode` had. */
 export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invocation): void {
   if (options.text("input-format") !== "ids") return;
   const rest = typed.filter(
@@ -307,7 +309,7 @@ export function unknownCommand(typed: string, group?: string): UserError {
   return usageError(`unknown command "${before}${typed}"`, hint);
 }
 
-/** Other names for what commands do. */
+/** Other words for what commands do. */
 const otherNames: Readonly<Record<string, string>> = {
   compare: "bpe eval compares tokenizers on texts, bpe diff their tokens and merges",
   extend: "bpe train --extend TOKENIZER adds tokens",

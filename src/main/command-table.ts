@@ -39,7 +39,7 @@ export const commands: readonly CommandSpec[] = [
   completions,
 ].map((command) => ({ ...command, options: Object.values(command.options) }));
 
-/** Purposes of commands with two words, by the first word. */
+/** What the commands with two words are for, by their first word. */
 export const commandGroups = {
   ids: "learn merges over ids; truncate, join, check ids",
 } as const;

@@ -17,17 +17,17 @@ export async function runCompletions({ files }: Invocation, output: Output): Pro
 
 type Shell = (typeof shells)[number];
 
-/** Returns the script for a shell. It contains all completions, and starts no program. */
+/** Returns the script for a shell. It contains all completions, so completing does not start `bpe`. */
 export const completionScript = (shell: Shell): string => scripts[shell]();
 
-/** What may follow an option, or be an argument: words, one or several separated by commas, or a path. */
+/** What may follow an option, or be an argument: a word, several words separated by commas, or a path. */
 type Completed = {
   readonly words: readonly string[];
   readonly isList?: boolean;
   readonly path: "file" | "directory" | null;
 };
 
-/** Suggested words of options that also accept other values. */
+/** The words that are suggested for options that also accept other values. */
 const ownWords: Readonly<Record<string, readonly string[]>> = {
   pattern: [...Object.keys(patterns), "help"],
   "chat-template": Object.keys(chatTemplates),
@@ -44,7 +44,7 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
   path: fileWords.length > 0 ? null : "file",
 });
 
-/** Arguments of `--help` and `bpe help`. */
+/** What may follow `--help` and `bpe help`. */
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
 const firstNames = firstWords.join(" ");
@@ -57,9 +57,9 @@ const firstPhrases = [
 ].filter(([name]) => firstWords.includes(name));
 
 /**
- * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get
- * no slash. `=` ends a word on bash's command line, so `--compat=x` arrives as three words. If nothing is
- * offered, bash completes file names itself, unless `+o default` prevents it.
+ * The function for bash 3.2 and later, without the package bash-completion. Before version 4, directories get no slash.
+ * `=` ends a word on bash's command line, so `--compat=x` arrives as three words. If nothing is offered, bash completes
+ * file names itself, unless `+o default` prevents it.
  */
 const bashCompletion = (): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
@@ -129,7 +129,7 @@ _bpe_directories() {
 complete -o default -F _bpe bpe
 `;
 
-/** The word after a group's name is one of its commands; both words are the command. */
+/** The case of a group: the word after its name is one of its commands, and both words together are the command. */
 const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
       [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
       ${variable}="${name} \${COMP_WORDS[${at}]}" last=4
@@ -151,7 +151,7 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
       ;;`;
 }
 
-/** Cases for the values of options: one for all options with the same completion. */
+/** The cases for the values of options, one for all options with the same completion. */
 function valueCases(options: readonly Option[]): string[] {
   const valued = options.filter(({ kind }) => kind.value !== undefined);
   return [...Map.groupBy(valued, (option) => bashOffer(completionOf(option)))].map(
@@ -161,7 +161,7 @@ function valueCases(options: readonly Option[]): string[] {
 
 const spellings = ({ name, short }: Option) => (short === undefined ? `--${name}` : `--${name} | -${short}`);
 
-/** Commands of the shell, each with a semicolon; "" leaves it to bash, which completes file names. */
+/** Commands of the shell, each with a semicolon; "" leaves the completion of file names to bash. */
 function bashOffer({ words, isList, path }: Completed): string {
   if (path === "directory") return "_bpe_directories;";
   if (path === "file" && words.length === 0) return "";
@@ -171,7 +171,7 @@ function bashOffer({ words, isList, path }: Completed): string {
   return path === "file" ? `COMPREPLY=($(compgen -W "${list}" -- "$cur"));` : `_bpe_words "${list}";`;
 }
 
-/** A function for zsh's completion system. */
+/** The function for zsh's completion system. */
 const zshCompletion = (): string => `#compdef bpe
 # Completion of bpe for zsh: put it into a directory of fpath as _bpe.
 
@@ -230,7 +230,7 @@ function zshCase(command: CommandSpec): string {
       ;;`;
 }
 
-/** `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
+/** The specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
 function zshOption(option: Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;
@@ -254,12 +254,12 @@ function zshAction({ words, isList, path }: Completed): string {
   return path === "file" ? `{_alternative "words\\:word\\:(${list})" "files\\:file\\:_files"}` : `(${list})`;
 }
 
-/** Escapes text between the brackets of a specification, within quotes. */
+/** Escapes text that is between the brackets of a specification, inside quotes. */
 const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replaceAll("'", "'\\''");
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Commands for fish, one for each command and option. */
+/** The commands for fish, one for each command and option of `bpe`. */
 function fishCompletion(): string {
   const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
@@ -285,7 +285,7 @@ function fishLines(command: CommandSpec): string {
     .split(" ")
     .map((word) => `__fish_seen_subcommand_from ${word}`)
     .join("; and ");
-  // The words of a group are also commands of their own.
+  // The words of a group are also commands on their own.
   const others = name.includes(" ") ? "" : ` ${Object.keys(commandGroups).join(" ")}`;
   const begin = `complete -c bpe -n "${seen}; and not __fish_seen_subcommand_from help${others}"`;
   const notOther = others && `; and not __fish_seen_subcommand_from${others}`;
@@ -304,7 +304,7 @@ function optionFlags(option: Option): string {
   return `${names} -d ${fishQuoted(spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;
 }
 
-/** -x: a value that is not a file; -r -F: a file; -a: the allowed words. */
+/** fish's flags for a value. -x: the value is not a file; -r -F: it is a file; -a: it is one of these words. */
 function valueFlags({ words, isList, path }: Completed, isOption: boolean): string {
   const list = words.join(" ");
   const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";

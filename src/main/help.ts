@@ -12,16 +12,15 @@ import {
 import { unknownOption } from "./arguments.ts";
 import { commandGroups, commands, commandsOf, firstWords } from "./command-table.ts";
 
-// Help, wrapped to the terminal: for the program, for a command on one screen, for a topic in full, and for
-// one option.
+// Help, wrapped to the terminal: for the program, for a command on one screen, for a topic in full, and for one option.
 
-/** Longer lines are hard to read on any terminal. */
+/** The maximum width of a page. Longer lines are hard to read on any terminal. */
 const columnsMax = 120;
 
 /** The maximum number of lines of a one-screen page, at 80 columns. */
 const screenLines = 24;
 
-/** Returns a page as wide as the terminal. */
+/** The page to write to: as wide as the terminal. */
 const ownPage = (): Page => ({ columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) });
 
 /**
@@ -113,7 +112,10 @@ const row = (option: Option): Row => ({
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 
-/** The same for all topics, to align the descriptions; a longer label pushes its own to the right. */
+/**
+ * The width of labels, which is the same for all topics, so that descriptions are aligned. A longer label pushes its
+ * own description to the right.
+ */
 const labelColumns = ({ options }: CommandSpec): number =>
   Math.min(
     labelColumnsMax,
@@ -159,7 +161,7 @@ export function optionHelp(command: CommandSpec, option: Option, page: Page): st
   ]);
 }
 
-/** Returns the option named after `help`, with or without dashes. */
+/** Returns the option that is named after `help`, with or without dashes. */
 export const findOption = ({ options }: CommandSpec, typed: string): Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
@@ -179,7 +181,10 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]
   return usageError(`unknown topic "${typed}"`, near === undefined ? list : `did you mean ${near}? ${list}`);
 }
 
-/** Returns the examples with an option of the topic; for input, also the simplest one, which has files. */
+/**
+ * Returns the examples with an option of the topic. For the topic "input", the simplest example is added, because it
+ * has files.
+ */
 export function topicExamples(command: CommandSpec, topic: Topic): readonly Example[] {
   const own = command.options.filter((option) => option.topic === topic);
   const found = examplesWith(command, own);
@@ -205,11 +210,11 @@ function examplesWith({ name, examples }: CommandSpec, options: readonly Option[
 export const topicsOf = ({ options }: CommandSpec): Topic[] =>
   (Object.keys(topics) as Topic[]).filter((topic) => options.some((option) => option.topic === topic));
 
-/** `-n, --vocab-size N`; indented without a short name, to align long names. */
+/** The label of an option: `-n, --vocab-size N`. Without a short name it is indented, to align long names. */
 const label = ({ short, name, kind }: Option) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
-/** Makes sentences of a phrase and its details. */
+/** Makes sentences from a phrase and its details. */
 export function makeSentences(description: Message, details: Message = "", spelling?: Spelling): string {
   const first = spell(description, spelling);
   return `${first[0]!.toUpperCase()}${first.slice(1)}. ${spell(details, spelling)}`.trim();
@@ -245,7 +250,7 @@ const exampleSection = (examples: readonly Example[], page: Page): string[] => [
   ...exampleLines(examples, page),
 ];
 
-/** Formats examples: what they do, and below it the command, ready to paste. */
+/** Formats examples: what each does, and below that the command, ready to paste. */
 const exampleLines = (examples: readonly Example[], page: Page): string[] =>
   examples.flatMap(({ what, command }) => [
     ...wrap(`${what}:`, page, 2),
@@ -253,7 +258,7 @@ const exampleLines = (examples: readonly Example[], page: Page): string[] =>
   ]);
 
 /**
- * Splits a command into lines of at most `columns` that a shell joins again. An option stays on the line of
+ * Splits a command into lines of at most `columns` columns, which a shell joins again. An option stays on the line of
  * its value if there is room.
  */
 export function wrapCommand(command: string, columns: number): string[] {
@@ -277,7 +282,7 @@ export function wrapCommand(command: string, columns: number): string[] {
 
 type Row = { readonly label: string; readonly text: string };
 
-/** Formats labels on the left and descriptions on the right; on a narrow page, below each other. */
+/** Formats labels on the left and descriptions on the right. On a narrow page, descriptions are below their labels. */
 function table(rows: readonly Row[], { columns, styles }: Page, labelColumns = widest(rows)): string[] {
   const indent = 2;
   return rows.flatMap(({ label, text }) => {
@@ -292,7 +297,7 @@ function table(rows: readonly Row[], { columns, styles }: Page, labelColumns = w
 
 const widest = (rows: readonly Row[]) => Math.max(...rows.map(({ label }) => label.length));
 
-/** Wraps the text to the page's width, indented; the first line by `firstIndent`. */
+/** Wraps a text to the page's width, indented by `indent`, the first line by `firstIndent`. */
 function wrap(text: string, { columns }: { columns: number }, indent = 0, firstIndent = indent): string[] {
   const width = Math.max(1, columns - indent);
   const lines = Bun.wrapAnsi(text, width, { hard: true }).split("\n");
@@ -301,7 +306,10 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
-/** `--pattern help`: lists every name and its origin; for requested names, also the regular expressions. */
+/**
+ * The output of `--pattern help`: every name and its origin; for names that were requested, also the regular
+ * expressions.
+ */
 export function describePatterns(
   patterns: Readonly<Record<string, NamedPattern>>,
   names: readonly string[],

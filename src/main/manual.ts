@@ -8,8 +8,8 @@ import { isTerminal, plainStyles, readPage, readSample, stylesFor, terminalColum
  */
 
 /**
- * Returns a page with links in the form for `bpe help`: formatted for a terminal, elsewhere as Markdown.
- * `docs` is the list of pages, and `docs/LICENSE` the text that examples read.
+ * Returns a page, with links in the form for `bpe help`: formatted on a terminal, as Markdown elsewhere. `docs` is the
+ * list of pages, and `docs/LICENSE` the text that examples read.
  */
 export function manualPage(typed: string): string {
   const path = posix.normalize(withForwardSlashes(typed)).replace(/^docs\/?$/, "docs/README.md");
@@ -23,7 +23,7 @@ export function manualPage(typed: string): string {
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
 
-/** Adds a note below the title of a page whose examples read LICENSE: how to get it. */
+/** If a page has examples that read LICENSE, adds a note below its title that says how to get this file. */
 const withSample = (page: string): string =>
   /^```(?:sh|python) run\n(?:(?!```).*\n)*?.*\bLICENSE\b/m.test(page)
     ? page.replace(
@@ -34,10 +34,10 @@ const withSample = (page: string): string =>
 
 const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice("docs/".length)) : null);
 
-/** Longer lines are hard to read. */
+/** The maximum width of a page. Longer lines are hard to read. */
 const columnsMax = 100;
 
-/** Formats Markdown for a terminal with the runtime's renderer. Code to paste has no frame. */
+/** Formats Markdown for a terminal, with the runtime's renderer. Code to paste gets no frame. */
 export function formatMarkdown(
   markdown: string,
   columns: number,
@@ -48,15 +48,16 @@ export function formatMarkdown(
   return shown.replaceAll(framedBlock, (_, lines: string) => lines.replaceAll(frame, "    "));
 }
 
-/** A code block as rendered with and without colours; tables have longer edges. */
+/** Matches a code block as it is rendered with and without colours. The edges of tables are longer. */
 const framedBlock =
   /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
 const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**
- * Replaces links to other files by text, for places without these files. A page of the manual becomes the command that
- * shows it; anything else exists only in the sources.
- * @param directory the document's, relative to the root of the sources
+ * Replaces links to other files with text, for places that lack these files. A page of the manual becomes the command
+ * that shows it; anything else exists only in the sources.
+ *
+ * @param directory the document's directory, relative to the root of the sources
  */
 export function withPlainLinks(markdown: string, directory: string): string {
   return markdown.replaceAll(relativeLink, (_, picture: string, text: string, target: string) => {
@@ -68,5 +69,5 @@ export function withPlainLinks(markdown: string, directory: string): string {
   });
 }
 
-/** `[text](path.md#part)`, with a preceding `!` for an image. */
+/** Matches `[text](path.md#part)`, with a preceding `!` for an image. */
 const relativeLink = /(!?)\[([^\]]*)\]\(((?!\w+:)[\w./-]*(?:\/|\.\w+))(?:#[\w-]*)?\)/g;

@@ -1,5 +1,5 @@
 /*
- * Entry of every worker under Node: provides the parts of the global scope of web and Bun workers that worker.ts uses,
+ * Entry of every worker under Node: provides the parts of a web worker's (and Bun's) global scope that worker.ts uses,
  * then loads worker.ts.
  */
 import { parentPort, type Transferable } from "node:worker_threads";
@@ -16,7 +16,7 @@ Object.assign(globalThis, {
     set onmessage(next: Receive | null) {
       const isFirst = receive === null;
       receive = next;
-      // Messages wait until there is a listener.
+      // Messages wait until the port has a listener.
       if (isFirst) parentPort!.on("message", (data: unknown) => receive?.({ data }));
     },
     postMessage: (message: unknown, transfer: Transferable[] = []) =>

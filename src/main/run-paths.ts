@@ -14,7 +14,7 @@ import {
 import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
-/** A typed path, how it is read, and its name in messages. */
+/** A typed path, how it is read, and how messages name it. */
 type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: Message };
 
 /** Returns all paths that a command line reads, from the table of options. */
@@ -46,9 +46,8 @@ function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[]
 const standardOutput: RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
- * Returns all outputs of the command line. Refuses outputs that are also inputs, as far as names show it: the
- * content of a directory, a glob or a plan is known only after listing, and checked then
- * (`Output.keepOutputsFrom`).
+ * Returns all outputs of the command line. Refuses outputs that are also inputs, as far as names show that. The content
+ * of a directory, a glob or a plan is known only after listing, and is checked then (`Output.keepOutputsFrom`).
  */
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): WrittenPlaces {
   const places = new WrittenPlaces(typedWrites(command, invocation));
@@ -69,7 +68,10 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
   return [named, ...parts.filter((part) => part !== path).map((path) => ({ path }))];
 }
 
-/** A log is created before the corpus is listed, so it must not be a file that a directory or a glob would match. */
+/**
+ * Refuses a log file that a directory or a glob of the corpus would match, because the log is created before the corpus
+ * is listed.
+ */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
   const include = includeFilter(options.get("include") ?? []);
   const real = realPathOf(log);
@@ -101,10 +103,10 @@ function isMatched(path: string, typed: string): boolean {
   return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 
-/** Whether a path below a directory is not listed: it is hidden, or outside. */
+/** Whether a path, relative to a directory, is not among its listed files: it is hidden, or outside. */
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
-/** Whether a log may damage a file named on an unchecked command line: any argument may be a path. */
+/** Whether a log may damage a file that an unchecked command line names: any argument may be a path. */
 export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
@@ -124,7 +126,7 @@ export function mayDamage(path: string, typed: readonly string[]): boolean {
   }
 }
 
-/** Returns `otherwise` for paths that cannot be examined: reading them reports the error. */
+/** Returns `otherwise` if `look` cannot examine a path: reading the path reports the error. */
 function ifUsable<T>(look: () => T, otherwise: T): T {
   try {
     return look();

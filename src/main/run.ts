@@ -37,10 +37,10 @@ import { commandGroups } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
-/** Loaded on demand: neither help nor the version needs it. */
+/** Loads the code that examines paths. Only on demand, because neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
 
-/** Runs the command that the arguments name; returns the exit code. Never throws. */
+/** Runs the command that the arguments name. Returns the exit code; never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
   const guessed = await guessOutputOptions(typed);
   let output = new Output(guessed);
@@ -68,7 +68,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = callerSpelling(command.name);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
-    // A refused log is not created to hold this error.
+    // A log that was refused must not be created to hold this error.
     output = new Output({ ...guessed, log: undefined });
     outputOptions.log?.open();
     output = new Output(outputOptions);
@@ -80,7 +80,7 @@ export async function run(typed: readonly string[]): Promise<number> {
         import("#pattern/pattern"),
         import("#pattern/named-patterns"),
       ]);
-      // Piped data is ignored.
+      // Piped data is not read.
       const names = invocation.files.filter((file) => file !== "-");
       await writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
@@ -109,7 +109,7 @@ export async function run(typed: readonly string[]): Promise<number> {
   }
 }
 
-/** Loaded on demand, because few runs need it. */
+/** Loads the code for token lists on demand, because few runs need it. */
 async function takeListedTokens(
   command: CommandSpec,
   { options }: Invocation,
@@ -129,11 +129,11 @@ function findCommand(typed: readonly string[]) {
   throw Object.hasOwn(commandGroups, first) ? unknownCommand(second!, first) : unknownCommand(first);
 }
 
-/** `bpe ids`, alone or with `--help`, lists its commands. */
+/** Whether only a group is named: `bpe ids`, alone or with `--help`, lists the group's commands. */
 const isGroup = ([first = "", second = "--help"]: readonly string[]) =>
   Object.hasOwn(commandGroups, first) && /^(-h|--help)$/.test(second);
 
-/** Help is shown despite any other mistake on the command line. */
+/** Whether help is requested, which is shown whatever other mistakes the command line has. */
 const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;
 
 function helpAt(typed: readonly string[]): number {
@@ -148,7 +148,7 @@ function topicAsked({ options }: CommandSpec, typed: readonly string[]): string 
   const at = helpAt(typed);
   const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
   const next = typed[at + 1];
-  // Any other word is a file of a command line with `--help` in the middle.
+  // Any other word is a file, on a command line with `--help` in the middle.
   const isOption = options.some(
     ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
   );
@@ -190,8 +190,8 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
 }
 
 /**
- * Reads output options from an unchecked command line, so that its mistakes are reported in the requested
- * form and log.
+ * Reads output options from a command line that was not checked yet, so that mistakes in it are reported in the
+ * requested form and to the requested log.
  */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
   const command = findCommandIn(typed)?.command;

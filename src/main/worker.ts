@@ -1,4 +1,4 @@
-// Entry of every worker: the first message names its job, whose code handles all others.
+// Entry of every worker: the first message names the worker's job, whose code handles all other messages.
 
 import { type OutputPart, type Post, type StartThread, serveJob } from "#jobs";
 import type { JobName } from "#runtime";
@@ -17,7 +17,7 @@ async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
   return serveJob((tell) => new TaskServer(start, tell), post);
 }
 
-/** A thread loads only what it needs. */
+/** Loads the code of each job. A thread loads only what it needs. */
 const loaders: Record<JobName, () => Promise<Serve>> = {
   counting: async () => serveTasks((await import("#training/count-corpus")).startCounting),
   encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),
@@ -39,7 +39,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
   merging: async () => (await import("#merge/merge-helpers")).helpMerging,
 };
 
-/** Messages that arrived before the code was loaded. */
+/** Messages that arrived before the job's code was loaded. */
 const waiting: MessageEvent<never>[] = [];
 
 self.onmessage = async ({ data }: MessageEvent<{ job: JobName }>) => {

@@ -45,8 +45,9 @@ export type Length = { readonly startCount: number; readonly tokenCount: number 
  * language that is worst off, and is made in all languages. Each language has an engine of its own, with all pairs of
  * its words.
  *
- * @param all the words of all languages together, from which global merges are learned @param dev the words of each
- * language that decide which one is worst off; null: the words that merges are learned from
+ * @param all the words of all languages together, from which global merges are learned
+ * @param dev the words of each language that decide which one is worst off; null: the words that merges are learned
+ * from
  */
 export function* trainParityMerges(
   all: WordTable | TokenWords,

@@ -33,10 +33,12 @@ function roundStep(step: number): number {
   return factor * power;
 }
 
-/** The smallest tick, from which the others follow by doubling: 500, 1k, 2k, 4k … */
+/** The size from which ticks follow by doubling: 250, 500, 1k, 2k … */
 const sizeLeast = 250;
 
-/** Returns a log axis of vocabulary sizes with ticks at 500, 1k, 2k, 4k …; a linear one if too few of these fit. */
+/**
+ * Returns a log axis of vocabulary sizes with ticks at 500, 1k, 2k, 4k …; a linear axis if too few of these ticks fit.
+ */
 export function sizesAxis(title: string, first: number, last: number): Axis {
   const sizes: number[] = [];
   for (let size = sizeLeast; size <= last; size *= 2) if (size >= first) sizes.push(size);

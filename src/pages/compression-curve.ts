@@ -12,11 +12,11 @@ export type CurvePoint = { readonly size: number; readonly bytesPerToken: number
 
 /** The compression curve that a page shows. */
 export type Curve = {
-  /** Equally spaced on a log scale; the last is the chosen size. */
+  /** Equally spaced sizes on a log scale. The last is the chosen size. */
   readonly points: readonly CurvePoint[];
   /** The chosen size, half of it, a quarter …, and the smaller sizes that were also written. */
   readonly table: readonly CurvePoint[];
-  /** An estimate for twice the size. */
+  /** An estimate for twice the chosen size. */
   readonly doubled: CurvePoint | null;
   readonly smallerSizes: readonly number[];
 };
@@ -50,7 +50,10 @@ function curveSizes(first: number, last: number): number[] {
 
 const halvingsMax = 5;
 
-/** Returns the last size, half of it, a quarter …, down to the size without merges. Few merges are halved instead. */
+/**
+ * Returns the last size, half of it, a quarter …, down to the size without merges. If there are few merges, their
+ * number is halved instead.
+ */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
   const sizes = new Set(base === first ? [...smaller, first] : smaller);
@@ -71,9 +74,9 @@ export function curveThrough(points: readonly CurvePoint[]): Curve {
 }
 
 /**
- * Estimates bytes per token at twice the size. The last doubling gained some fraction of what the previous one gained; the
- * next is assumed to gain the same fraction of the last, at most as much. Null if the curve is too short or does
- * not rise. docs/evaluate.md has its error on five corpora.
+ * Estimates bytes per token at twice the size. The last doubling gained some fraction of what the previous doubling
+ * gained; the next one is assumed to gain the same fraction of the last gain, and at most as much. Null if the curve is
+ * too short or does not rise. docs/evaluate.md has the error of the estimate on five corpora.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;

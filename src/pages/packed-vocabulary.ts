@@ -12,13 +12,13 @@ import type { PackedVocabulary } from "./page-data.ts";
 export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
 
 /**
- * Columns of a vocabulary before they are compressed.
+ * The columns of a vocabulary before they are compressed.
  *
  *   ARRAY    TYPE          LENGTH      MEANING
  *   steps    Int32Array    mergeCount  see PackedVocabulary
- *   created  Float64Array  mergeCount  occurrences in the corpus of what a merge makes, when it was made
- *   end      Float64Array  mergeCount  the same after all merges; absent if it follows from `created`
- *   text     Float64Array  mergeCount  the same in a text
+ *   created  Float64Array  mergeCount  occurrences of a merge's token in the corpus, when the merge was made
+ *   end      Float64Array  mergeCount  its occurrences after all merges; absent if they follow from `created`
+ *   text     Float64Array  mergeCount  its occurrences in a text
  */
 type Source = {
   readonly idLimit: number;
@@ -32,7 +32,7 @@ type Source = {
 type MergeCounts = {
   readonly created: Float64Array;
   readonly end?: Float64Array;
-  /** No number in `created` or `end` is larger. */
+  /** An upper bound of the numbers in `created` and `end`. */
   readonly largest: number;
   readonly tokensBefore: number | null;
   readonly lastPairCount: number;
@@ -48,7 +48,7 @@ export type TokenCountsById = {
 
 const leafBytesMax = 256;
 
-/** Packs a newly trained vocabulary, in few passes because the user waits for it. */
+/** Packs a newly trained vocabulary. It takes few passes, because the user is waiting. */
 export function packTrained(
   vocabulary: Vocabulary,
   tokenCounts: TokenCounts,
@@ -179,14 +179,14 @@ function pack(
   };
 }
 
-/** Returns the steps of consecutive ids from `first`. */
+/** Returns the steps of consecutive ids from `first` on. */
 function noSteps(first: number, count: number): Int32Array {
   const steps = new Int32Array(count);
   steps[0] = first;
   return steps;
 }
 
-/** Consecutive ids have steps of 0, which compress well. */
+/** Returns the steps of ids. Steps of consecutive ids are 0, which compresses well. */
 function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   const steps = new Int32Array(ids.length);
   let expected = 0;
@@ -198,7 +198,10 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   return steps;
 }
 
-/** Each merge removes as many tokens as it creates. The sum is exact if no merge is missing or shares an id. */
+/**
+ * Computes the number of tokens before the first merge; null if that is impossible. Each merge removes as many tokens
+ * as it creates, so the sum is exact if no merge is missing or shares an id.
+ */
 function tokensBeforeOf(created: Float64Array, tokensAfter: Float64Array): number | null {
   let left = tokensAfter[0]!;
   for (let k = 0; k < created.length; k++) left -= created[k]!;

@@ -11,7 +11,7 @@ export type EvalData = {
   readonly view: "eval";
   /** The output of `bpe eval --json` without longest tokens, and with only the costliest words that the page shows. */
   readonly evaluation: FullEvaluation;
-  /** Where it comes from. */
+  /** Where the data comes from. */
   readonly made: readonly Fact[];
 };
 
@@ -39,7 +39,7 @@ export type VocabularyData = {
   readonly made: readonly Fact[];
 };
 
-/** Two tokenizers, a and b. */
+/** The data of two tokenizers, a and b. */
 export type DiffData = {
   readonly view: "diff";
   readonly names: readonly [a: string, b: string];
@@ -53,7 +53,7 @@ export type DiffData = {
 
 export type ListLengths = Readonly<Record<"onlyInA" | "onlyInB" | "moved", number>>;
 
-/** The largest number of list entries in a page; `--json` has all. */
+/** The maximum number of a list's entries in a page; `--json` has all. */
 export const listMax = 500;
 
 export type PageData = EvalData | VocabularyData | DiffData;

@@ -7,7 +7,7 @@ import type { PageData } from "./page-data.ts";
 /** A mark near the start of every page. `--report` overwrites only files that have it. */
 export const pageMark = '<meta name="generator" content="bpe">';
 
-/** The mark is within this many bytes of the start. */
+/** How many bytes at the start of a page contain the mark. */
 export const pageHeadBytes = 256;
 
 /** Placeholders for the title and the content in the template. */

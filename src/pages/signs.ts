@@ -24,20 +24,20 @@ function signed(bytes: Uint8Array, signs: ReadonlyMap<number, string>): string {
   return spacesWithSigns(shown + escapeBytes(bytes.subarray(start)));
 }
 
-/** At most this many bytes of a token are shown. */
+/** The maximum number of bytes of a token that are shown. */
 const shownBytesMax = 160;
 
-/** Returns the displayed text of a token; a long one is truncated between characters. */
+/** Returns a token as it is displayed; a long one is truncated between characters. */
 export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string {
   let end = Math.min(bytes.length, shownBytesMax);
   while (end > shownBytesMax - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
   return signed(bytes.subarray(0, end), signs) + (lengthBytes > end ? "…" : "");
 }
 
-/** Returns the displayed text of uncut text, with spaces and line feeds unchanged. */
+/** Returns uncut text as it is displayed, with spaces and line feeds unchanged. */
 export const plainSigned = (bytes: Uint8Array) => signed(bytes, plainSigns);
 
-/** Returns the same for text that `escapeBytes` has already escaped. */
+/** Like `tokenText`, for text that `escapeBytes` has already escaped. */
 export const withSigns = (escaped: string) =>
   spacesWithSigns(escaped.replaceAll(" ", "␣").replaceAll("\\x09", "⇥").replaceAll("\\x0a", "↵"));
 

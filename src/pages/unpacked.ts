@@ -3,19 +3,19 @@ import type { PackedVocabulary } from "./page-data.ts";
 /** A token of a vocabulary. Only the first `keptBytes` bytes of a long one are stored. */
 export type Token = {
   readonly id: number;
-  /** Bytes as Latin-1. */
+  /** The bytes as Latin-1. */
   readonly text: string;
   readonly length: number;
-  /** The halves and the rank of a token that a merge creates. */
+  /** The halves of a token that a merge creates, and the merge's rank. */
   readonly left?: Token;
   readonly right?: Token;
   readonly rank?: number;
-  /** Occurrences in the training corpus when it was created, and at the end. */
+  /** The token's occurrences in the training corpus when it was created, and at the end. */
   readonly created: number | null;
   readonly end: number | null;
-  /** Occurrences in a text. */
+  /** The token's occurrences in a text. */
   readonly inText: number | null;
-  /** Tokens of the corpus after its merge. */
+  /** The number of tokens in the corpus after the token's merge. */
   readonly tokensLeft: number | null;
 };
 
@@ -27,7 +27,7 @@ export type Vocabulary = {
   readonly merged: readonly Token[];
 };
 
-/** Enough to search for a token and to show it. */
+/** How many bytes of a token are stored: enough to search for it and to show it. */
 const keptBytes = 256;
 
 /** Returns the stored bytes of a token. */
@@ -43,7 +43,10 @@ type Merges = {
   readonly text?: ArrayLike<number> | undefined;
 };
 
-/** Builds the tokens of a vocabulary from merges of ids. `tokensBefore` is the corpus size in tokens before the first merge. */
+/**
+ * Builds the tokens of a vocabulary from merges of ids. `tokensBefore` is the number of tokens in the corpus before the
+ * first merge.
+ */
 export function vocabularyOf(
   { left, right, merged, created, end, text }: Merges,
   leaves: PackedVocabulary["leaves"],

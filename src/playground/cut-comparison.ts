@@ -14,7 +14,7 @@ const scripts =
   );
 const letters = scripts.map((name) => ({ name, regex: new RegExp(`\\p{Script=${name}}`, "gu") }));
 
-/** Returns the script of most letters of a text. */
+/** Returns the script to which most letters of a text belong. */
 export function scriptOf(text: string): string {
   const counted = letters.map(({ name, regex }) => ({ name, count: text.match(regex)?.length ?? 0 }));
   const most = counted.reduce((a, b) => (b.count > a.count ? b : a));
@@ -44,7 +44,7 @@ export function countsByScript(
   return [...byScript.values()].sort((a, b) => b.byteCount - a.byteCount);
 }
 
-/** Line feeds end paragraphs; an empty paragraph belongs to the previous one. */
+/** The ends of paragraphs, which are line feeds. An empty paragraph belongs to the previous one. */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let pos = 2; pos < bytes.length; pos++)

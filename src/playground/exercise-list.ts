@@ -3,7 +3,7 @@ import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
-/** Contains text from the reader, which is never parsed as HTML. */
+/** A question. It contains text from the reader, which is never parsed as HTML. */
 export type Question = {
   readonly id: string;
   readonly title: string;
@@ -19,7 +19,10 @@ export type Exercise = Question & {
   readonly check: (given: string) => string | null;
 };
 
-/** Answers show a space as ␣, because spaces cannot be counted by eye; a typed space is accepted as well. */
+/**
+ * Writes a token for an answer, with a space as ␣, because spaces cannot be counted by eye. A typed space is accepted
+ * as well.
+ */
 export const shownToken = (bytes: Uint8Array) => escapeBytes(bytes).replaceAll(" ", "␣");
 
 const encoder = new TextEncoder();
@@ -99,7 +102,10 @@ function unicodeExercises(text: string): Exercise[] {
   ];
 }
 
-/** An answer that is a list of tokens, with `separator` between them. Unless it separates, a typed space counts as ␣. */
+/**
+ * An answer that is a list of tokens, with `separator` between them. A typed space counts as ␣, unless it is the
+ * separator.
+ */
 function asTokens(tokens: readonly string[], separator: "|" | " ") {
   const answer = tokens.join(separator);
   return {
@@ -215,7 +221,7 @@ function join(text: JoinedWords, merge: number, { left, right }: RankedPair): vo
   }
 }
 
-/** The words are ASCII, so comparing strings compares bytes. */
+/** The text of a token. Words are ASCII, so comparing strings compares bytes. */
 function textOf(token: number, made: HandMerges): string {
   if (token < byteCount) return String.fromCharCode(token);
   const merge = token - byteCount;

@@ -20,10 +20,13 @@ export const stays = 0x7fffffff;
 /** Values of `joinedBy` from here on are not ranks of merges: no merge removes the boundary. */
 export const neverJoined = 0x70000000;
 
-/** A token as the merge engine numbers it: bytes, then results of merges. Special token s is -1 - s. */
+/**
+ * Tokens are numbered as in the merge engine: first this many bytes, then the results of merges. Special token s is -1
+ * - s.
+ */
 export const byteCount = 256;
 
-/** Applies these merges. */
+/** Makes a merger that applies these merges. */
 export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
   const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
   return new WordMerger(
@@ -85,7 +88,7 @@ export function forEachToken(
     let token = isSpecial ? joinedBy[start]! - stays : bytes[start]!;
     let pos = start + 1;
     for (; pos < end && joinedBy[pos]! < merges; pos++) {
-      // The highest-ranked merge inside a token created it: no merge joins the result of a later one.
+      // The last of the merges inside a token created it: no merge joins the result of a later one.
       if (joinedBy[pos]! >= 0) token = Math.max(token, byteCount + joinedBy[pos]!);
     }
     take(token, start, pos);

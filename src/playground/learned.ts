@@ -3,8 +3,8 @@ import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
 /**
- * What a training learned, for a page: token numbers are the engine's, merge k makes 256 + k (src/merge/merges.ts,
- * src/tokenizer/token-counts.ts). Plain data, which goes from the worker to the page.
+ * What a training learned, for a page. Token numbers are those of the merge engine: merge k makes 256 + k
+ * (src/merge/merges.ts, src/tokenizer/token-counts.ts). This is plain data, which the worker sends to the page.
  */
 export type Learned = {
   readonly left: Int32Array;
@@ -43,7 +43,7 @@ export function vocabularyOfLearned(learned: Learned): Vocabulary {
   return vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
-/** Returns the token with a number of the merge engine. */
+/** Returns the token that has this number in the merge engine. */
 export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
   { byId, merged }: Vocabulary,
@@ -56,7 +56,7 @@ export function tokenOf(
 /** Whether a token is special; special tokens are never counted. */
 export const isSpecial = ({ created }: Token) => created === null;
 
-/** Returns the merge engine's number of a token that is not special. */
+/** Returns the number, in the merge engine, of a token that is not special. */
 export const numberOf = ({ rank, text }: Token): number =>
   rank === undefined ? text.charCodeAt(0) : byteCount + rank;
 

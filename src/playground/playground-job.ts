@@ -29,7 +29,7 @@ export type Settings = {
   readonly compat: Compat;
 };
 
-/** The corpus is the text, then the files. */
+/** The corpus: the text, followed by the files. */
 export type Corpus = { readonly text: string; readonly files: readonly Blob[] };
 
 export type TrainAnswer = {
@@ -42,17 +42,17 @@ export type TrainAnswer = {
 
 export type RuleAnswer = {
   readonly parting: Parting | null;
-  /** The number of identical first merges for each pair of rules. */
+  /** For each pair of rules, how many first merges are identical. */
   readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
   readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
-  /** Rules that do not support the pattern, with the reason. */
+  /** Rules that do not support the pattern, and why. */
   readonly refused: readonly { readonly rule: Compat; readonly reason: string }[];
 };
 
 export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
-  /** The pattern for a file of ranks, which does not state it. If empty, only published files are accepted. */
+  /** The pattern for a file of ranks, which does not state one. If empty, only published files are accepted. */
   readonly pattern: string;
   readonly text: Uint8Array;
 };
@@ -222,7 +222,7 @@ function wholeCharacters(bytes: Uint8Array): Uint8Array {
   return end - 1 + length > bytes.length ? bytes.subarray(0, end - 1) : bytes;
 }
 
-/** A tokenizer.json, or ranks. */
+/** Reads a tokenizer from the bytes of a tokenizer.json or of a file of ranks. */
 async function partsOfFile(
   bytes: Uint8Array<ArrayBuffer>,
   name: string,
@@ -247,7 +247,7 @@ function tokensOf(parts: TokenizerParts, text: Uint8Array): SampleToken[] {
   throw new UserError("this tokenizer changes the text before it cuts it, so the cuts cannot be compared");
 }
 
-/** Runs in a worker: answers messages of the page. */
+/** Serves the page from a worker: answers its messages. */
 export function servePlayground(scope: {
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   onmessage: ((event: { data: never }) => void) | null;

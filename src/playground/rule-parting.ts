@@ -11,7 +11,7 @@ export type PairBytes = { readonly left: Uint8Array; readonly right: Uint8Array;
 /** The merge that a rule makes where the rules diverge. */
 export type Choice = {
   readonly rule: Compat;
-  /** Null if the rule has stopped by then. */
+  /** The pair that the rule merges; null if the rule has stopped by then. */
   readonly taken: PairBytes | null;
   /** The first of the pairs tied for most frequent, as this rule counts. */
   readonly tied: readonly PairBytes[];
@@ -19,10 +19,10 @@ export type Choice = {
 };
 
 export type Parting = {
-  /** The number of identical merges before. */
+  /** How many merges before were identical. */
   readonly same: number;
   readonly choices: readonly Choice[];
-  /** Whether all rules count alike, so that only tie-breaking makes them diverge. */
+  /** Whether all rules count in the same way, so that only the rule for ties makes them diverge. */
   readonly isTie: boolean;
 };
 
@@ -30,7 +30,7 @@ export type Parting = {
 export function sameMerges(a: Learned, b: Learned): number {
   const most = Math.min(mergeCountOf(a), mergeCountOf(b));
   for (let merge = 0; merge < most; merge++) {
-    // Token numbers are comparable as long as all merges were identical.
+    // Token numbers can be compared as long as all merges were identical.
     if (a.left[merge] !== b.left[merge] || a.right[merge] !== b.right[merge]) return merge;
   }
   return most;

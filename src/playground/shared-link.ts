@@ -5,7 +5,7 @@ import type { Settings } from "./playground-job.ts";
 /** The content of a link: the settings, and the text if it is short. */
 export type AskedSettings = Settings & { readonly text: string };
 
-/** Other programs truncate longer links. */
+/** The maximum length of the text in a link: other programs truncate longer links. */
 const linkTextMax = 1500;
 
 export function hashOf({ text, vocabSize, pattern, specialTokens, compat }: AskedSettings): string {
@@ -32,7 +32,7 @@ export function readHash(hash: string): Partial<AskedSettings> {
   };
 }
 
-/** Returns the command that writes the same files from the same text. */
+/** Returns the command line that writes the same files from the same text. */
 export function commandOf(
   { vocabSize, pattern, specialTokens, compat }: Settings,
   files: readonly string[],

@@ -21,7 +21,7 @@ export type TextBlock = {
   readonly firstWord: number;
 };
 
-/** A block ends at a line end, or at a space if it is longer than this. */
+/** A block ends at a line end; if it is longer than this, at a space. */
 const blockBytes = 480;
 
 export function blocksOf(text: JoinedText): TextBlock[] {

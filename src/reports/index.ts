@@ -1,4 +1,4 @@
-// The pages that --report writes.
+// The pages that `--report` writes.
 
 export { checkReportPath, refuseOtherFile, takeReportPlace, writtenLine } from "./report-option.ts";
 export {

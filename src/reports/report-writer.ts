@@ -7,23 +7,23 @@ import { build, type Message, UserError } from "#runtime";
 import { readPageTemplate, writeChunks } from "#terminal";
 import { TextEncoding, type TokenizerParts, textsOfShared, tokenBytesOf } from "#tokenizer";
 
-// Loaded only with `--report`, so that other commands start as fast as before.
+// This module is loaded only with `--report`, so that other commands start faster.
 
-/** Level 6 of zlib takes five times as long and saves only a few percent. */
+/** Compresses at zlib's level 1. Level 6 takes five times as long and saves only a few percent. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>
   Bun.deflateSync(bytes, { level: 1, library: "libdeflate" });
 
 export const writePage = (path: string, text: PageText, data: PageData) =>
   writeChunks(path, [Buffer.from(pageFile(readPageTemplate(), text, data))]);
 
-/** Turns a finding into phrases; names of tokenizers have their colours. */
+/** Turns a finding into phrases, with the names of tokenizers in their colours. */
 export const phrasesOf = (
   parts: readonly FindingPart[],
   tokenizers: readonly { readonly name: string }[],
 ): Phrase[] =>
   parts.map((part) => (typeof part === "string" ? part : { text: tokenizers[part]!.name, colour: part }));
 
-/** The version that made a page or a tokenizer. */
+/** A fact that names the version which made a page or a tokenizer. */
 export const programFact = ({ version, bunVersion, commit }: typeof build): Fact => [
   "bpe",
   `${version}, Bun ${bunVersion}, commit ${commit}`,
@@ -35,16 +35,16 @@ export const pageFacts = (): Fact[] => [["written", new Date().toISOString()], p
 /** Returns the last part of a path, as charts name it. */
 export const shortName = (path: string) => basename(path) || path;
 
-/** The length of a sample text in bytes. */
+/** The maximum size of a sample text in bytes. Below, how much of an input is read for it. */
 const sampleBytesMax = 700;
 export const headBytesMax = 1 << 14;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
-/** The largest number of sample texts in a report. */
+/** The maximum number of sample texts in a report. */
 const samplesMax = 6;
 
-/** Takes warnings about files that can no longer be read. */
+/** Receives warnings about files that can no longer be read. */
 export type Warn = (message: Message) => void;
 
 /** Returns the beginnings of the first readable texts. A text may consist of several inputs. */
@@ -115,7 +115,7 @@ function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   return text.subarray(0, end);
 }
 
-/** Cuts each text with each tokenizer. */
+/** Cuts each text by each tokenizer. */
 export function cutSamples(texts: readonly SampleText[], tokenizers: readonly TokenizerParts[]): CutText[] {
   const encodings = tokenizers.map((parts) => ({
     encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),

@@ -38,7 +38,8 @@ import {
   writePage,
 } from "./report-writer.ts";
 
-// The pages of `bpe train` and `bpe inspect`. Loaded only with `--report`, so that other commands start as fast as before.
+// The pages of `bpe train` and `bpe inspect`. This module is loaded only with `--report`, so that other commands start
+// faster.
 
 /** A finished training. */
 export type Finished = {
@@ -56,12 +57,14 @@ export type Finished = {
   readonly summary: readonly Fact[];
 };
 
-/** Writes the page of a training. With several sizes it shows the largest, and marks the others on the curve. */
+/**
+ * Writes the page of a training. If there are several sizes, it shows the largest, and marks the others on the curve.
+ */
 export async function writeTrainingPage(path: string, finished: Finished): Promise<void> {
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
-  // Before the text, because it may add a warning.
+  // This comes before the text, because it may add a warning.
   const samples = samplesOf(finished, addedTokens);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;
@@ -105,7 +108,7 @@ function curveSentence(size: number, curve: Curve | null): string {
   return `${sized}; ${groupDigits(doubled.size)} would need about ${fewer} fewer for the same text.`;
 }
 
-/** Describes the corpus, and the usual compression. */
+/** Describes the corpus, and how well such corpora are usually compressed. */
 function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const documents = countNoun(sum(inputs.map((input) => input.documents)), "document");
@@ -133,7 +136,7 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Cuts the beginnings of inputs that are valid UTF-8 by the pattern. The page applies the merges itself. */
+/** Cuts, by the pattern, the beginnings of inputs that are valid UTF-8. The page itself applies the merges. */
 function samplesOf(
   { inputs, pattern, normalization, warn }: Finished,
   addedTokens: readonly AddedToken[],
@@ -271,17 +274,17 @@ const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" 
   reading: "Tokens by the script of their first letter; without a letter, by what they hold.",
 });
 
-/** Rows that the page already shows. */
+/** The rows that the page shows elsewhere. */
 const shownElsewhere = new Set(["longest", "by script", "by bytes"]);
 
-/** A row without a name continues the one before it. */
+/** The rows of a summary. A row without a name continues the row before. */
 function summaryOf(rows: readonly Row[]): Fact[] {
   const summary: [string, string][] = [];
   let group = "";
   for (const [name, whole] of rows) {
     const text = [whole].flat().join(" ");
     if (name !== "") group = name;
-    // Special tokens have their own table.
+    // Special tokens have a table of their own.
     if (text === "" || shownElsewhere.has(group) || (group === "special" && name === "")) continue;
     summary.push([name, text]);
   }

@@ -44,9 +44,10 @@ export type Plan = {
 };
 
 /**
- * Returns the plan with the least to count, and among such plans the one that reads the fewest files. @param wanted the
- * contents of the inputs, with their numbers of occurrences @param hasEntry whether the cache has an entry for a
- * content
+ * Returns the plan with the least to count, and among such plans the one that reads the fewest files.
+ *
+ * @param wanted the contents of the inputs, with their numbers of occurrences
+ * @param hasEntry whether the cache has an entry for a content
  */
 export function makePlan(
   wanted: ReadonlyMap<EntryId, number>,
@@ -239,8 +240,8 @@ export class Cache {
    * Keeps the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of some
    * milliseconds.
    *
-   * @param statistics by input; undefined for inputs of other parts of the corpus @param inHaste whether to keep only
-   * words that are already on disk
+   * @param statistics by input; undefined for inputs of other parts of the corpus
+   * @param inHaste whether to keep only words that are already on disk
    */
   *keep(
     runs: readonly SortedRun[],

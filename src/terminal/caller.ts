@@ -1,17 +1,21 @@
 import { type Option, trainingOptions } from "#options";
 import type { Spelling } from "#runtime";
 
-/** The commands that functions of the Python package run with the parameters of its `train`; those of others are their options. */
+/**
+ * Commands that the Python package runs with the parameters of its `train`. The parameters of its other functions are
+ * the command's options.
+ */
 const withParameters = ["train", "image"];
 
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** An option's parameter in Python, `null` where it has none. */
+/** The parameter of an option in Python; `null` if there is none. */
 export const pythonName = (key: string, { python = snakeCase(key) }: Option): string | null => python;
 
 /**
- * How the caller of this process names the options of a command; undefined as they are typed. The Python package, which starts
- * it with BPE_CALLER (python/bpe_trainer/_executable.py), shows its messages in errors and warnings of its own.
+ * How the caller of this process names a command's options; undefined if as they are typed. The Python package starts
+ * this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its messages in errors and warnings of
+ * its own.
  */
 export const callerSpelling = (command: string): Spelling | undefined =>
   process.env.BPE_CALLER === "python" ? pythonSpelling(withParameters.includes(command)) : undefined;
@@ -29,7 +33,7 @@ export const pythonSpelling =
     return `${name}=${print === "texts" ? `[${pythonValue(value)}]` : pythonValue(value, print === "languages")}`;
   };
 
-/** A value as Python's source has it. */
+/** Writes a value as Python source. */
 function pythonValue(value: string, isDict = false): string {
   if (/^["'\d]/.test(value)) return value;
   return isDict ? `{"${value.replace("=", '": "')}"}` : `"${value}"`;

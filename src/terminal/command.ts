@@ -2,34 +2,34 @@ import type { Option, Options, PathRead } from "#options";
 import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
-/** A command as data: the source of its argument parser, help, completions and man page. */
+/** A command as data, from which its argument parser, help, completions and man page are made. */
 export type Command = {
   readonly name: string;
-  /** Its arguments as shown in help: `<file>...` is required, `[file]` is optional, "" is none. */
+  /** The command's arguments as help shows them: `<file>...` is required, `[file]` is optional, "" means none. */
   readonly files: string;
   /** What an argument may be, as a phrase. */
   readonly filesDescription?: string;
-  /** More sentences about it. */
+  /** More sentences about the arguments. */
   readonly filesDetails?: string;
-  /** What is read from the arguments. */
+  /** What the command reads from its arguments. */
   readonly reads?: PathRead;
   /** The allowed words, if an argument is one of a few. */
   readonly fileWords?: readonly string[];
-  /** What it does, in a line. */
+  /** What the command does, in a line. */
   readonly description: string;
-  /** More sentences about it. */
+  /** More sentences about the command. */
   readonly details?: string;
   /** Whether piped data is read if no file is named. */
   readonly readsPipe?: boolean;
-  /** Options that replace files: with one of them no file is required, and no pipe is read. */
+  /** Options that take the place of files: with one of them no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
-  /** In the order of help. */
+  /** The options, in the order of help. */
   readonly options: Options;
-  /** The first is the simplest. Each topic of help shows those with one of its options. */
+  /** The first example is the simplest. Each topic of help shows the examples with one of the topic's options. */
   readonly examples: readonly Example[];
-  /** Loads the code that runs it. Absent for `completions`, whose code needs the list of all commands. */
+  /** Loads the code that runs the command. Left out for `completions`, whose code needs the list of all commands. */
   readonly run?: () => Promise<Runner>;
-  /** Whether it always needs the kernel, which is then compiled while its code is loaded. */
+  /** Whether the command always needs the kernel, which is then compiled while the command's code is loaded. */
   readonly usesKernel?: boolean;
 };
 
@@ -38,10 +38,10 @@ export type CommandSpec = Omit<Command, "options"> & { readonly options: readonl
 
 export type Runner = (invocation: Invocation, output: Output) => Promise<void>;
 
-/** A command line, and what it does. */
+/** A command line, and a description of what it does. */
 export type Example = { readonly what: string; readonly command: string };
 
-/** Inputs that are read as text. */
+/** The arguments of a command that reads inputs as text. */
 export const corpusFiles = {
   reads: "corpus",
   filesDescription: "text, JSON lines, Parquet; directories, globs, -",
@@ -54,7 +54,7 @@ export const oneTokenizer = {
   filesDescription: "tokenizer directory, or one of its files",
 } as const;
 
-/** Whether its output is a directory, which is replaced as a whole. */
+/** Whether the command's output is a directory, which is replaced as a whole. */
 export const replacesDirectory = ({ options }: CommandSpec) =>
   options.some(({ writes }) => writes === "directory");
 

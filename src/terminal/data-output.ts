@@ -27,7 +27,10 @@ import { formatLines, isTerminal, type Line, type Output, stylesFor } from "./ou
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
 
-/** Writes data to a file that appears when it is complete, to a named pipe, or to stdout: no path, or `-`. */
+/**
+ * Writes data to a file that appears when it is complete, to a named pipe, or to stdout, if the path is undefined or
+ * `-`.
+ */
 export async function writeData<T>(
   path: string | undefined,
   make: (out: ByteSink) => Promise<T>,
@@ -37,8 +40,8 @@ export async function writeData<T>(
     return isTerminal(stdout) ? withoutBar(write) : write();
   }
   if (placeOfFile(path) !== null) return writeStaged(path, onStop, make);
-  // Opening a named pipe blocks until it has a reader, so another thread does it, and signals are handled.
-  // The module is loaded on demand: that takes 0.4 ms.
+  // A thread of the runtime opens a named pipe, because opening blocks until there is a reader; so signals are handled.
+  // The module is loaded on demand, which takes 0.4 ms.
   const { open } = await import("node:fs/promises");
   const file = await open(path, "w").catch((error) => {
     throw refusal(`"${path}" cannot be written`, error);
@@ -55,7 +58,7 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
   try {
     made = await make(out);
   } catch (error) {
-    // Output that precedes a mistake in the input is still written.
+    // Output that was made before a mistake in the input is still written.
     await out.end().catch(() => {});
     throw error;
   }
@@ -63,7 +66,10 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
   return made;
 }
 
-/** Await it between chunks: it bounds the memory, and signals are handled meanwhile. */
+/**
+ * Waits until more may be written. To be awaited between chunks: this bounds the memory, and signals are handled
+ * meanwhile.
+ */
 export const drain = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
 
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
@@ -78,7 +84,7 @@ export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from
 
 export const writeLines = (lines: readonly Line[]) => writeStdout(`${formatLines(lines, stylesFor(1))}\n`);
 
-/** Writes a value as a line of JSON to stdout. Its lists may be long: tens of MB. */
+/** Writes a value to stdout as a line of JSON. Its lists may be long: tens of MB. */
 export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
 
 function* jsonLine(value: unknown): Generator<Uint8Array> {
@@ -86,12 +92,12 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
   yield Buffer.from("\n");
 }
 
-/** Elements of a list that are converted together. */
+/** How many elements of a list are converted together. */
 const sliceLength = 2_000;
 
 /**
- * Yields the output of JSON.stringify for plain data in pieces: long lists at any depth are split, so that no
- * piece takes long.
+ * Yields in pieces what JSON.stringify returns for plain data. Long lists at any depth are split, so that no piece
+ * takes long.
  */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {
@@ -111,14 +117,16 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/** Refuses a file of ids with another suffix. */
+/** Refuses a file of ids whose name has another suffix than the two known ones. */
 export function idOutputFile(path: string | undefined): string | undefined {
   const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
   if (path !== undefined) checkIdFileName(path, asOption("output", `"${path}"`), hint);
   return path;
 }
 
-/** The head of an .npy file is rewritten at the end, which only a regular file allows. */
+/**
+ * Refuses an output that cannot hold an .npy file, whose head is rewritten at the end: only a regular file allows that.
+ */
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
@@ -126,14 +134,14 @@ export function checkHeadFits(path: string | undefined): void {
   });
 }
 
-/** The reader of stdout has exited (`| head`). It has what it wanted, so the run ends silently, with success. */
+/** The reader of stdout has exited (`| head`). It has what it needed, so the run ends silently, with success. */
 export class ClosedReader extends Error {}
 
 const stdout = 1;
 
 /**
- * Writes data to stdout or to a named pipe. A pipe whose reader is slow or stops must not keep the run from
- * handling signals, so a thread of the runtime writes to it. A file is written directly.
+ * Writes data to stdout or to a named pipe. A thread of the runtime writes to a pipe, so that signals are handled even
+ * if the pipe's reader is slow or stops. A file is written directly.
  */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;
@@ -143,7 +151,7 @@ class StreamWriter implements ByteSink {
   private error: unknown = null;
   private waiting: { resolve: () => void; whenBytes: number }[] = [];
 
-  /** `path` is for messages; without it the stream is stdout. */
+  /** @param path the pipe's path, for messages; if left out, the stream is stdout */
   constructor(
     private readonly fd = stdout,
     private readonly path?: string,
@@ -151,7 +159,7 @@ class StreamWriter implements ByteSink {
     this.isFile = isRegularFile(fd);
   }
 
-  /** Takes a copy of the chunk. Throws the error of an earlier one. */
+  /** Copies the chunk and queues it. Throws the error of an earlier chunk. */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
@@ -168,8 +176,8 @@ class StreamWriter implements ByteSink {
   }
 
   /**
-   * Undefined while there is room; otherwise resolves when there is room again, or when `write` has an error
-   * to throw.
+   * Returns undefined while there is room. Otherwise returns a promise that resolves once there is room again, or
+   * `write` has an error to throw.
    */
   drain(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
@@ -227,7 +235,7 @@ const errorOfStdout = (error: unknown): unknown =>
     ? new ClosedReader("the reader of stdout has closed it")
     : refusal("standard output cannot be written", error);
 
-/** Joins small chunks, such as lines or single bytes, which would each take a system call. */
+/** Joins small chunks, such as lines or single bytes, which would each cost a system call. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
   return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
@@ -254,9 +262,9 @@ function isRegularFile(fd: number): boolean {
 }
 
 /**
- * Checks that a directory and files can be written, and locks them until the end of the run. If another run
- * holds a lock: waits for its end with `--wait`, else throws a UserError that names it. `undefined` and `-`
- * are stdout, which needs no lock.
+ * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds a
+ * lock: waits for its end with `--wait`, otherwise throws a UserError that names it. `undefined` and `-` are stdout,
+ * which needs no lock.
  */
 export async function lockOutputs(
   output: Output,
@@ -271,7 +279,7 @@ export async function lockOutputs(
       phrase`name one: ${asOption("output")}`,
     );
   }
-  // All runs take their locks in the same order, so that no two wait for each other.
+  // All runs take their locks in the same order, so that no two runs wait for each other.
   places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));
   for (const place of places) await lockOne(place, output);
 }

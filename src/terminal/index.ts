@@ -1,6 +1,5 @@
-// What commands print, and how they open what was typed.
-// It is one module because a command is typed options, inputs, outputs and printed lines together: an error of any
-// of them has to end in the same output.
+// What commands print, and how they open what was typed. This is one module because a command consists of typed
+// options, inputs, outputs and printed lines: an error in any of them has to end in the same output.
 
 export { callerSpelling } from "./caller.ts";
 export {

@@ -31,7 +31,7 @@ import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { uniqueNames } from "./tokenizer-options.ts";
 
-/** Refuses invalid names, and names in addition to a plan. Reads no file. */
+/** Refuses names that are invalid, or that are given in addition to a plan. Reads no file. */
 export function checkFiles(
   files: readonly string[],
   asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
@@ -43,7 +43,7 @@ export function checkFiles(
       "give either ranges or files",
     );
   }
-  // Both options replace files.
+  // Both options take the place of files.
   if (files.length > 0 || (ranges === undefined && counts === undefined)) checkNames(files, asked);
 }
 
@@ -51,7 +51,7 @@ export function checkFiles(
 export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
   inspectStreams(findFiles(names, options, output), options);
 
-/** Likewise, without inspecting streams. */
+/** Like `openInputs`, without inspecting streams. */
 export function findFiles(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
   output.keepOutputsFrom(found.inputs);
@@ -60,7 +60,7 @@ export function findFiles(names: readonly string[], options: InputOptions, outpu
 }
 
 /**
- * Detects the format of the first stream, waiting for its beginning. Then it is known whether an input has
+ * Detects the format of the first stream, waiting for its beginning. Only then is it known whether any input has
  * fields.
  */
 export async function inspectStreams(found: FoundInputs, options: InputOptions): Promise<FoundInputs> {
@@ -75,7 +75,7 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
   return { ...found, inputs };
 }
 
-/** Reads the ranges in the file, or in standard input for `-`, and lists their inputs as they are now. */
+/** Reads the ranges in a file (standard input for `-`), and lists their inputs as they are now. */
 export async function openRanges(
   path: string,
   options: Parameters<typeof readPlan>[2],
@@ -99,12 +99,12 @@ export async function openRanges(
   return planned;
 }
 
-/** A plan of 400,000 ranges. */
+/** The maximum size of a plan: about 400,000 ranges. */
 const planBytesMax = 2 ** 28;
 
 /**
- * Reads a plan, which is small compared with a corpus. Like other options for such files, it refuses pipes,
- * which might block.
+ * Reads a plan, which is small compared with a corpus. Pipes, which might block, are refused, as by other options for
+ * such files.
  */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
@@ -116,9 +116,9 @@ function planChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Copies each path that is not a regular file (a pipe, a device) to an unnamed file. Returns these files'
- * descriptors, positioned at the beginning, by path. So readers never block: a pipe may have no writer, or a
- * slow one, and signals are only handled while other threads wait.
+ * Copies each path that is not a regular file (a pipe, a device) to an unnamed file. Returns, by path, the descriptors
+ * of these files, positioned at the beginning. So readers never block: a pipe may have no writer, or a slow one, and
+ * signals are handled only while other threads wait.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();
@@ -137,7 +137,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   return spooled;
 }
 
-/** Whether it is neither a file nor a directory. A missing path is left to its reader. */
+/** Whether a path is neither a file nor a directory. A missing path is left to its reader. */
 export function isPipe(path: string): boolean {
   const stats = statOf(path);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
@@ -152,7 +152,7 @@ async function spool(path: string, copyPath: string): Promise<number> {
   }
 }
 
-/** Copies a pipe to its end into a new file, using at most half of the free space of its file system. */
+/** Copies a pipe to its end into a new file. The copy may use at most half of the free space of its file system. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
   const stats = statOf(path);
   // Standard input may be a terminal.
@@ -177,9 +177,9 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
   }
 }
 
-/** Yields a path's data to its end. The runtime's threads wait for it, so signals are handled. */
+/** Yields a path's data to its end. The runtime's threads wait for the data, so signals are handled. */
 async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
-  // On Windows it has no path.
+  // Standard input has no path on Windows.
   if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
   const fail = (error: unknown) => {
     throw readErrorOf(path, error);
@@ -211,7 +211,7 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
 const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
 const moreRoom = "set TMPDIR to a directory with free space, or write it to a file and name that file";
 
-/** Texts, each with the names of its files as typed. */
+/** A text, with the names of its files as typed. */
 type TypedText = { readonly name: string; readonly paths: readonly string[] };
 
 /** Groups the values of `--text` by text: values with the same NAME are one text. Reads no file. */
@@ -237,8 +237,8 @@ export function nameOfText(path: string): string {
 }
 
 /**
- * Returns the inputs of the texts, and all skipped files. A text is read several times, so sources that can
- * be read only once (standard input, a pipe) are copied to a file first.
+ * Returns the inputs of the texts, and all skipped files. Texts are read several times, so sources that can be read
+ * only once (standard input, a pipe) are first copied to a file.
  */
 export async function openTexts(
   texts: readonly TypedText[],

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** The arguments of a command. */
+/** The parsed arguments of a command. */
 export type Invocation = {
   readonly options: TypedOptions;
   readonly files: readonly string[];

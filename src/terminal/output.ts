@@ -36,24 +36,24 @@ export type OutputOptions = {
   readonly waits?: boolean;
   readonly command: string;
   readonly log?: LogFile | undefined;
-  /** All outputs of the run. */
+  /** The places of all outputs of the run. */
   readonly written?: WrittenPlaces;
-  /** How messages on stderr name options, if not as they are typed. */
+  /** How messages on stderr spell options, if not as they are typed. */
   readonly spelling?: Spelling | undefined;
 };
 
 /**
- * A summary, or a function that makes it on demand for people or the log. Its argument is the column where
- * lines have to end, or null for no limit.
+ * A summary, or a function that makes it on demand, for people or for the log. The function's argument is the column
+ * where lines have to end, or null for no limit.
  */
 type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
-/** A smaller estimate is not shown to people. */
+/** Estimates of memory below this are not shown to people. */
 const worthTellingBytes = 1e8;
 
 const stderr = 2;
 
-/** Writes a message for people; if nobody reads it, the work continues. */
+/** Writes a message for people. If nobody reads it, the work continues. */
 function writeStderr(text: string): void {
   try {
     writeAll(stderr, Buffer.from(text));
@@ -67,7 +67,7 @@ function writeStderr(text: string): void {
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
-  /** The displays of stderr and of the log. */
+  /** The displays of progress, on stderr and in the log. */
   private readonly displays: readonly ProgressDisplay[];
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
 
@@ -85,7 +85,7 @@ export class Output {
     return this.options.waits === true;
   }
 
-  /** Refuses to write inputs: a directory, a glob or a plan may have led to an output. */
+  /** Refuses inputs that are also outputs: a directory, a glob or a plan may have led to one. */
   keepOutputsFrom(read: readonly RunInput[]): void {
     this.options.written?.refuseOverlap(read);
   }
@@ -99,15 +99,15 @@ export class Output {
     for (const display of this.displays) display.update(progress);
   }
 
-  /** Progress of verifying existing shards. */
+  /** Shows the progress of verifying existing shards. */
   readonly checking = (done: number, total: number): void =>
     this.progress({ stage: "checking", done, total, unit: "bytes" });
 
-  /** Progress of encoding. */
+  /** Shows the progress of encoding. */
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
-  /** Ends the stage now, with its result; without one, the stage ended with its last report. */
+  /** Ends the stage now, with its result. Without a result, the stage ended with its last report. */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }
@@ -142,12 +142,12 @@ export class Output {
     this.showWarning(warning);
   }
 
-  /** Warns in the words of the command line. */
+  /** Shows warnings in the words of the command line. */
   tell(warnings: readonly Warning[]): void {
     for (const warning of warnings) this.warn(formatWarning(warning));
   }
 
-  /** Logs each file that is not read; the summary has their number. */
+  /** Logs each file that is not read. The summary has the number of such files. */
   tellSkipped(skipped: readonly Skipped[]): void {
     for (const { path, reason } of skipped) {
       this.options.log?.line(`skipped "${path}": it is ${reason}`);
@@ -171,7 +171,7 @@ export class Output {
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
-  /** Ends a run whose reader of stdout has exited: success, silent for people. */
+  /** Ends a run whose reader of stdout has exited: successfully, and without a word to people. */
   endUnread(): void {
     this.endWith(["the reader of stdout went away"], { success: true, unread: true }, []);
   }
@@ -193,7 +193,7 @@ export class Output {
     this.endWith(lines, record, lines.with(0, ["bpe: ", ...lines[0]!]));
   }
 
-  /** `logged` is for the log, `shown` for people. */
+  /** Ends the run: writes `logged` to the log, `shown` for people, and `record` for programs. */
   private endWith(logged: readonly Line[], record: object, shown: readonly Line[]): void {
     const { log, command } = this.options;
     for (const display of this.displays) display.clear();
@@ -232,7 +232,7 @@ export class Output {
 export class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
-  /** Whether nothing may be written any more, because the file is an input or another output. */
+  /** Whether nothing may be written to the log, because its file is an input or another output. */
   isRefused = false;
   onFailure: (message: Message) => void = () => {};
 
@@ -241,7 +241,7 @@ export class LogFile {
   /** Called before any work. Throws a UserError if the file cannot be written. */
   open(): void {
     try {
-      // A pipe without a reader is an error; the run must not block.
+      // Opening a pipe without a reader is an error, because the run must not block.
       this.fd ??= openToAppend(this.path);
     } catch (error) {
       if (error instanceof Untrusted)
@@ -261,17 +261,19 @@ export class LogFile {
     this.write(jsonLine(content));
   }
 
-  /** If the log fails, the work continues: a full disk is reported once, and the next line is tried again. */
+  /**
+   * Writes a line. If that fails, the work continues: a full disk is reported once, and the next line is tried again.
+   */
   private write(text: string): void {
     if (this.isRefused) return;
     try {
-      // Still closed if the run ends early, for a mistake or because this file cannot be opened.
+      // The file is still closed if the run ends early, because of a mistake or because this file cannot be opened.
       this.open();
     } catch {
       return;
     }
     try {
-      // Does not block: a pipe with a slow reader counts as a failing log.
+      // This does not block: a pipe with a slow reader counts as a failure of the log.
       const bytes = Buffer.from(`${text}\n`);
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {
@@ -303,8 +305,8 @@ type Descriptor = 1 | 2;
 export const isTerminal = (fd: Descriptor): boolean => columnsOf(fd) !== undefined;
 
 /**
- * Returns the columns of a terminal, 0 if unknown; undefined if it is not a terminal. Loading the runtime's
- * code for this takes 9 ms.
+ * Returns the number of columns of a terminal, 0 if that is unknown; undefined if there is no terminal. Loading the
+ * runtime's code for this takes 9 ms.
  */
 function columnsOf(fd: Descriptor): number | undefined {
   if (!isDevice(fd)) return undefined;
@@ -327,7 +329,7 @@ function isDevice(fd: Descriptor): boolean {
   }
 }
 
-/** Whether the terminal cannot move its cursor, like an editor's. */
+/** Whether the terminal cannot move its cursor, as in some editors. */
 const isDumb = () => process.env.TERM === "dumb";
 
 /** Returns the current width of the terminal; 80 if unknown. */
@@ -338,7 +340,7 @@ export const lineColumns = (fd: Descriptor): number | null => (isTerminal(fd) ? 
 
 const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 
-/** Each wraps its text in the codes of its style. */
+/** Functions that wrap a text in the codes of a style. */
 export type Styles = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
 /**
@@ -363,7 +365,7 @@ export type Piece = string | { readonly text: string; readonly code: string };
 
 export const piece = (style: keyof Styles, text: string): Piece => ({ text, code: codes[style] });
 
-/** Highlights the first occurrence of a figure in lines. */
+/** Highlights the first occurrence of a figure in some lines. */
 export function withFigure(lines: readonly string[], figure: string | undefined): Line[] {
   const found = figure === undefined ? -1 : lines.findIndex((line) => line.includes(figure));
   if (found < 0) return [...lines];
@@ -372,7 +374,7 @@ export function withFigure(lines: readonly string[], figure: string | undefined)
 }
 
 /**
- * Formats lines for printing: all text for people is escaped here. A line may name a file, or show a token,
+ * Formats lines for printing. All text for people is escaped here, because a line may name a file, or show a token,
  * that contains line ends and terminal codes.
  */
 export function formatLines(lines: string | readonly Line[], styles: Styles = plainStyles): string {
@@ -385,13 +387,13 @@ export function formatLines(lines: string | readonly Line[], styles: Styles = pl
     .join("\n");
 }
 
-/** Returns automatic decisions about a corpus as rows of a summary, each a name and a text, which may be empty. */
+/** Returns automatic decisions about a corpus as rows of a summary, each with a name and a text, which may be empty. */
 export const corpusNotes = ({ inputs, skipped }: FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],
 ];
 
-/** Likewise as lines, for a summary without rows. */
+/** Like `corpusNotes`, as lines, for a summary without rows. */
 export const corpusNoteLines = (found: FoundInputs) =>
   corpusNotes(found).flatMap(([name, text]) => (text === "" ? [] : [`${name} ${text}`]));
 
@@ -403,7 +405,7 @@ const formatNames: Record<InputFormat, string> = {
   fasta: "FASTA",
 };
 
-/** Empty if every file is read as its name or an option says, and all in one format. */
+/** Says how files are read; empty if every file is read as its name or an option says, and all in one format. */
 function readAs(inputs: readonly Input[]): string {
   const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
     if (formatFrom !== "content") return formatNames[format];

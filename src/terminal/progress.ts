@@ -3,15 +3,15 @@ import type { StageProgress } from "#jobs";
 
 // Progress of a long run: a bar on a terminal, a line for each stage elsewhere, JSON lines for programs.
 
-/** `log` is the file of `--log-file`: the lines of `plain` without the program's name. */
+/** How progress is shown. `log` is for the file of `--log-file`: the lines of `plain` without the program's name. */
 export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
 /** Shows the progress of a stage. Its methods may be called at any time, any number of times. */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
   /**
-   * Ends the stage: "took": now, with this result; "told below": at its last report, with the time in a
-   * summary; or it was stopped.
+   * Ends the stage. "took": now, with this result. "told below": at its last report, with its time in the summary.
+   * "stopped after": before it was done.
    */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
@@ -19,13 +19,13 @@ export type ProgressDisplay = {
 };
 
 /**
- * Intervals between displays of a stage. Lines are for logs: one for each stage, and a sign of life for very
- * long ones.
+ * Intervals between two displays of a stage. Lines are for logs: one for each stage, and a sign of life for very long
+ * stages.
  */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
-/** Shorter stages are not shown to people. Programs get each stage at once. */
+/** Stages are not shown to people for this long. Programs receive each stage at once. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
-/** The shortest stage with a line of its own. The summary has the times of all. */
+/** The shortest stage that gets its own line. The summary has the times of all stages. */
 const lineMsLeast = 1000;
 
 export function createProgress(
@@ -36,11 +36,11 @@ export function createProgress(
 ): ProgressDisplay {
   if (mode === "none") return { update() {}, end() {}, clear() {} };
   let last: StageProgress | undefined;
-  // A stage begins at the end of the previous one; the first begins with its first report.
+  // A stage begins at the end of the previous one, the first stage with its first report.
   let startMs: number | undefined;
   let lastMs = 0;
   let shownMs = 0;
-  /** The last displayed progress of this stage. */
+  /** The progress of this stage that was displayed last. */
   let shown: StageProgress | undefined;
   let barShown = false;
 
@@ -55,7 +55,7 @@ export function createProgress(
     const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = (mode === "plain" || mode === "log") && how !== "told below";
     if (mode === "json" && last !== undefined && how !== "stopped after") {
-      // Reports to programs that all is done, even for a stream, and if there were fewer merges than requested.
+      // Programs are told that all is done, even for a stream, or if there were fewer merges than requested.
       const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
       const whole = { ...last, done, total: done };
       if (shown?.done !== done || shown.total !== done) show(whole, measure(whole, elapsedMs / 1000));
@@ -97,7 +97,7 @@ export function createProgress(
   };
 }
 
-/** Suspends the bar while data go to the same terminal. */
+/** Suspends the bar while data goes to the same terminal. */
 const pause = { isOn: false, clear: () => {} };
 
 export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {
@@ -112,10 +112,10 @@ export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {
 
 type Figures = ReturnType<typeof measure>;
 
-/** Without a total, share and remaining time are unknown, too. */
+/** Computes the figures to show. Without a total, share and remaining time are unknown, too. */
 function measure(progress: StageProgress, elapsedSeconds: number) {
   const { stage, total, unit, distinctWordCount } = progress;
-  // For compressed files this is computed from a share, and is not an integer.
+  // For compressed files, this number is computed from a share, and is not an integer.
   const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {
@@ -131,7 +131,7 @@ function measure(progress: StageProgress, elapsedSeconds: number) {
   };
 }
 
-/** Formats each figure, in display order; "" if unknown. */
+/** Formats each figure, in display order; "" if a figure is unknown. */
 function parts({ unit }: StageProgress, figures: Figures) {
   const { stage, share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
   const shown = unit === "bytes" ? formatBytes : groupDigits;
@@ -148,8 +148,8 @@ function parts({ unit }: StageProgress, figures: Figures) {
 }
 
 /**
- * Whether the remaining time can be estimated: the start of a stage says little about its speed, so only
- * after a share of it, or after some seconds.
+ * Whether the remaining time can be estimated. The start of a stage says little about its speed, so an estimate is
+ * shown only after a share of the stage, or after some seconds.
  */
 const canEstimateEnd = ({ share, done, perSecond }: Figures) =>
   done > 0 && (share! >= estimateShareMin || done >= estimateSecondsMin * perSecond);
@@ -172,11 +172,11 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
 }
 
 /**
- * Parts that a narrow terminal leaves out, in this order. Amount and bar repeat the share; the stage is
+ * The parts that a narrow terminal leaves out, the first of these first. Amount and bar repeat the share; the stage is
  * dropped before the share, because only the share changes.
  */
 const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
-/** If the end is unknown, there is no bar, and the amount shows the progress. */
+/** The same for a stage whose end is unknown: there is no bar, and the amount shows the progress. */
 const droppedFirstWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };

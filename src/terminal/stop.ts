@@ -5,8 +5,8 @@ import { exitCode, isWindows } from "#runtime";
 let cleanups: (() => void)[] = [];
 
 /**
- * Registers `cleanup` to be called when the run ends, or a signal stops it; returns a function that
- * unregisters it. It must be safe to call at any moment.
+ * Registers `cleanup` to be called when the run ends or is stopped by a signal. Returns a function that unregisters it.
+ * `cleanup` must be safe to call at any time.
  */
 export function onStop(cleanup: () => void): () => void {
   cleanups.push(cleanup);
@@ -24,8 +24,9 @@ export function undoAll(): void {
 }
 
 /**
- * Installs handlers: SIGINT, SIGTERM and SIGHUP undo half-done work, call `tell`, and end the process. The
- * handlers stay: a second signal, sent while the first is handled, must not end the process in the middle.
+ * Installs signal handlers: SIGINT, SIGTERM and SIGHUP undo half-done work, call `tell`, and end the process. The
+ * handlers stay installed, because a second signal, sent while the first is handled, must not end the process in the
+ * middle.
  */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
@@ -34,13 +35,15 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
     process.exit(code);
   };
   process.on("SIGINT", stop("interrupted", exitCode.interrupted));
-  // Ctrl-Break, on Windows. Other ways to end a process there send no signal.
+  // Ctrl-Break on Windows. The other ways to end a process there send no signal.
   if (isWindows) process.on("SIGBREAK", stop("interrupted", exitCode.interrupted));
   process.on("SIGTERM", stop("terminated", exitCode.terminated));
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
-/** Installs a handler: an uncaught error, as in an event of the runtime, ends the run like any other. */
+/**
+ * Installs a handler by which an uncaught error, as in an event of the runtime, ends the run as any other error does.
+ */
 export function serveCrashes(fail: (error: unknown) => number): void {
   const end = (error: unknown) => {
     undoAll();
@@ -50,7 +53,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether the run was started by nohup, to continue when the terminal is closed. */
+/** Whether nohup started the run, so that it continues when the terminal is closed. */
 function isHangupIgnored(): boolean {
   if (isWindows) return false;
   try {

@@ -1,27 +1,27 @@
 import { escapeText } from "#bytes";
 import { shellLine } from "#runtime";
 
-// Rows for people: a name with a text, on lines that fit.
+// Rows for people: a name and a text, on lines that fit.
 
-/** A text, or a list whose items are not split across lines. An empty text makes no row. */
+/** A row. Its text may be a list whose items are not split across lines. An empty text makes no row. */
 export type Row = readonly [name: string, text: string | readonly string[]];
 
-/** How to map rows of an embedding from one tokenizer to another. */
+/** The row that says how to map rows of an embedding from one tokenizer to another. */
 export const embeddingsRow = (before: string, after: string) =>
   [
     "embeddings",
     `${shellLine(["bpe", "diff", before, after, "--pieces"])} FILE maps each new token to old ids`,
   ] as const;
 
-/** Widths for text that is not read on a terminal. */
+/** The widths for text that is not read on a terminal: of lines, and of names. */
 export const usualColumns = 80;
 export const nameColumns = 12;
-/** If there is less room than this next to its name, a text goes below it. */
+/** If there is less room than this next to its name, a text is put below it. */
 const textColumnsLeast = 24;
 const narrowIndent = 2;
 
 /**
- * Formats rows as lines with aligned texts. A text wider than the terminal is wrapped; elsewhere each row is
+ * Formats rows as lines with aligned texts. On a terminal, a text that is too wide is wrapped; elsewhere each row is
  * one line, for `grep`.
  */
 export function rowLines(
@@ -44,13 +44,13 @@ export function rowLines(
 }
 
 function linesOf(text: string | readonly string[], width: number): string[] {
-  // Escaped first, because escaping makes it wider.
+  // Escapes first, because escaping makes the text wider.
   const whole = escapeText(typeof text === "string" ? text : text.join(" "));
   if (widthOf(whole) <= width) return [whole];
   return packedLines(typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText), width);
 }
 
-/** Puts items in lines as full as possible; only a line of one item may be wider. */
+/** Fills lines with as many items as fit. Only a line of one item may be wider. */
 export function packedLines(items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let used = 0;
@@ -72,8 +72,8 @@ const itemsOf = (text: string, width: number): string[] =>
   text.split(/(?<=[,;]) /).flatMap((phrase) => (widthOf(phrase) <= width ? [phrase] : phrase.split(" ")));
 
 /**
- * Formats names separated by commas in at most `width` columns: as many as fit, always the first, and the
- * number of others.
+ * Formats names, separated by commas, in at most `width` columns: as many as fit, but at least the first, and the
+ * number of the others.
  */
 export function namesWithin(names: readonly string[], width: number): string {
   const text = names.join(", ");
@@ -87,7 +87,7 @@ export function namesWithin(names: readonly string[], width: number): string {
 export const withCommas = (items: readonly string[]) =>
   items.map((item, i) => item + (i < items.length - 1 ? "," : ""));
 
-/** Returns the width of a text on a terminal: two columns for a Chinese character. */
+/** Returns the width of a text on a terminal, where a Chinese character takes two columns. */
 export const shownWidth = (text: string): number => Bun.stringWidth(text);
 
 /** Returns the width of a text after escaping. */

@@ -15,8 +15,7 @@ type AskedTokenizer = Requested<typeof tokenizerSupplements> & {
 };
 
 /**
- * Reads `--pattern` and `--special-token`, for tokenizer files without these, and whether special tokens are
- * text.
+ * Reads `--pattern` and `--special-token`, for tokenizer files that lack these, and whether special tokens are text.
  */
 export const readSupplements = ({
   pattern,
@@ -28,7 +27,7 @@ export const readSupplements = ({
   specialTokensAsText,
 });
 
-/** Returns the tokenizer given by `--tokenizer`, without reading its files. */
+/** Finds the tokenizer that `--tokenizer` names, without reading its files. */
 export const tokenizerOf = (asked: AskedTokenizer) => ({
   ...findTokenizer(asked.tokenizer!),
   ...readSupplements(asked),
@@ -39,8 +38,7 @@ type FoundWithSupplements = ReturnType<typeof readSupplements> &
   Partial<FoundTokenizer>;
 
 /**
- * Loads the tokenizer, and warns about settings that are not applied. `isDecoded`: its ids will be converted
- * to bytes.
+ * Loads the tokenizer, and warns about settings that are not applied. `isDecoded`: its ids will be converted to bytes.
  */
 export async function openTokenizer(
   { name, path, pattern, specialTokens, specialTokensAsText }: FoundWithSupplements,
@@ -52,7 +50,7 @@ export async function openTokenizer(
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same one. */
+/** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same setting. */
 export function warnOfTokenizers(
   tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
   output: Pick<Output, "tell">,
@@ -64,7 +62,7 @@ export function warnOfTokenizers(
   }
 }
 
-/** Loads the named tokenizers, in order, each with a unique name. */
+/** Loads the named tokenizers, in order. Each gets a unique name. */
 export async function openTokenizers(
   files: readonly string[],
   asked: AskedTokenizer,
@@ -89,7 +87,7 @@ export async function openTokenizers(
     const loads = some.map(({ path }) =>
       loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
     );
-    // All are awaited, so that the first failure in order is reported.
+    // All are awaited, so that the first failure in order is the one reported.
     await Promise.allSettled(loads);
     for (const [i, one] of some.entries()) {
       const parts = await loads[i]!;
@@ -102,8 +100,8 @@ export async function openTokenizers(
 }
 
 /**
- * Returns the first of these tokenizers that are loaded together: large ones each by a thread, within half of
- * the memory.
+ * Returns as many of these tokenizers, from the first on, as are loaded together. Each large one is loaded by a thread
+ * of its own, and together they use at most half of the memory.
  */
 function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
@@ -118,13 +116,16 @@ function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget
 
 const loadedTogetherMax = 4;
 
-/** A tokenizer that was found by name keeps that name. */
+/** Finds a tokenizer. If it was found by name, it keeps that name. */
 function findNamed(typed: Named): Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };
 }
 
-/** `bpe train -n 16000,32000` writes a tokenizer for each size: such a directory represents all of them. */
+/**
+ * Expands a directory with several sizes, which represents all of them: `bpe train -n 16000,32000` writes a tokenizer
+ * for each size.
+ */
 function expandSizes(named: Named): Named[] {
   const { name, path } = named;
   if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
@@ -133,13 +134,13 @@ function expandSizes(named: Named): Named[] {
   return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
 }
 
-/** Returns the name of its directory, if its file has a usual name. */
+/** Returns the name of the tokenizer's directory, if its file has a usual name. */
 export function nameOfTokenizer(path: string): string {
   const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
 }
 
-/** Names each: by the given name, else the short one, or the path if two would be equal. */
+/** Names each tokenizer: by the given name, otherwise by the short name, or by the path if two names would be equal. */
 export function uniqueNames<T extends Named>(
   all: readonly T[],
   shortName: (path: string) => string,

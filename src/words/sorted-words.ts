@@ -285,7 +285,9 @@ export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
 
 /**
  * Reads a sum into a table, whose words are then in the order of their bytes; yields between slices of some
- * milliseconds. @param totals upper bounds of the sum's totals
+ * milliseconds.
+ *
+ * @param totals upper bounds of the sum's totals
  */
 export function* wordTableOfSum(
   words: SortedWords,

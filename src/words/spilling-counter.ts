@@ -47,8 +47,8 @@ export class SpillingCounter {
   private unwrittenBytes = 0;
 
   /**
-   * @param name a name that no other counter has that writes sorted runs to the same directory @param room the memory
-   * for words that texts have claimed instead
+   * @param name a name that no other counter has that writes sorted runs to the same directory
+   * @param room the memory for words that texts have claimed instead
    */
   constructor(
     { runOptions, textBytesMax, memoryCount }: SpillingOptions,

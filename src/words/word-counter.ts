@@ -85,8 +85,8 @@ export class WordCounter {
   private slice = wholeSlice;
 
   /**
-   * @param textBytesMax an upper bound of the text whose words will be counted or absorbed by this counter @param
-   * memoryCount how many counters of all threads have a memory at a time
+   * @param textBytesMax an upper bound of the text whose words will be counted or absorbed by this counter
+   * @param memoryCount how many counters of all threads have a memory at a time
    */
   constructor(
     private readonly textBytesMax = Number.POSITIVE_INFINITY,

@@ -19,7 +19,7 @@ const plotHeight = 230;
 /** Lines are drawn in a square with sides of this length, stretched to the plot. */
 const square = 1000;
 
-/** `text` names the text whose bytes were counted. */
+/** Draws the curve. `text` names the text whose bytes were counted. */
 export function curveChart({ points, table, doubled, smallerSizes }: Curve, text: string): HTMLElement {
   const chosen = points.at(-1)!;
   const all = doubled === null ? points : [...points, doubled];

@@ -12,13 +12,13 @@ export type Column<Row> = {
   /** The sort key: a number, a text, or null, which sorts last either way. Without it the column cannot be sorted. */
   readonly key?: (row: Row) => number | string | null;
   readonly cell: (row: Row) => Child;
-  /** Whether its cells are text, aligned left. */
+  /** Whether the cells are text, which is aligned left. */
   readonly isText?: boolean;
-  /** Whether the first click on its header sorts ascending. */
+  /** Whether the first click on the header sorts in ascending order. */
   readonly isAscending?: boolean;
 };
 
-/** A column of numbers; unknown ones sort last. */
+/** A column of numbers. Unknown numbers sort last. */
 export const numbers = <Row>(
   head: Child,
   of: (row: Row) => number | null | undefined,
@@ -29,7 +29,7 @@ export const numbers = <Row>(
   cell: (row) => (of(row) == null ? "–" : shown(of(row)!)),
 });
 
-/** A column of numbers that first sorts ascending: ids, ranks, tokens of a text. */
+/** A column of numbers that is first sorted in ascending order: ids, ranks, tokens of a text. */
 export const ranks = <Row>(...column: Parameters<typeof numbers<Row>>): Column<Row> => ({
   ...numbers(...column),
   isAscending: true,
@@ -47,13 +47,13 @@ export type DataTable<Row> = {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Rows per page; all by default. */
+  /** The number of rows per page; by default there is one page. */
   readonly pageRows?: number;
   /** The column by which the given rows are already sorted. */
   readonly sorted?: { readonly column: number; readonly isDescending: boolean };
 };
 
-/** The first cell of a row is a row header. */
+/** A table. The first cell of each row is its header. */
 export function dataTable<Row>(table: DataTable<Row>): HTMLElement {
   return new TableView(table).element;
 }
@@ -143,7 +143,7 @@ function compare(a: number | string | null, b: number | string | null, isDescend
   return isDescending ? -order : order;
 }
 
-/** A horizontal bar whose length is a share of the cell. */
+/** A horizontal bar whose length is a share of the cell's width. */
 export const bar = (share: number, colour = 0) =>
   svg(
     `svg.bar.${colourOf(colour)}`,
@@ -153,7 +153,7 @@ export const bar = (share: number, colour = 0) =>
 
 export type Share = { readonly name: string; readonly tokenCount: number };
 
-/** A table of each tokenizer's tokens by kind, as shares; for a single tokenizer also as counts. */
+/** A table of the tokens of each tokenizer by kind, as shares; for a single tokenizer also as numbers. */
 export function shareTable(kind: string, heads: readonly Child[], lists: readonly (readonly Share[])[]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
   const sums = lists.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));

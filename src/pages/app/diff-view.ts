@@ -7,7 +7,10 @@ import { key } from "./dot-plot.ts";
 import { stackedExcerpts } from "./excerpt-view.ts";
 import { piecesText, tokenCode } from "./token-text.ts";
 
-/** The view of `bpe diff`: the same text cut by both, words cut differently, and tokens and merges that are new or moved. */
+/**
+ * The view of `bpe diff`: the same text cut by both tokenizers, words that they cut differently, and tokens and merges
+ * that are new or moved.
+ */
 export function diffView({ names, difference, counts, excerpts, made }: DiffData): Child {
   const { tokens, merges, text } = difference;
   const [a, b] = names;
@@ -100,7 +103,7 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   );
 }
 
-/** A collapsed list; null if it is empty. */
+/** A collapsed list; null if the list is empty. */
 function list<Row>(
   title: string,
   count: number,

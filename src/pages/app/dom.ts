@@ -108,7 +108,7 @@ export function chooser(
   return h("label", label, " ", select);
 }
 
-/** A drop-down list with the selected content below it; a single name needs no list. */
+/** A drop-down list, with the selected content below it. A single name needs no list. */
 export function choice(label: string, names: readonly string[], show: (index: number) => Child): Child {
   const place = h("div", { "aria-live": "polite" });
   const choose = (index: number) => replace(place, show(index));

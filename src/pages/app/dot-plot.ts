@@ -3,13 +3,15 @@ import { type Child, h, svg } from "./dom.ts";
 
 // A dot plot of values by tokenizer, one row per text.
 
-/** The number of tokenizer colours, which repeat after the last. */
+/** The class of a tokenizer's colour. There are eight colours, which then repeat. */
 export const colourOf = (tokenizer: number) => `c${tokenizer % 8}`;
 
 /** A dot in the colour of a tokenizer, next to its name. */
 export const key = (tokenizer: number) => h(`i.key.${colourOf(tokenizer)}`);
 
-/** `isNamed`: name and value are written at the dot; other dots are only in the legend. */
+/**
+ * A value of a tokenizer. If `isNamed`, its name and value are written at the dot; other dots are only in the legend.
+ */
 export type Dot = {
   readonly colour: number;
   readonly value: number;
@@ -59,7 +61,7 @@ function axisOf(x: Axis) {
   );
 }
 
-/** Named dots are larger and drawn last. The first has its name above, the second below. */
+/** Draws dots. Named dots are larger and drawn last; the first has its name above, the second below. */
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
   const values = dots.map(({ value }) => value);
   const [named, others] = [dots.filter(({ isNamed }) => isNamed), dots.filter(({ isNamed }) => !isNamed)];

@@ -4,7 +4,7 @@ import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
 
-// Texts cut into tokens by one tokenizer, or by two, stacked where they differ.
+// Texts cut into tokens by one tokenizer; or by two, whose cuts are stacked where they differ.
 
 const encoder = new TextEncoder();
 
@@ -18,7 +18,7 @@ export function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
   return ids.map((id, i) => ({ id, bytes: bytes.subarray(end, (end += lengths[i]!)) }));
 }
 
-/** At most this many tokens of a text are shown. */
+/** The maximum number of tokens that are shown of a text. */
 const shownTokensMax = 400;
 
 /** A text cut by one tokenizer, with its ids collapsed. */
@@ -86,7 +86,7 @@ function stacked(excerpts: readonly Excerpt[], pair: readonly [number, number]):
   });
 }
 
-/** A passage cut by two tokenizers; null if both cut it alike. */
+/** A passage cut by two tokenizers; null if both cut it in the same places. */
 function stackedPassage(
   { content, cuts }: Pick<Excerpt, "content" | "cuts">,
   [a, b]: readonly [number, number],

@@ -5,7 +5,7 @@ import { tokenCode } from "./token-text.ts";
 
 // The origin of a token: a search field, and the tree of merges that created it.
 
-/** The tree of a repetitive token can be as deep as the number of merges. */
+/** The depth to which a tree is drawn: that of a repetitive token can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
 /** Labels narrower than this, in pixels, are left empty. */
@@ -47,7 +47,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     const line = h("p.facts-line", tokenCode(shownToken(token)), " ", facts(token));
     replace(view, [line, treeOf(token, draw), below?.(token)]);
     for (const label of view.querySelectorAll<HTMLElement>(".node > button")) hideCutLabel(label);
-    // The pressed button was removed.
+    // The button that was pressed is no longer in the document.
     if (hadFocus) view.focus({ preventScroll: true });
   };
   const find = () => {

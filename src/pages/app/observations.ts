@@ -60,7 +60,9 @@ function repetition(merged: readonly Token[]): Observation[] {
   ];
 }
 
-/** Whether two texts have a piece of `sharedBytes` in common that is more than a part of a word, such as "responsibili". */
+/**
+ * Whether two texts have a piece of `sharedBytes` in common that is not just a part of a word, such as "responsibili".
+ */
 function share(a: string, b: string): boolean {
   for (let start = 0; start + sharedBytes <= a.length; start++) {
     const piece = a.slice(start, start + sharedBytes);
@@ -102,7 +104,7 @@ function intermediate(merged: readonly Token[], lastPairCount: number | null): O
   ];
 }
 
-/** A run of one character at least this long is a drawn line. */
+/** A run of one character that has at least this many bytes is a drawn line. */
 const separatorBytes = 8;
 
 function separators(merged: readonly Token[]): Observation[] {
@@ -148,10 +150,10 @@ function partsOfCharacters(merged: readonly Token[]): Observation[] {
   ];
 }
 
-/** The parts of a longer token are too narrow to read on a phone. */
+/** The maximum size of a token that is shown first: the parts of a longer one are too narrow to read on a phone. */
 const firstBytesMax = 18;
 
-/** Returns a token worth showing first: long, varied, and one that occurs. */
+/** Returns a token that is worth showing first: long, varied, and occurring. */
 export function firstShown(merged: readonly Token[], tokens: readonly Token[]): Token {
   const isShown = ({ length, end, inText }: Token) => length <= firstBytesMax && (inText ?? end ?? 1) > 0;
   const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;

@@ -40,7 +40,7 @@ export class ExerciseView {
     );
   }
 
-  /** `thread` is the worker that has the answer. */
+  /** The form of a question. `thread` is the worker that has the answer. */
   private form(thread: Thread, { id, title, question, given }: Question, i: number): Child {
     const input = h("input", { name: "answer", ...plainField });
     const output = h("output");

@@ -38,7 +38,7 @@ export class RulesView {
   private async compare(): Promise<void> {
     const { trained } = this.session;
     if (trained === undefined || this.button.ariaDisabled === "true") return;
-    // Disabling a button would lose the focus.
+    // The button is not disabled, because it would lose the focus.
     this.button.ariaDisabled = "true";
     this.status.textContent = "Training three times …";
     const { corpus, settings } = trained;

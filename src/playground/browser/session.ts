@@ -7,7 +7,7 @@ import { startScript } from "./page-parts.ts";
 
 export type Thread = JobThread<PlaygroundJob, StageProgress>;
 
-/** A training result, its worker, and its settings. */
+/** The result of a training, its worker, and its settings. */
 export type Trained = TrainAnswer & {
   readonly vocabulary: Vocabulary;
   readonly thread: Thread;
@@ -18,7 +18,9 @@ export type Trained = TrainAnswer & {
 const startThread = (hear: (progress: StageProgress) => void): Thread =>
   new JobThread("the worker", startScript() as unknown as WorkerThread, hear);
 
-/** The training that the page shows. A new training has its own worker; when cancelled, the previous result stays. */
+/**
+ * The training that the page shows. Each training has its own worker. If it is cancelled, the previous result stays.
+ */
 export class Session {
   trained: Trained | undefined;
   private running: Thread | undefined;

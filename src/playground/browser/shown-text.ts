@@ -1,12 +1,12 @@
 import { forEachToken, type JoinedText } from "../joined-text.ts";
 import { blocksOf, type TextBlock } from "../text-blocks.ts";
 
-/** A block with its top and bottom in the text, and the boxes of its units once it has been near the viewport. */
+/** A block, its top and bottom in the text, and, once it has been near the viewport, the boxes of its units. */
 type Placed = TextBlock & {
   readonly element: HTMLElement;
   top: number;
   bottom: number;
-  /** Left, top, width and height of each unit, in the text. */
+  /** The left, top, width and height of each unit, in the text. */
   boxes: Float32Array | undefined;
 };
 
@@ -20,7 +20,7 @@ const aroundPixels = 80;
 type Box = [left: number, top: number, right: number, bottom: number];
 
 /**
- * A text coloured by its tokens after any number of merges. The text never changes; the colours are on a canvas below
+ * A text coloured by its tokens after any number of merges. The text never changes: the colours are on a canvas below
  * it. So a step changes no element and moves no line, however many tokens change.
  */
 export class ShownText {
@@ -143,7 +143,7 @@ export class ShownText {
     const find = this.finder(block);
     for (let w = 0; w + 1 < wordStarts.length; w++) {
       const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
-      // Colours restart in each word, so other words keep theirs when one changes.
+      // Colours start again in each word, so that all other words keep theirs when one changes.
       const colours = (firstWord + w) % 2 === 0 ? [t0, t1] : [t2, t3];
       let index = 0;
       forEachToken(this.text!, merges, [from, to], (token, start, end) => {

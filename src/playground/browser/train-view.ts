@@ -10,7 +10,7 @@ import type { Session, Trained } from "./session.ts";
 
 const compats = { cs336: "CS336", huggingface: "Hugging Face", rustbpe: "rustbpe" };
 
-/** The form of a training, its bar, and what came of it. */
+/** The form of a training, its progress bar, and its result. */
 export class TrainView {
   private files: readonly File[] = [];
   private isBusy = false;
@@ -95,7 +95,7 @@ export class TrainView {
       });
     }
     session.onTrained((trained) => this.showResult(trained));
-    // Settings that a link holds.
+    // The settings in the link by which the page was opened.
     const asked = readHash(location.hash);
     this.text.value = asked.text ?? text;
     if (asked.vocabSize !== undefined) this.size.value = String(asked.vocabSize);
@@ -164,7 +164,7 @@ export class TrainView {
   private setBusy(isBusy: boolean): void {
     this.isBusy = isBusy;
     this.bar.hidden = !isBusy;
-    // Disabling or hiding a button would lose the focus.
+    // A button that has the focus would lose it if it were disabled or hidden.
     if (document.activeElement === this.end) this.go.focus();
     this.end.hidden = !isBusy;
     this.go.ariaDisabled = isBusy ? "true" : null;

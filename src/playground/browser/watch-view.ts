@@ -9,7 +9,7 @@ import { ShownText } from "./shown-text.ts";
 
 const runnersUp = 6;
 const calmMs = 1000;
-/** The slider must rest this long, in milliseconds, before all pairs of the corpus are counted. */
+/** How long the slider must rest, in milliseconds, before all pairs of the corpus are counted. */
 const restMs = 60;
 
 /** The text after any number of merges: a slider, the next merge, and its runners-up. */
@@ -79,7 +79,7 @@ export class WatchView {
   private places: Uint32Array = new Uint32Array(0);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
-  /** One request at a time; the latest step wins. */
+  /** Whether a request is under way. There is one at a time, and the latest step wins. */
   private isAsking = false;
 
   constructor(
