@@ -213,7 +213,7 @@ export function trainingSchema(): unknown {
       const isAlways = required.includes(name);
       properties[name] = {
         ...(recorded === true ? kind.schema : recorded),
-        ...(!isAlways && { description: `only if asked for: ${spell(description)}` }),
+        ...(!isAlways && { description: `only if given: ${spell(description)}` }),
       };
     }
   }
