@@ -196,6 +196,9 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
     else memcpy(bytes + at, token, length);
     at += length;
   }
+  size_t left_out = count > 0 ? leading_bytes(image, ids[0]) : 0;
+  size -= left_out;
+  if (left_out > 0) memmove(bytes, bytes + left_out, size);
   bytes[size] = 0;
   *out = (bpe_bytes){bytes, size};
   return NULL;

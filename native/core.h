@@ -31,7 +31,7 @@ typedef struct {
   size_t size;
   uint32_t id_bytes; /* 2 or 4: of an id as the kernel has it */
   uint32_t id_limit;
-  bool adds_prefix_space, trim_keeps_one;
+  bool adds_prefix_space, trim_keeps_one, has_marks, leaves_out_space, leaves_out_spaces;
   bool may_be_cut[2], is_direct[2]; /* special tokens are found, or stay text */
   uint32_t longest_token; /* of those that the kernel finds while it cuts; in bytes */
   uint32_t trim_count; /* steps that take spaces off offsets */
@@ -52,6 +52,8 @@ typedef struct {
 /* NULL, or why the bytes are no image that this build can use. */
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
+/* The bytes that decoding leaves out at the start of a text, of its first id, which is below the limit. */
+BPE_HIDDEN uint32_t leading_bytes(const Image *, uint32_t first_id);
 
 /* ---- Stopping: long work asks now and then whether to continue ---- */
 

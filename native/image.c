@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #endif
 
-enum { IMAGE_VERSION = 6, HEAD_BYTES = 56, PART_COUNT = 8, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16, FILLED_MAX = 1 << 24 };
+enum { IMAGE_VERSION = 7, HEAD_BYTES = 56, PART_COUNT = 8, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16, FILLED_MAX = 1 << 24 };
 enum { FACTS, STARTS, TOKENS, TEXTS, SECTIONS, AREAS, MODEL, VARIABLES };
 enum {
   IS_NARROW = 1,
@@ -17,7 +17,10 @@ enum {
   MAY_BE_CUT_AS_TEXT = 8,
   IS_DIRECT = 16,
   IS_DIRECT_AS_TEXT = 32,
-  TRIM_KEEPS_ONE = 64
+  TRIM_KEEPS_ONE = 64,
+  HAS_MARKS = 256,
+  LEAVES_OUT_SPACE = 512,
+  LEAVES_OUT_SPACES = 1024
 };
 
 static const char damaged[] = "the image is damaged";
@@ -98,6 +101,9 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   image->is_direct[0] = flags & IS_DIRECT;
   image->is_direct[1] = flags & IS_DIRECT_AS_TEXT;
   image->trim_keeps_one = flags & TRIM_KEEPS_ONE;
+  image->has_marks = flags & HAS_MARKS;
+  image->leaves_out_space = flags & LEAVES_OUT_SPACE;
+  image->leaves_out_spaces = flags & LEAVES_OUT_SPACES;
   image->id_limit = head[9];
   image->longest_token = head[10];
   image->added_id_count = head[11];
@@ -124,4 +130,15 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   if (image->starts[0] != 0 || image->starts[image->id_limit] != sizes[TOKENS] || !is_ascending(image->starts, starts_count))
     return damaged;
   return NULL;
+}
+
+uint32_t leading_bytes(const Image *image, uint32_t first_id) {
+  if (!image->leaves_out_space && !image->leaves_out_spaces) return 0;
+  uint32_t size = image->starts[first_id + 1] - image->starts[first_id], count = 0;
+  const uint8_t *token = image->tokens + image->starts[first_id];
+  if (image->leaves_out_space) return size > 0 && *token == ' ';
+  for (uint32_t i = 0; i < image->added_id_count; i++)
+    if (image->text_ids[i] == first_id) return 0;
+  while (count < size && token[count] == ' ') count++;
+  return count;
 }

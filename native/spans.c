@@ -21,6 +21,7 @@ static const char *set_up_tokens(Instance *instance, const Image *image) {
   uint8_t *is_added = memory_at(memory, address, image->id_limit / 8 + 1);
   for (uint32_t i = 0; i < image->added_id_count; i++)
     if (image->text_ids[i] < image->id_limit) is_added[image->text_ids[i] >> 3] |= (uint8_t)(1 << (image->text_ids[i] & 7));
+  if (image->has_marks) w2c_text_useMarks(tokens);
   instance->tokens_set_up_size = memory->size;
   return NULL;
 }

@@ -59,6 +59,7 @@ const atSmallScale = [
   "test/unit/training/train.",
   "test/unit/training/learn-superwords",
   "test/unit/corpus/task-texts",
+  "test/unit/formats/character-json",
   "test/unit/library/tokenizer-memory",
   "test/unit/text/added-tokens",
   "test/unit/text/edges",

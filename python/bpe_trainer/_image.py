@@ -20,10 +20,10 @@ IMAGE_NAME = "tokenizer.image"
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
 _HEAD = struct.Struct("<8s2I16s6I16I")
-_VERSION = 6
+_VERSION = 7
 _FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
-#: The flag of an image that says that sections of a text are encoded independently.
-_HAS_PLAIN_SECTIONS = 128
+#: Flags of the image.
+_HAS_PLAIN_SECTIONS, _LEAVES_OUT_SPACE, _LEAVES_OUT_SPACES = 128, 512, 1024
 
 
 class Image:
@@ -65,6 +65,20 @@ class Image:
     def has_plain_sections(self) -> bool:
         """Whether text between added tokens is encoded independently, and the tokens are matched verbatim."""
         return bool(self._flags[0] & _HAS_PLAIN_SECTIONS)
+
+    @property
+    def leaves_out_spaces(self) -> bool:
+        """Whether decoding leaves out spaces at the start of a text."""
+        return bool(self._flags[0] & (_LEAVES_OUT_SPACE | _LEAVES_OUT_SPACES))
+
+    def leading_bytes(self, first_id: int, data: bytes) -> int:
+        """Returns how many bytes at the start of a text decoding leaves out."""
+        if self._flags[0] & _LEAVES_OUT_SPACE:
+            return int(data[:1] == b" ")
+        if self.vocabulary.is_added(first_id):
+            return 0
+        token = self.vocabulary.bytes_of(first_id)
+        return len(token) - len(token.lstrip(b" "))
 
     def is_same(self, other: "Image") -> bool:
         """Whether both encode and decode alike. Other settings of their files may differ."""
@@ -216,6 +230,9 @@ class Vocabulary:
         self._characters: Union[str, None] = None
         self._ids: Union[dict[str, int], None] = None
         self._by_bytes: Union[dict[bytes, int], None] = None
+
+    def is_added(self, id: int) -> bool:
+        return id in self._added
 
     def bytes_of(self, id: int) -> bytes:
         """Returns the bytes of a token; empty if no token has the id."""

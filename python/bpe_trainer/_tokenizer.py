@@ -652,9 +652,11 @@ class Tokenizer:
         """
         bytes_of = self._vocabulary().bytes_of
 
-        def decode(ids: Sequence[int]) -> bytes:
-            ids = self._ordinary(ids) if skip_special_tokens else ids
-            return self.decode_bytes([id for id in ids if bytes_of(index(id))] if skip_unknown_ids else ids)
+        def decode(ids: Sequence[int], is_first: bool) -> tuple[bytes, bool]:
+            kept = list(self._ordinary(ids) if skip_special_tokens else ids)
+            if skip_unknown_ids:
+                kept = [id for id in kept if bytes_of(index(id))]
+            return self.decode_bytes(kept) if is_first else self._joined(kept), bool(kept)
 
         _refuse_no_ids(ids)
         decoder = _stream.StreamDecoder(decode)
@@ -883,6 +885,16 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """Returns the bytes of ids. Raises BpeError for an id without a token."""
+        image = self._loaded()
+        if not image.leaves_out_spaces:
+            return self._joined(ids)
+        _refuse_no_ids(ids)
+        given = list(ids)
+        data = self._joined(given)
+        return data[image.leading_bytes(index(given[0]), data) :] if given else data
+
+    def _joined(self, ids: Sequence[int]) -> bytes:
+        """Returns the bytes of the tokens of ids, end to end."""
         _refuse_no_ids(ids)
         try:
             data: bytes = self._encoder().decode(ids)

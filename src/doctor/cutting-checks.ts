@@ -5,7 +5,7 @@ import { normalize } from "#text";
 import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { compareCommand } from "./fixing-commands.ts";
-import { type Loaded, objectOf, objectsIn, type Subject } from "./subject.ts";
+import { type Loaded, objectOf, objectsIn, type Subject, spellsCharacters } from "./subject.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,7 @@ export function checkByteLevel({ json }: Subject): Finding[] {
   if (json === null) return [];
   const vocab = objectOf(objectOf(json.model).vocab);
   const isByteLevel = byteToCharacter.filter((character) => Object.hasOwn(vocab, character)).length > 200;
-  if (!isByteLevel) return [];
+  if (!isByteLevel || spellsCharacters(objectOf(json.model))) return [];
   const has = (value: unknown, list: string) => stepsIn(value, list).some(({ type }) => type === "ByteLevel");
   const step = '{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}';
   return [
@@ -274,7 +274,7 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
 /** Names the programs that have no pattern that cuts alike. */
 export function checkEquals({ parts }: Loaded): Finding[] {
   const { patternName, patternSources } = parts.description;
-  if (patternName === "none") return [];
+  if (patternName === "none" || parts.model.beginning !== undefined) return [];
   const llamaCpp = namedLlamaCpp(patternName);
   const hasEqual = llamaCpp !== undefined && llamaCpp.differsAt === undefined;
   const lacking = [

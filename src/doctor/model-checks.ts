@@ -10,7 +10,7 @@ import {
 import { allAddedTokens, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { pruneCommand } from "./fixing-commands.ts";
-import { type Loaded, objectOf, type Subject } from "./subject.ts";
+import { type Loaded, objectOf, type Subject, spellsCharacters } from "./subject.ts";
 
 /** The maximum number of lines of evidence. */
 const shownMax = 5;
@@ -28,7 +28,7 @@ export function checkModelFile({ json, jsonBytes }: Subject): Finding[] {
     ...checkKeys(jsonBytes),
     ...checkIds(vocab),
     ...checkMerges(vocab, pairs),
-    ...checkBytes(vocab, model.unk_token),
+    ...(spellsCharacters(model) ? [] : checkBytes(vocab, model.unk_token)),
   ];
 }
 
@@ -209,6 +209,8 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
 
 function checkEqualTokens({ parts }: Loaded): Finding[] {
   const { tokens } = parts;
+  // The byte tokens of characters that have tokens of their own are not used.
+  if (parts.model.beginning !== undefined) return [];
   const first = new Map<string, number>();
   const equal: number[] = [];
   for (let id = 0; id < tokens.idLimit; id++) {

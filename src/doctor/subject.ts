@@ -93,6 +93,12 @@ function templateOf(path: string, isWhole: boolean, config: JsonObject | undefin
   return value.map((each) => (each as { template?: unknown } | null)?.template ?? "").join("\n");
 }
 
+/** Whether a model begins with characters, as SentencePiece's do, and its vocabulary spells spaces as U+2581. */
+export function spellsCharacters(model: JsonObject): boolean {
+  const vocab = objectOf(model.vocab);
+  return model.byte_fallback === true || ("\u2581" in vocab && !("\u0120" in vocab));
+}
+
 /** Returns the objects of a list; none if the value is not a list. */
 export const objectsIn = (value: unknown): JsonObject[] =>
   Array.isArray(value) ? value.filter((each): each is JsonObject => isPlainObject(each)) : [];

@@ -19,6 +19,7 @@ import {
   deriveTokens,
   type FinishedTokenizer,
   packTokenList,
+  refuseCharacters,
   settleModelLike,
   type TokenizerParts,
   tokenBytesOf,
@@ -36,6 +37,11 @@ export function convertingJob() {
   return {
     /** Returns the tokenizer in the form for writing. */
     async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
+      refuseCharacters(
+        parts,
+        "converted",
+        "bpe convert --copy copies its files, and bpe image makes one for programs",
+      );
       before = parts;
       const like = await readLikeFrom(path, parts);
       const { patternName: name, patternSources: sources } = parts.description;

@@ -10,7 +10,7 @@ import {
   tokenizerOf,
   writeData,
 } from "#terminal";
-import { decodableEnd, TokenDecoder, unknownId } from "#tokenizer";
+import { decodableEnd, leadingBytes, TokenDecoder, unknownId } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
 import { checkEncodedBy } from "./shard-manifest.ts";
 
@@ -42,9 +42,10 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
         const decoded = decoder.decode(ids);
-        out.write(decoded.bytes);
+        const bytes = decoded.bytes.subarray(idCount > 0 ? 0 : leadingBytes(parts, ids[0], decoded.bytes));
+        out.write(bytes);
         await drain(out);
-        sizeBytes += decoded.bytes.length;
+        sizeBytes += bytes.length;
         if (decoded.unknownIndex >= 0) {
           throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
         }

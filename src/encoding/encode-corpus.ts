@@ -244,8 +244,11 @@ function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink
 /** Returns the parts that encoding needs, because the rest of a tokenizer is not posted to workers. */
 export function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
-  const { specialTokensAsText = false } = parts;
-  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow, specialTokensAsText };
+  const { specialTokensAsText = false, prefixRule } = parts;
+  return {
+    ...{ model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow, specialTokensAsText },
+    ...(prefixRule !== undefined && { prefixRule }),
+  };
 }
 
 /**

@@ -126,8 +126,9 @@ function partLines(
   { parts, tokenCounts }: Explained,
   { kind, bytes, start, steps, ids }: ExplainedPart,
 ): Line[] {
-  const { byteIds } = parts.model;
-  const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
+  const { byteIds, beginning } = parts.model;
+  const lost =
+    kind === "merged" && beginning === undefined ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
   // An added token may share its id with a learned token of other bytes.
   const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
   const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");

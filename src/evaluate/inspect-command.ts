@@ -38,6 +38,7 @@ import {
   allAddedTokens,
   behaviorFingerprint,
   chatTemplates,
+  type EncodingModel,
   type Share,
   type TokenizerParts,
   tokenBytesOf,
@@ -111,6 +112,18 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
+function describeBeginning(beginning: EncodingModel["beginning"]): string {
+  if (beginning === undefined) return "";
+  const { unknown } = beginning;
+  const others =
+    unknown === null
+      ? "others become bytes"
+      : unknown.id < 0
+        ? "others are left out"
+        : `others become ${unknown.id}`;
+  return `begins with characters; ${others}`;
+}
+
 /** Formats the facts, the most important first: what a model and its programs must agree on, and then the tokens. */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
@@ -135,11 +148,12 @@ function tokenizerRows(
     ["longest input", modelMaxLength === null ? "" : countNoun(modelMaxLength, "token")],
     ["class", tokenizerClass ?? ""],
     ["normalizer", `${normalization ?? "none"}${addsPrefixSpace ? ", and a space before the text" : ""}`],
+    ["merging", describeBeginning(model.beginning)],
     ["pattern", patternName ?? "a regular expression"],
     ["", called ?? ""],
     // The regular expressions are shown completely, so that they can be copied.
     ...patternSources.map((source): Row => ["", [source]]),
-    ["llama.cpp", describeLlamaCpp(patternName)],
+    ["llama.cpp", model.beginning === undefined ? describeLlamaCpp(patternName) : ""],
     ["post-processor", describePostProcessing(parts, postProcessor)],
     ["decoder", decoder ?? ""],
     ...statistics.longestIds.map((id, i): Row => {

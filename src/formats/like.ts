@@ -9,6 +9,7 @@ import {
   type Like,
   postProcessorSteps,
   type Roles,
+  refuseCharacters,
   roleNames,
   type TokenizerParts,
 } from "#tokenizer";
@@ -29,6 +30,7 @@ export const readLike = async (typed: string): Promise<Like> =>
 export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promise<Like> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
   const parts = loaded ?? code.read(files, {});
+  refuseCharacters(parts, "imitated by a training", "name a byte-level tokenizer");
   const root = code.frame?.(files[0]) ?? null;
   const { config: stated, template } = parseCompanionFiles(path);
   // The padding token has the role pad, unless the configuration names another one.

@@ -1,5 +1,6 @@
 import {
   byteToCharacter,
+  type Checked,
   checkOr,
   decodeText,
   fieldsOf,
@@ -25,6 +26,7 @@ import {
 } from "#text";
 import {
   contentOf,
+  droppedByte,
   type Extension,
   type FinishedTokenizer,
   fitNarrowIds,
@@ -48,13 +50,23 @@ import {
   refuseOptions,
   scanParsed,
 } from "./assemble-model.ts";
+import {
+  assembleCharacterModel,
+  assembleCharacterTokens,
+  beginsWithCharacters,
+  checkLateTokens,
+  checkLeading,
+  cuttingSource,
+  readCharacterDecoder,
+  readCharacterSteps,
+} from "./character-json.ts";
 import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { readPostProcessor } from "./post-processor.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { renameTokenizerJson } from "./rename-tokens.ts";
 import { addNewIds, JsonRewriter, type Place, selectKeptRows, spellMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
-import { scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
+import { type ScannedModel, scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
  * Returns `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small
@@ -272,10 +284,13 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
     );
   }
   checkModel(modelJson, path);
-  const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
+  const fields = checkOr(modelFields, modelJson, (what) => {
     throw new UserError(`"${path}": the model cannot be read: ${what}`);
   });
+  const { ignore_merges, unk_token } = fields;
   const scanned = scan();
+  if (beginsWithCharacters(root.pre_tokenizer))
+    return charactersOfJson(root, scanned, fields, { path, asksForBos });
   const { vocab } = scanned;
   const kind = { ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
   const model = assembleModel(scanned, kind);
@@ -300,6 +315,57 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = ()
       postProcessor: typesIn(root.post_processor, "processors"),
     },
     notes: [...notes, ...notesOfSharedTokens(shared), ...notesOn(root, model.dropsBytes, asksForBos)],
+  };
+}
+
+/** Likewise, if merging begins with characters. */
+function charactersOfJson(
+  root: JsonObject,
+  scanned: ScannedModel,
+  { ignore_merges, unk_token, byte_fallback, fuse_unk }: Checked<typeof modelFields>,
+  { path, asksForBos }: { path: string; asksForBos: () => boolean },
+): TokenizerParts {
+  const { vocab } = scanned;
+  if (typesIn(root.decoder, "decoders").includes("ByteLevel"))
+    refuse(
+      path,
+      root.pre_tokenizer == null
+        ? "it has no pre-tokenizer, so it is not byte-level"
+        : `its pre-tokenizer is ${typesIn(root.pre_tokenizer, "pretokenizers")}, and its decoder ByteLevel`,
+    );
+  if (ignore_merges === true) refuse(path, "ignore_merges is true, and its model begins with characters");
+  const steps = readCharacterSteps(root, path);
+  const { hasMarks, prefix } = steps;
+  const byteFallback = byte_fallback === true;
+  const settings = {
+    unknownToken: unk_token ?? null,
+    byteFallback,
+    fusesUnknown: fuse_unk === true,
+    hasMarks,
+  };
+  const leadingSpaces = readCharacterDecoder(root, hasMarks, byteFallback, path);
+  const { tokens: addedTokens, notes } = readAddedTokens(root.added_tokens, vocab, null, path);
+  checkLateTokens(addedTokens, steps, root.normalizer != null, path);
+  checkLeading(leadingSpaces, vocab, addedTokens, path);
+  const model = assembleCharacterModel(scanned, settings, path);
+  const source = cuttingSource(scanned, steps, model.beginning?.unknown?.id === droppedByte);
+  return {
+    model,
+    pattern: compileSplits([source], path),
+    normalization: null,
+    addsPrefixSpace: prefix !== null,
+    ...(prefix !== null && { prefixRule: prefix }),
+    ...(leadingSpaces !== "kept" && { leadingSpaces }),
+    addedTokens,
+    isNarrow: fitNarrowIds(vocab.idMax, addedTokens),
+    tokens: assembleCharacterTokens(vocab, addedTokens, settings),
+    postProcessing: readPostProcessor(root.post_processor),
+    description: {
+      ...{ path, kind: "tokenizer.json", patternName: null, patternSources: [source] },
+      decoder: typesIn(root.decoder, "decoders"),
+      postProcessor: typesIn(root.post_processor, "processors"),
+    },
+    notes: [...notes, ...notesOn(root, model.dropsBytes, asksForBos)],
   };
 }
 

@@ -21,6 +21,7 @@ export {
   placedTextAddress,
   placeIds,
   spansAddress,
+  useMarks,
   useTrims,
 } from "./text/offsets";
 export {

@@ -19,6 +19,7 @@ import {
   firstDifference,
   idsByKey,
   keysById,
+  leadingBytes,
   NoCut,
   nameObstacle,
   positionOf,
@@ -459,7 +460,7 @@ export class TextTokenizer {
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
-    if (unknownIndex < 0) return bytes;
+    if (unknownIndex < 0) return bytes.subarray(leadingBytes(this.parts, kept[0], bytes));
     // Special tokens are known, so the first unknown id is the same without them.
     throw unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
@@ -478,7 +479,7 @@ export class TextTokenizer {
       special === undefined && !asked.skipUnknownIds
         ? undefined
         : (id: number) => !special?.has(id) && (!asked.skipUnknownIds || hasToken(id));
-    const decoder = new StreamDecoder(this.memory.decoder, this.idLimit, isKept);
+    const decoder = new StreamDecoder(this.memory.decoder, this.parts, isKept);
     if (asked.ids !== undefined) decoder.push(asked.ids);
     return decoder;
   }

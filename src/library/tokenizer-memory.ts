@@ -102,7 +102,8 @@ function evict(): void {
 function makeDecoder(parts: TokenizerParts): TokenDecoder {
   const { trims = [] } = parts.postProcessing ?? {};
   const trimming = { trims, addedIds: allAddedTokens(parts).map(({ id }) => id) };
-  return new TokenDecoder(parts.tokens, trims.length > 0 ? trimming : undefined);
+  const { hasMarks = false } = parts.model.beginning ?? {};
+  return new TokenDecoder(parts.tokens, trims.length > 0 ? trimming : undefined, hasMarks);
 }
 
 function makeEncoding(parts: TokenizerParts): TextEncoding {

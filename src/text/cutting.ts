@@ -1,6 +1,6 @@
 import { type CompiledPattern, wordCharacters } from "#pattern";
 import { type Normalization, normalize, stepIndices } from "./normalization.ts";
-import type { SectionSettings, TokenToFind } from "./text-sections.ts";
+import type { PrefixRule, SectionSettings, TokenToFind } from "./text-sections.ts";
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {
@@ -31,6 +31,8 @@ export type Cutting = {
   readonly normalization: Normalization | null;
   /** A section that does not begin with a space is taken as if it did. */
   readonly addsPrefixSpace: boolean;
+  /** Which sections these are, if not those that do not begin with a space. */
+  readonly prefixRule?: PrefixRule;
   /** A line is such a section, too. */
   readonly isLinewise?: boolean;
   readonly addedTokens: readonly AddedToken[];
@@ -84,7 +86,7 @@ function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken
 
 /** What is done to a text before the pattern cuts it. */
 export function sectionSettings(cutting: Cutting): SectionSettings {
-  const { addedTokens, normalization, addsPrefixSpace, isLinewise = false } = cutting;
+  const { addedTokens, normalization, addsPrefixSpace, prefixRule, isLinewise = false } = cutting;
   const inForm = (token: AddedToken) =>
     normalization === null ? token : { ...token, content: normalize(token.content, normalization) };
   return {
@@ -93,6 +95,7 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
     words: addedTokens.some(({ singleWord }) => singleWord) ? [...wordCharacters()] : [],
     steps: normalization === null ? [] : stepIndices(normalization),
     addsSpace: addsPrefixSpace,
+    ...(prefixRule !== undefined && { prefixRule }),
     isLinewise,
   };
 }
@@ -136,7 +139,10 @@ export function textCutting(cutting: Cutting) {
   }
   const early = cutting.addedTokens.filter((token) => !token.normalized);
   const keepsTextsWhole =
-    (cutting.specialTokensAsText ?? false) || early.length === 0 || looksAround({ addedTokens: early });
+    (cutting.specialTokensAsText ?? false) ||
+    early.length === 0 ||
+    cutting.prefixRule === "start without mark" ||
+    looksAround({ addedTokens: early });
   return { pattern: null, specialTokens: inBytes(early.map(({ content }) => content)), keepsTextsWhole };
 }
 

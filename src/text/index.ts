@@ -37,4 +37,4 @@ export {
 } from "./pretokens.ts";
 export { SpecialTokenFinder } from "./special-token-finder.ts";
 export { pushedBytes, TextChain, type TextSegment } from "./text-chain.ts";
-export { describeSections, TextSections, type TokenToFind } from "./text-sections.ts";
+export { describeSections, type PrefixRule, TextSections, type TokenToFind } from "./text-sections.ts";

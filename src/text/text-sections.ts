@@ -4,6 +4,12 @@ import { asOption, createTextKernel, phrase, type TextKernel, UserError } from "
 /** A token that is looked for in a text: `flags` are those of src/kernel/token-search.ts. */
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
 
+/**
+ * Where a space is put before text, as by HF's Prepend, and by its Metaspace "always" and "first", which know that U+2581
+ * is a space.
+ */
+export type PrefixRule = "every section" | "sections without mark" | "start without mark";
+
 /** How a text is cut into sections (src/kernel/text/description.ts). */
 export type SectionSettings = {
   readonly early?: readonly TokenToFind[];
@@ -13,16 +19,26 @@ export type SectionSettings = {
   /** Indices of `normalizationSteps`. */
   readonly steps?: readonly number[];
   readonly addsSpace?: boolean;
+  readonly prefixRule?: PrefixRule;
   readonly isLinewise?: boolean;
+};
+
+/** Flags of src/kernel/text/description.ts. */
+const prefixFlags: Readonly<Record<PrefixRule, number>> = {
+  "every section": 4,
+  "sections without mark": 16,
+  "start without mark": 8 | 16,
 };
 
 /** Settings as the kernel reads them. Tokens are not empty, and of equal ones the last counts. */
 export function describeSections(settings: SectionSettings): Uint8Array<ArrayBuffer> {
   const { early = [], late = [], words = [], steps = [], addsSpace = false, isLinewise = false } = settings;
+  const { prefixRule } = settings;
   const [first, second] = [early, late].map((tokens) => tokens.filter(({ bytes }) => bytes.length > 0));
   const tokens = [...first!, ...second!];
   const contentBytes = tokens.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const flags = Number(addsSpace) | (2 * Number(isLinewise));
+  const flags =
+    Number(addsSpace) | (2 * Number(isLinewise)) | (prefixRule === undefined ? 0 : prefixFlags[prefixRule]);
   const head = [first!.length, second!.length, contentBytes, words.length / 2, steps.length, flags];
   const numbers = new Uint32Array(head.length + 4 * tokens.length + words.length);
   numbers.set(head);

@@ -1,6 +1,6 @@
 import { scaled } from "#runtime";
 import { TextEncoding } from "./text-encoding.ts";
-import { TokenDecoder } from "./token-decoder.ts";
+import { leadingBytes, TokenDecoder } from "./token-decoder.ts";
 import { decodableEnd, type TokenTable, unknownId } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -119,6 +119,8 @@ export class CanonicalCheck {
   private canonical: number[] | undefined;
   private equalCount = 0;
   private takenCount = 0;
+  /** Some ids of the text have been taken. */
+  private isInside = false;
 
   constructor(private readonly parts: TokenizerParts) {
     this.encoding = new TextEncoding(parts);
@@ -139,7 +141,8 @@ export class CanonicalCheck {
       start += slice.length;
       if (this.hasExcerpt()) continue;
       for (const id of slice) this.given.push(id);
-      this.encoding.push(bytes, 0, bytes.length);
+      this.encoding.push(bytes, this.isInside ? 0 : leadingBytes(this.parts, slice[0], bytes), bytes.length);
+      this.isInside = true;
       this.compare();
     }
     this.takenCount += ids.length;
@@ -148,6 +151,7 @@ export class CanonicalCheck {
   /** Ends the text. Returns the first place where its ids are not canonical, or null. The next text may follow. */
   end(): NoncanonicalPlace | null {
     this.encoding.end();
+    this.isInside = false;
     this.compare();
     const { given, canonical = [], equalCount: index } = this;
     this.given = [];

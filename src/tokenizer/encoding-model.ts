@@ -26,6 +26,21 @@ export type EncodingModel = {
    * rule of HF's `ignore_merges`, and of tiktoken.
    */
   readonly wholeTokens: PackedTokens | null;
+  /** With what merging begins, if not with bytes. */
+  readonly beginning?: FirstCharacters;
+};
+
+/**
+ * Merging begins with characters that are tokens, as SentencePiece has it (src/kernel/encode/first-characters.ts).
+ * `byteIds` has the ids of ASCII characters, and of the bytes of characters without a token.
+ */
+export type FirstCharacters = {
+  /** Characters that are not ASCII. */
+  readonly characters: PackedTokens;
+  /** With what a character without a token begins; null: with its bytes. With the id `droppedByte` it is left out. */
+  readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
+  /** A token's space stands for U+2581 in the files, and for that and a space in a text. */
+  readonly hasMarks: boolean;
 };
 
 export const droppedByte = -1;
@@ -44,10 +59,11 @@ export type ModelParts = {
   readonly idMax?: number;
   /** The ids of the whole tokens, by their bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
+  readonly beginning?: FirstCharacters;
 };
 
 export function buildModel(parts: ModelParts): EncodingModel {
-  const { byteIds, merges, wholeTokens = new Map(), idMax = largestIdOf(parts) } = parts;
+  const { byteIds, merges, wholeTokens = new Map(), idMax = largestIdOf(parts), beginning } = parts;
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
   return {
     byteIds,
@@ -55,6 +71,7 @@ export function buildModel(parts: ModelParts): EncodingModel {
     idLimit: idMax + 1,
     dropsBytes: byteIds.includes(droppedByte),
     wholeTokens: wholeTokens.size === 0 ? null : packTokens(wholeTokens),
+    ...(beginning !== undefined && { beginning }),
   };
 }
 
@@ -140,7 +157,7 @@ export function placeModel(
 }
 
 function placeFields(placing: Placing, { model, isNarrow, cuts }: PlacedModel): void {
-  const { byteIds, merges, idLimit, wholeTokens } = model;
+  const { byteIds, merges, idLimit, wholeTokens, beginning } = model;
   const head = placing.reserve(placing.sizes.modelHeadBytes());
   const fields = [
     placing.place(byteIds),
@@ -152,8 +169,18 @@ function placeFields(placing: Placing, { model, isNarrow, cuts }: PlacedModel): 
     Number(isNarrow),
     cutPlaces.indexOf(cuts),
     placeTokens(placing, wholeTokens ?? noTokens),
+    placeTokens(placing, beginning?.characters ?? noTokens),
+    wayToBegin(beginning),
+    beginning?.unknown?.id ?? droppedByte,
   ];
   placing.fill(head, fields);
+}
+
+/** The numbers of src/kernel/encode/model-layout.ts. */
+function wayToBegin(beginning: FirstCharacters | undefined): number {
+  if (beginning === undefined) return 0;
+  if (beginning.unknown === null) return 1;
+  return beginning.unknown.isFused ? 3 : 2;
 }
 
 export const noTokens: PackedTokens = {

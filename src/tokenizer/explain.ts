@@ -1,3 +1,4 @@
+import { characterLengthAt } from "#bytes";
 import { assert } from "#runtime";
 import { WordMerger } from "./encoding-kernel.ts";
 import { droppedByte, type EncodingModel } from "./encoding-model.ts";
@@ -26,7 +27,7 @@ export type ExplainedPart = {
    */
   readonly kind: "added" | "whole" | "merged";
   readonly bytes: Uint8Array;
-  /** For a merged pretoken: the ids of its bytes, except of bytes that the vocabulary lacks. */
+  /** For a merged pretoken: the ids of its bytes or characters, without those that the vocabulary lacks. */
   readonly start: readonly number[];
   readonly steps: readonly MergeStep[];
   readonly ids: readonly number[];
@@ -55,14 +56,11 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
   return explained;
 }
 
-function explainMerges(
-  { byteIds, merges }: EncodingModel,
-  merger: WordMerger,
-  bytes: Uint8Array,
-): ExplainedPart {
-  const start = Array.from(bytes, (byte) => byteIds[byte]!).filter((id) => id !== droppedByte);
+function explainMerges(model: EncodingModel, merger: WordMerger, bytes: Uint8Array): ExplainedPart {
+  const { merges } = model;
+  const start = firstIds(model, bytes);
   const ids = start.slice();
-  /** The byte offset of each id. */
+  /** The index in `start` of each of the ids. */
   const starts = Array.from(start, (_, byte) => byte);
   const trace = merger.trace(bytes);
   const steps: MergeStep[] = [];
@@ -75,6 +73,29 @@ function explainMerges(
     steps.push({ rank, at, left, right, id });
   }
   return { kind: "merged", bytes, start, steps, ids };
+}
+
+/** The ids with which merging begins: the twin of src/kernel/encode/first-characters.ts. */
+export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Array): number[] {
+  const ofBytes = (some: Uint8Array) => Array.from(some, (byte) => byteIds[byte]!);
+  if (beginning === undefined) return ofBytes(bytes).filter((id) => id !== droppedByte);
+  const { characters, unknown } = beginning;
+  const known = new Map(
+    Array.from(characters.ids, (id, t) => [
+      latin1(characters.bytes.subarray(characters.starts[t]!, characters.starts[t + 1]!)),
+      id,
+    ]),
+  );
+  const ids: number[] = [];
+  for (let pos = 0; pos < bytes.length; ) {
+    const size = Math.max(1, characterLengthAt(bytes, pos, bytes.length));
+    const character = bytes.subarray(pos, (pos += size));
+    const own = known.get(latin1(character));
+    const next = own !== undefined ? [own] : size > 1 && unknown !== null ? [unknown.id] : ofBytes(character);
+    const isFused = unknown?.isFused === true && next[0] === unknown.id && ids.at(-1) === unknown.id;
+    if (!isFused) ids.push(...next.filter((id) => id !== droppedByte));
+  }
+  return ids;
 }
 
 function wholeTokensOf({ wholeTokens }: EncodingModel): ReadonlyMap<string, number> {

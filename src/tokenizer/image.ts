@@ -76,7 +76,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   return image;
 }
 
-export const imageVersion = 6;
+export const imageVersion = 7;
 const flagsAt = 32;
 const partsAt = 56;
 
@@ -94,6 +94,9 @@ const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: fal
  *   5   like 4, with special tokens as text
  *   6   a step that trims offsets leaves one space at the start of the text
  *   7   sections of the text are encoded independently
+ *   8   a mark in a text is a space of a token
+ *   9   decoding leaves out one space at the start of a text
+ *   10  likewise all spaces at the start of its first token
  */
 function flagBits(parts: TokenizerParts): number {
   const asText = { ...parts, specialTokensAsText: true };
@@ -106,6 +109,9 @@ function flagBits(parts: TokenizerParts): number {
     isCutUnchanged(asText),
     parts.postProcessing?.trims?.includes(true) ?? false,
     !changesText(parts) && !looksAround(parts),
+    parts.model.beginning?.hasMarks ?? false,
+    parts.leadingSpaces === "one",
+    parts.leadingSpaces === "first token",
   ];
   return flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0);
 }

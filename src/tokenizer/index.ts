@@ -67,7 +67,7 @@ export {
   tokenCountFacts,
   tokenCountsOfFirst,
 } from "./token-counts.ts";
-export { type Spans, TokenDecoder } from "./token-decoder.ts";
+export { leadingBytes, type Spans, TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {
@@ -101,6 +101,7 @@ export {
   newSpecials,
   type PostProcessing,
   refuse,
+  refuseCharacters,
   removed,
   type SpecialTokenOption,
   specialTokenId,

@@ -59,7 +59,13 @@ export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator
 function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, rankLimit: number): number {
   const none = new Int32Array(rankLimit);
   const merges = { left: none, right: none, merged: none.map((_, rank) => rank) };
-  const model = { byteIds, merges, idLimit: rankLimit, dropsBytes: false, wholeTokens: tokens };
+  const model = {
+    byteIds,
+    merges,
+    idLimit: rankLimit,
+    dropsBytes: false,
+    wholeTokens: tokens,
+  };
   const head = placeInKernel(kernel, { model, isNarrow: false, cuts: "nowhere" });
   if (kernel.exports.useRankedTokens(head) === 0) throw noMemoryForTokenizer();
   return head;

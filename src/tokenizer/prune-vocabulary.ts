@@ -2,7 +2,7 @@ import { escapeBytes, Heap } from "#bytes";
 import { commonForm } from "#pattern";
 import { UserError } from "#runtime";
 import { WordMerger } from "./encoding-kernel.ts";
-import type { EncodingModel } from "./encoding-model.ts";
+import { droppedByte, type EncodingModel } from "./encoding-model.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Numbering, removed, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -140,6 +140,8 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
     if (bytes.length === 0) continue;
     const maker = makers[id]!;
     reaches[id] = Reach.unreachable;
+    // Programs expect all tokens of bytes, though those of characters that have tokens are not used.
+    if (model.beginning !== undefined && bytes.length === 1) isFixed[id] = 1;
     if (maker !== noMaker) {
       const merged = merger.merge(bytes);
       if (merged.length === 1 && merged[0] === id) {
@@ -154,12 +156,15 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
     reaches[id] = Reach.wholePretoken;
     wholeParts.set(id, [...merger.merge(bytes)]);
   }
-  for (const id of [...model.byteIds, ...allAddedTokens(parts).map((token) => token.id)]) {
+  const firstIds = [...(model.beginning?.characters.ids ?? []), model.beginning?.unknown?.id ?? droppedByte];
+  for (const id of [...model.byteIds, ...firstIds, ...allAddedTokens(parts).map((token) => token.id)]) {
     if (id < 0) continue;
     isFixed[id] = 1;
     // An added token that merging also reaches stays so, because other tokens may be made from it.
     if (reaches[id] !== Reach.merging) reaches[id] = Reach.given;
   }
+  for (let id = 0; id < idLimit; id++)
+    if (isFixed[id] === 1 && reaches[id] === Reach.unreachable) reaches[id] = Reach.given;
   return { reaches, isFixed, left, right, last, wholeParts };
 }
 
@@ -187,9 +192,12 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
  * Describes how text is cut and changed. Patterns with two names, such as llama3 and gpt4, give the same
  * description, because files of one directory may use either.
  */
-export function cuttingOf({ description, normalization, addsPrefixSpace }: TokenizerParts): string {
+export function cuttingOf(parts: TokenizerParts): string {
+  const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
-  return JSON.stringify([commonForm({ name, sources }), normalization, addsPrefixSpace]);
+  // Where merging begins with characters, the pattern follows from the merges.
+  const form = model.beginning === undefined ? commonForm({ name, sources }) : "characters";
+  return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { TokenDecoder } from "./token-decoder.ts";
+import { leadingBytes, type TokenDecoder } from "./token-decoder.ts";
 import { copyGivenIds, positionOf, unknownId } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * Decodes ids as they arrive, into text that can be shown at once. The joined results of `push` and `end`
@@ -10,14 +11,15 @@ export class StreamDecoder {
   // Private names of the language, because consoles do not show them.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #tokens: TokenDecoder;
-  readonly #idLimit: number;
+  readonly #parts: TokenizerParts;
   readonly #isKept: ((id: number) => boolean) | undefined;
   #idCount = 0;
+  #isInside = false;
 
   /** @internal @param isKept whether an id is decoded; if left out, all ids are */
-  constructor(tokens: TokenDecoder, idLimit: number, isKept?: (id: number) => boolean) {
+  constructor(tokens: TokenDecoder, parts: TokenizerParts, isKept?: (id: number) => boolean) {
     this.#tokens = tokens;
-    this.#idLimit = idLimit;
+    this.#parts = parts;
     this.#isKept = isKept;
   }
 
@@ -32,10 +34,12 @@ export class StreamDecoder {
     const { bytes, unknownIndex } = this.#tokens.decode(kept);
     if (unknownIndex >= 0) {
       const id = kept[unknownIndex]!;
-      throw unknownId(id, this.#idCount + positionOf(array, id), this.#idLimit);
+      throw unknownId(id, this.#idCount + positionOf(array, id), this.#parts.tokens.idLimit);
     }
     this.#idCount += array.length;
-    return this.#decoder.decode(bytes, { stream: true });
+    const start = this.#isInside ? 0 : leadingBytes(this.#parts, kept[0], bytes);
+    this.#isInside ||= kept.length > 0;
+    return this.#decoder.decode(bytes.subarray(start), { stream: true });
   }
 
   /**
@@ -44,6 +48,7 @@ export class StreamDecoder {
    */
   end(): string {
     this.#idCount = 0;
+    this.#isInside = false;
     return this.#decoder.decode();
   }
 }

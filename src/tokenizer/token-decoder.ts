@@ -1,10 +1,29 @@
+import { space } from "#bytes";
 import { type CountIds, createTextKernel, scaled } from "#runtime";
 import { noMemory, noMemoryForTokenizer } from "./encoding-kernel.ts";
 import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /** The bytes of the ids before the first id without a token, and the index of that id, or -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
+
+/**
+ * Returns how many bytes at the start of a text decoding leaves out (`leadingSpaces` of the parts), from its first id
+ * and its bytes.
+ */
+export function leadingBytes(
+  { leadingSpaces: rule, tokens, addedTokens }: TokenizerParts,
+  firstId: number | undefined,
+  bytes: Uint8Array,
+): number {
+  if (rule === undefined || bytes[0] !== space || firstId === undefined) return 0;
+  if (rule === "one") return 1;
+  if (addedTokens.some(({ id }) => id === firstId)) return 0;
+  const size = tokens.starts[firstId + 1]! - tokens.starts[firstId]!;
+  const end = bytes.subarray(0, size).findIndex((byte) => byte !== space);
+  return end < 0 ? size : end;
+}
 
 /** The spans of tokens in a text: token i is at [starts[i], ends[i]). */
 export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
@@ -27,8 +46,11 @@ export class TokenDecoder {
   /** Counts the ids of a part of a text that is being cut (src/kernel/env.ts). */
   countIds: CountIds = () => 0;
 
-  /** @param trimming how a post-processor trims spans in characters */
-  constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming) {
+  /**
+   * @param trimming how a post-processor trims spans in characters
+   * @param hasMarks see `FirstCharacters`
+   */
+  constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming, hasMarks = false) {
     const { exports, memory } = createTextKernel((...part) => this.countIds(...part));
     let longest = 0;
     for (let id = 0; id < idLimit; id++) longest = Math.max(longest, starts[id + 1]! - starts[id]!);
@@ -39,6 +61,7 @@ export class TokenDecoder {
     this.exports = exports;
     this.memory = memory;
     if (trimming !== undefined) this.useTrimming(trimming);
+    if (hasMarks) exports.useMarks();
     this.lookAtMemory();
   }
 

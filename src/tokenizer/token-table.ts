@@ -26,6 +26,8 @@ export type TokenTable = {
    * token is empty.
    */
   readonly nameCount?: number;
+  /** Names in the files have U+2581 and `<0x00>`, and are no bytes. */
+  readonly areCharacters?: boolean;
 };
 
 /** The largest allowed size. Larger ids are refused, because the table has an entry for every id. */
@@ -89,10 +91,14 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
 disableFtl(tableOfPacked);
 
 /** Returns the reason why the tokens have no unique names; undefined if they have. */
-export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable): string | undefined =>
-  nameCount === tokenCount
+export function nameObstacle(table: TokenTable): string | undefined {
+  const { tokenCount, nameCount = tokenCount, areCharacters = false } = table;
+  if (areCharacters)
+    return "there is no table of tokens: this tokenizer begins with characters, and only its files spell its tokens";
+  return nameCount === tokenCount
     ? undefined
     : "there is no table of tokens: two tokens of the files have one id, or one is empty";
+}
 
 /** Returns a table that is built on first use, because encoding never uses it. */
 export function lazyTokenTable(make: () => TokenTable): TokenTable {
@@ -119,6 +125,9 @@ export function lazyTokenTable(make: () => TokenTable): TokenTable {
     },
     get nameCount() {
       return table().nameCount ?? table().tokenCount;
+    },
+    get areCharacters() {
+      return table().areCharacters ?? false;
     },
   };
 }

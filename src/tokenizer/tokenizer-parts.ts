@@ -21,6 +21,8 @@ export type TokenizerParts = EncodingParts & {
   readonly tokens: TokenTable;
   /** What HF does with the ids of a text at the end, if the files say so. Encoding leaves this to the caller. */
   readonly postProcessing?: PostProcessing;
+  /** Which spaces at its start decoding leaves out, as HF's Strip and Metaspace do: one, or all of the first token. */
+  readonly leadingSpaces?: "one" | "first token";
   /** What was loaded, and how text is cut, for people to read. */
   readonly description: {
     readonly path: string;
@@ -222,6 +224,15 @@ export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: Token
     sameNumbers(a.merges.left, b.merges.left) &&
     sameNumbers(a.merges.right, b.merges.right) &&
     sameNumbers(a.merges.merged, b.merges.merged)
+  );
+}
+
+/** Throws a UserError for a model that begins with characters, with which `work` is not done. */
+export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
+  if (model.beginning === undefined) return;
+  throw new UserError(
+    `"${description.path}" cannot be ${work}: it is no byte-level tokenizer, merging begins with characters`,
+    { hint },
   );
 }
 

@@ -27,6 +27,7 @@ import {
   haveAllBytes,
   idsByKey,
   newSpecials,
+  refuseCharacters,
   segmentWords,
   type TokenizerParts,
   tokenBytesOf,
@@ -160,7 +161,9 @@ function checkRename(
 }
 
 /** Throws a UserError if the base cannot be extended. */
-export function checkBase({ model, tokens, description }: TokenizerParts): void {
+export function checkBase(parts: TokenizerParts): void {
+  const { model, tokens, description } = parts;
+  refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
   if (haveAllBytes(model.byteIds, tokens)) return;
   throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
 }

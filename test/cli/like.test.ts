@@ -453,7 +453,7 @@ test("what cannot be taken is refused, and nothing is written", () => {
     smollm               | 2 | --like smollm: this is the name of a pattern
     slow                 | 1 | "slow" holds no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
-    metaspace            | 1 | the pre-tokenizer "Metaspace" is not supported
+    metaspace            | 1 | its pre-tokenizer is Metaspace, and its decoder ByteLevel
     broken               | 1 | "broken/tokenizer.json"
     config               | 1 | "config/tokenizer_config.json": what is in it
     packed.gz            | 1 | "packed.gz" is packed with gzip

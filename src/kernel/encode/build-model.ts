@@ -2,6 +2,7 @@ import { fixedEnd, layOutEncoding, reserveTable, reserveTo, useWholeMemory } fro
 import { takeToEncode } from "../text-loop";
 import { reserveFragments } from "./characters";
 import { useWords } from "./encode-words";
+import { beginsWithCharacters } from "./first-characters";
 import { useLateMerges } from "./late-merges";
 import { useMerging } from "./merge-word";
 import { droppedByte, EncodingModel } from "./model-layout";
@@ -108,6 +109,7 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
 /** Whether late merges may be made after the others: ranks rise, and an id determines how it was made. */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
+  if (beginsWithCharacters(model)) return false;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const merged = load<u32>(model.mergedIds + (rank << 2));
     if (load<u32>(lastRankOf + (merged << 2)) !== rank || load<i32>(byteOf + (merged << 2)) >= 0)

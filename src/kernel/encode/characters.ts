@@ -1,4 +1,5 @@
 import { reserveTable } from "../regions";
+import { beginsWithCharacters } from "./first-characters";
 import { EncodingModel } from "./model-layout";
 import { findPair, mergedBy, noRank } from "./pair-ranks";
 
@@ -99,7 +100,7 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
 /** Whether merging begins with characters: if cuts distinguish them, and ranks only rise. False if there is no room. */
 export function useCharacters(given: EncodingModel): bool {
   model = given;
-  const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0;
+  const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0 && !beginsWithCharacters(given);
   if (!tellsCharacters) return true;
   characters = reserveTable(characterBytes * characterCount);
   spaced = reserveTable(characterBytes * characterCount);

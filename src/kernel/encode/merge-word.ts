@@ -1,6 +1,7 @@
 import { pollAtStep } from "../env";
 import { reserveTable, reserveTo } from "../regions";
 import { characterIn, hasCharacters, spacedCharacterIn, useCharacters } from "./characters";
+import { beginsWithCharacters, fillCharacters, useFirstCharacters } from "./first-characters";
 import { droppedByte, EncodingModel } from "./model-layout";
 import { findPair, guessPair, guessPairs, isRankOf, mergedBy, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
@@ -30,7 +31,7 @@ let scannedRanks: usize = 0;
 
 export function useMerging(given: EncodingModel): bool {
   model = given;
-  if (!useCharacters(given)) return false;
+  if (!useFirstCharacters(given) || !useCharacters(given)) return false;
   scannedIds = reserveTable(4 * (scannedBytesMax + 1));
   scannedRanks = reserveTable(4 * (scannedBytesMax + 1));
   return scannedRanks !== 0;
@@ -54,7 +55,9 @@ export function mergeWord(start: usize, length: u32, room: usize): u32 {
   }
   wordIds = reserveSymbols(length, room);
   if (wordIds === 0) return noRoom;
-  const symbolCount = fillSymbols(wordIds, start, length);
+  const symbolCount = beginsWithCharacters(model)
+    ? fillCharacters(wordIds, start, length)
+    : fillSymbols(wordIds, start, length);
   if (symbolCount === length && symbolCount <= scannedSymbolsMax) {
     fillByteRanks(start, length);
     return mergeScanned(wordIds, symbolCount, scannedRanks);
@@ -128,6 +131,11 @@ export function fillBytes(ids: usize, start: usize, length: u32): u32 {
     symbol += id === droppedByte ? 0 : 4;
   }
   return <u32>((symbol - ids) >> 2);
+}
+
+/** Writes the ids with which merging begins by its definition. Returns their number. */
+export function fillBeginning(ids: usize, start: usize, length: u32): u32 {
+  return beginsWithCharacters(model) ? fillCharacters(ids, start, length) : fillBytes(ids, start, length);
 }
 
 /** Writes the ranks of neighbours if every symbol is a byte: no hashing. */

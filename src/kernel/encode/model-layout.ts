@@ -2,7 +2,7 @@ import { reserveTable } from "../regions";
 import { hashLong } from "../words/word-slots";
 
 /**
- * EncodingModel: everything for turning the bytes of a pretoken into ids. JavaScript writes the first nine fields and their arrays
+ * EncodingModel: everything for turning the bytes of a pretoken into ids. JavaScript writes the first twelve fields and their arrays
  * (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
@@ -16,14 +16,18 @@ import { hashLong } from "../words/word-slots";
  *   28       cutPlaces        0: no pretoken is cut, for tests. 1: next to bytes that are not ASCII; 2: everywhere
  *                             (never-merged.ts)
  *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
+ *   36       characters       a TokenTable of the tokens of single characters that are not ASCII: first-characters.ts
+ *   40       beginning        with what merging begins. 0: bytes; characters, and others 1: by their bytes, 2: as
+ *                             `unknownId`, 3: likewise, neighbouring ones together
+ *   44       unknownId
  *
- *   36       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
- *   40       isMonotone       1: every pair has a higher rank than the merges of its halves
- *   44       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
+ *   48       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
+ *   52       isMonotone       1: every pair has a higher rank than the merges of its halves
+ *   56       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
  *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
- *   48       joins            never-merged.ts; 0 if no pretoken may be cut
- *   52       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   60       joins            never-merged.ts; 0 if no pretoken may be cut
+ *   64       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -41,6 +45,9 @@ export class EncodingModel {
   isNarrow: u32;
   cutPlaces: u32;
   wholeTokens: TokenTable;
+  characters: TokenTable;
+  beginning: u32;
+  unknownId: i32;
   byteRanks: usize;
   isMonotone: u32;
   adjacency: usize;

@@ -1,7 +1,8 @@
 import { endsStart, reserveTable, textStart } from "../regions";
 import { middleBytesMax } from "../words/word-slots";
 import { addFragments } from "./characters";
-import { droppedByte, EncodingModel, tokenLength, tokenStart } from "./model-layout";
+import { beginsWithCharacters, canBePartedByBytes, mayHaveMark, mayTouchMark } from "./first-characters";
+import { droppedByte, EncodingModel, TokenTable, tokenId, tokenLength, tokenStart } from "./model-layout";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
 /**
@@ -50,6 +51,8 @@ const finerEndsMax: u32 = isSmallScale ? 24 : 1 << 13;
 /** In `cutPlaces` of the model: also finds cuts between ASCII characters. */
 const everywhere: u32 = 2;
 let cutsAscii: bool = false;
+/** No cut is inside a character. */
+let keepsCharacters: bool = false;
 
 /** Shorter pretokens are not cut. */
 let cutBytesMin: u32 = isSmallScale ? 1 : middleBytesMax + 1;
@@ -71,6 +74,7 @@ export function useCuts(model: EncodingModel): bool {
   if (finer === 0) return false;
   memory.fill(answers, 255, 8 << answerBits);
   adjacency = model.adjacency;
+  keepsCharacters = beginsWithCharacters(model);
   for (let token: u32 = 0; token < wholeTokenCount(); token++) {
     store<u8>(isWholeEdge + firstByteOf(token), 1);
     store<u8>(isWholeEdge + 256 + lastByteOf(token), 1);
@@ -91,7 +95,9 @@ function placeOf(left: u32, right: u32): u32 {
 
 function findPlace(left: u32, right: u32): u32 {
   let place = never;
-  if (cutsAscii || (left | right) >= 0x80) {
+  if (keepsCharacters && ((right & 0xc0) === 0x80 || mayTouchMark(left, right))) {
+    if (left >= 0x80 && right >= 0xc0) place = byContext;
+  } else if (cutsAscii || (left | right) >= 0x80) {
     const isJoined = load<u8>(adjacency + ((left << 8) | right)) !== 0;
     const isEdge = load<u8>(isWholeEdge + right) !== 0 || load<u8>(isWholeEdge + 256 + left) !== 0;
     if (!isJoined) place = isEdge ? byContext : always;
@@ -277,7 +283,7 @@ function answerFor(here: usize, at: u32): u32 {
 
 /** The answer that three bytes on each side give: 0, 1 or `byContext`. */
 function findAnswer(left: u32, right: u32): u32 {
-  if (fitsJoin(left, right)) return 0;
+  if (mayHaveMark(left, right) || fitsJoin(left, right)) return 0;
   return mayTouchWhole(left, right) ? byContext : 1;
 }
 
@@ -381,12 +387,17 @@ function edgeOf(start: usize, length: u32): u32 {
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
   memory.fill(lasts, 0, <usize>4 * model.idLimit);
+  const isFirst = beginsWithCharacters(model);
+  if (isFirst && !canBePartedByBytes(model)) return false;
   for (let byte: u32 = 0; byte < 256; byte++) {
     const id = load<i32>(model.byteIds + (byte << 2));
+    // No merge has the unknown token, nor a byte that is not a character.
+    if (isFirst && (id === droppedByte || id === model.unknownId)) continue;
     if (id === droppedByte || load<u32>(firsts + (id << 2)) !== 0) return false;
     store<u32>(firsts + (id << 2), (1 << 24) | byte);
     store<u32>(lasts + (id << 2), (1 << 24) | byte);
   }
+  findEdgesOfCharacters(model.characters, firsts, lasts);
   // A merge may precede those that make its halves: repeats until nothing is open, or nothing is new.
   for (let isOpen = true, isNew = true; isOpen && isNew; ) {
     isOpen = false;
@@ -406,6 +417,19 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
     }
   }
   return true;
+}
+
+/** A mark has those of a space. */
+function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usize): void {
+  for (let token: u32 = 0; token < characters.count; token++) {
+    const at = (<u32>tokenId(characters, token)) << 2;
+    if (load<u32>(firsts + at) !== 0) continue;
+    const start = tokenStart(characters, token);
+    const length = tokenLength(characters, token);
+    const count = min(length, contextBytes);
+    store<u32>(firsts + at, edgeOf(start, count));
+    store<u32>(lasts + at, edgeOf(start + length - count, count));
+  }
 }
 
 /** The first bytes of two joined tokens, from the first bytes of each. */

@@ -1,5 +1,5 @@
 import { reserveTo, textStart, workAddress } from "../regions";
-import { fillBytes, heapedRoomBytes, mergeHeaped } from "./merge-word";
+import { fillBeginning, heapedRoomBytes, mergeHeaped } from "./merge-word";
 import { limitRanks, noRank } from "./pair-ranks";
 
 /**
@@ -8,7 +8,7 @@ import { limitRanks, noRank } from "./pair-ranks";
  *
  *   ARRAY   TYPE      LENGTH       MEANING
  *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the rank. Symbols are the bytes of the pretoken
- *                                  that the vocabulary has, counted from 0
+ *                                  that the vocabulary has, or what first-characters.ts says, counted from 0
  */
 let merges: usize = 0;
 
@@ -19,7 +19,7 @@ export function traceText(length: u32): i32 {
   const room = (ids + 4 * <usize>length + 7) & ~7;
   if (!reserveTo(<u64>room + heapedRoomBytes(length))) return -1;
   const limit = limitRanks(noRank);
-  const symbolCount = fillBytes(ids, textStart, length);
+  const symbolCount = fillBeginning(ids, textStart, length);
   const idCount = mergeHeaped(ids, symbolCount, room, merges);
   limitRanks(limit);
   return <i32>(symbolCount - idCount);

@@ -14,7 +14,15 @@ import {
 } from "../token-search";
 import { wordRangesOf, wordsOf } from "./description";
 import { clearEdges, Edges, edgePosition, keepsSpecialAfter, moveEdges, newEdges } from "./edges";
-import { characterAfter, characterBefore, isUnfinished, isWhiteSpace, noCharacter, sizeOf } from "./utf8";
+import {
+  characterAfter,
+  characterBefore,
+  isUnfinished,
+  isWhiteSpace,
+  noCharacter,
+  sizeOf,
+  wholeEnd,
+} from "./utf8";
 
 /**
  * Finds added tokens in a text that arrives in pieces: from the left, the longest at each place, not overlapping. A match that
@@ -50,6 +58,8 @@ export class Group {
   /** Whether its tokens are searched in this text, and whether special ones stay text. */
   isSearched: u32;
   keepsSpecial: u32;
+  /** Text is given out in whole characters. */
+  keepsCharacters: u32;
   description: usize;
   /** Where segments end. */
   edges: Edges;
@@ -208,6 +218,7 @@ export function nextItem(group: Group, atEnd: bool): bool {
     group.spaceEnd = stop;
     stop = start;
   }
+  if (group.keepsCharacters && !atEnd) stop = wholeBefore(group, stop);
   group.to = group.done = stop;
   group.searchPos = searchPos;
   return false;
@@ -229,6 +240,11 @@ function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =
     group.edges.next < group.edges.count && (!group.looksAround || segmentEnd + contextBytes <= group.length);
   return atEnd || isWhole ? segmentEnd : min(segmentEnd, sureEndOf(group));
+}
+
+/** The end of the whole characters before `stop` that have not been given out. */
+export function wholeBefore(group: Group, stop: i32): i32 {
+  return <i32>(wholeEnd(group.start + group.done, group.start + stop) - group.start);
 }
 
 function counts(group: Group, flags: u32, pos: i32, end: i32): bool {

@@ -7,7 +7,9 @@
  *   8        u32             bytes of their contents
  *   12       u32             ranges of word characters; 0 if no token is a single word
  *   16       u32             steps of the normalization
- *   20       u32             1: a space is put before each section that begins with none. 2: before each line, too
+ *   20       u32             1: a space is put before each section that begins with none. 2: before each line, too. 4: also
+ *                            before a section that begins with one. 8: only at the start of a text. 16: a mark
+ *                            (encode/first-characters.ts) counts as a space
  *   24       u32[4] each     records of the tokens (token-search.ts), early ones first
  *   ..       u32[2] each     ranges of word characters: first and last, ascending
  *   ..       u8              contents; those of late tokens are normalized
@@ -17,6 +19,9 @@ const headBytes: usize = 24;
 
 export const prefixSpaceFlag: u32 = 1;
 export const linewiseFlag: u32 = 2;
+export const evenSpacedFlag: u32 = 4;
+export const onlyFirstFlag: u32 = 8;
+export const markFlag: u32 = 16;
 
 /** Whether the sizes that a description of `byteCount` bytes states fit it, and each token is in its contents. */
 export function isDescription(description: usize, byteCount: usize): bool {

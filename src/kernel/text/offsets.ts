@@ -8,7 +8,8 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  *
  * Definitions. In *bytes*, tokens follow each other without gaps, and each is as long as its own bytes, with three exceptions.
  * An added token has the bytes of the text where it was found, with the white space that it takes. A space that was put before a
- * section is not in the text. A position inside a stretch that was normalized is inside that stretch, in proportion. In
+ * section is not in the text. A mark (encode/first-characters.ts) is a space of a token. A position inside a stretch that was
+ * normalized is inside that stretch, in proportion. In
  * *characters*, as HF has it, a token has each character that it has a byte of, except the spaces that the post-processor trims.
  *
  * Why that is right: the ids spell the sections of the text if each byte has a token, so the sizes of the tokens before a token add
@@ -51,6 +52,8 @@ let characters: u32 = 0;
 /** Steps of the post-processor that trim spaces off offsets; whether a single space at the start of the text stays. */
 let trimCount: u32 = 0;
 let trimKeepsOne: bool = false;
+/** A mark in the text is a space of a token, and no text is normalized. */
+let hasMarks: bool = false;
 /** A bit for each id that an added token has. */
 let added: usize = 0;
 
@@ -60,6 +63,11 @@ export function useTrims(count: u32, keepsOne: bool): usize {
   trimKeepsOne = keepsOne;
   added = reserveTable((idLimit >> 3) + 1);
   return added;
+}
+
+/** From now on a mark in the text is a space of a token. */
+export function useMarks(): void {
+  hasMarks = true;
 }
 
 /** Begins a text, or the beginning of one; false without room. */
@@ -145,8 +153,26 @@ function passToken(id: u32): bool {
     }
   }
   const size = tokenSize(id);
-  position += size - min(size, spaceBytes);
+  const skipped = min(size, spaceBytes);
+  if (hasMarks) position = endInText(tokenAddress(id) + skipped, tokenAddress(id) + size);
+  else position += size - skipped;
   return false;
+}
+
+const space: u32 = 0x20;
+
+/** The position after bytes [from, to) of a token, each space of which may be a mark in the text. */
+function endInText(from: usize, to: usize): u32 {
+  let at = position;
+  for (; from < to; from++) {
+    const isMark =
+      load<u8>(from) === space &&
+      at + 3 <= textBytes &&
+      load<u16>(text + at) === 0x96e2 &&
+      load<u8>(text + at, 2) === 0x81;
+    at += isMark ? 3 : 1;
+  }
+  return at;
 }
 
 /** A position in the sections, none lower than the one before, as a position in the text. */

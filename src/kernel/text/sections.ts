@@ -11,13 +11,17 @@ import {
   openGroup,
   shrink,
   waitingIn,
+  wholeBefore,
 } from "./added-tokens";
 import {
   contentsOf,
   earlyCountOf,
+  evenSpacedFlag,
   flagsOf,
   isDescription,
   linewiseFlag,
+  markFlag,
+  onlyFirstFlag,
   prefixSpaceFlag,
   recordsOf,
   stepCountOf,
@@ -83,6 +87,9 @@ let late: Group = changetype<Group>(0);
 let normalizes: bool = false;
 let addsSpace: bool = false;
 let isLinewise: bool = false;
+let evenIfSpaced: bool = false;
+let onlyFirst: bool = false;
+let knowsMark: bool = false;
 
 let usesLate: bool = false;
 /** Position in the text of the first byte of `early`. */
@@ -101,6 +108,8 @@ let givenInputBytes: i32 = 0;
 let hasBytes: bool = false;
 /** Whether the section, or the line, already has its space. */
 let isInside: bool = false;
+/** Nothing of the text has been given out. */
+let isAtStart: bool = false;
 
 let eventsStart: usize = 0;
 let eventsCapacity: u32 = 0;
@@ -133,6 +142,10 @@ export function useSections(byteCount: u32): i32 {
   if (normalizes && !useNormalization(stepsOf(description), steps)) return 0;
   addsSpace = (flagsOf(description) & prefixSpaceFlag) !== 0;
   isLinewise = (flagsOf(description) & linewiseFlag) !== 0;
+  evenIfSpaced = (flagsOf(description) & evenSpacedFlag) !== 0;
+  onlyFirst = (flagsOf(description) & onlyFirstFlag) !== 0;
+  knowsMark = (flagsOf(description) & markFlag) !== 0;
+  early.keepsCharacters = late.keepsCharacters = u32(knowsMark);
   openText(0);
   return 1;
 }
@@ -151,6 +164,7 @@ export function openText(flags: u32): void {
   usesLate = normalizes || late.isSearched;
   textBase = 0;
   isNormalizing = hasBytes = isInside = false;
+  isAtStart = true;
 }
 
 /** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
@@ -178,6 +192,7 @@ export function takePiece(byteCount: u32, end: u32): i32 {
   if (!takeEarly(end !== 0)) return -1;
   if (end !== 0) {
     if (!endGiven(end === 1)) return -1;
+    isAtStart = true;
     endSection(early);
     clearEdges(early.edges);
     textBase = -early.length;
@@ -211,8 +226,9 @@ export function readBytes(): f64 {
 function takeEarly(atEnd: bool): bool {
   if (!early.isSearched) {
     const from = early.done;
-    early.done = early.searchPos = early.length;
-    return takeText(from, early.length, atEnd);
+    const to = knowsMark && !atEnd ? wholeBefore(early, early.length) : early.length;
+    early.done = early.searchPos = to;
+    return takeText(from, to, atEnd);
   }
   if (!beginItems(early, atEnd)) return true;
   while (true) {
@@ -356,8 +372,9 @@ function giveText(address: usize, size: u32): bool {
   hasBytes = true;
   if (!addsSpace) return noteText(address, size);
   for (const end = address + size; address < end; ) {
-    if (!isInside && load<u8>(address) !== space && !note(spaceEvent, 0, 0, 0)) return false;
+    if (!isInside && wantsSpace(address, end) && !note(spaceEvent, 0, 0, 0)) return false;
     isInside = true;
+    isAtStart = false;
     let stop = end;
     if (isLinewise) {
       for (stop = address; stop < end && isInside; stop++) isInside = load<u8>(stop) !== lineFeed;
@@ -366,6 +383,14 @@ function giveText(address: usize, size: u32): bool {
     address = stop;
   }
   return true;
+}
+
+/** Whether a space is put before a section, or a line, with this text. Where marks are known, it has whole characters. */
+function wantsSpace(address: usize, end: usize): bool {
+  if (onlyFirst && !isAtStart) return false;
+  if (evenIfSpaced) return true;
+  if (load<u8>(address) === space) return false;
+  return !(knowsMark && address + 3 <= end && load<u16>(address) === 0x96e2 && load<u8>(address, 2) === 0x81);
 }
 
 /** Adjacent texts are one event. */
@@ -387,6 +412,7 @@ function noteSkipped(group: Group): bool {
 }
 
 function noteToken(group: Group): bool {
+  isAtStart = false;
   const size = <u32>sizeOfToken(group.search, group.token) + group.spaceBytes;
   return note(tokenEvent, idOfToken(group.search, group.token), size, <u32>(group.start + group.to));
 }

@@ -30,6 +30,14 @@ export function isUnfinished(pos: usize, stop: usize): bool {
   return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
 }
 
+/** The end of the last whole character in [from, stop); `stop` if the bytes there begin none. */
+export function wholeEnd(from: usize, stop: usize): usize {
+  for (let at = stop - 1; at >= from && stop - at < 4; at--) {
+    if ((load<u8>(at) & 0xc0) !== 0x80) return isUnfinished(at, stop) ? at : stop;
+  }
+  return stop;
+}
+
 export function codePointAt(pos: usize, size: usize): u32 {
   const lead = <u32>load<u8>(pos);
   if (size === 1) return lead;

@@ -75,7 +75,7 @@ function madeWord(length: number): number[] {
 /** What the kernel finds out about a model, in its head (src/kernel/encode/model-layout.ts). */
 function isMonotone(model: EncodingModel): boolean {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
-  return new Uint32Array(kernel.memory.buffer, modelAddress, 12)[10] === 1;
+  return new Uint32Array(kernel.memory.buffer, modelAddress, 14)[13] === 1;
 }
 
 /** The ids that each of the ways of merging leaves, one word after the other. */

@@ -1,0 +1,376 @@
+import { checkOr, fieldsOf, flag, optional, orNull, showValue, text } from "#bytes";
+import { assert } from "#runtime";
+import type { AddedToken, PrefixRule } from "#text";
+import {
+  buildModel,
+  droppedByte,
+  type EncodingModel,
+  joinTokens,
+  lazyTokenTable,
+  type PackedTokens,
+  packTokenList,
+  type RankedMerges,
+  refuse,
+  type TokenTable,
+  tableOfPacked,
+} from "#tokenizer";
+import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
+
+/**
+ * The parts of a `tokenizer.json` whose model begins with characters, as those of SentencePiece do (Llama 2, Mistral 7B,
+ * Gemma): the opposite of byte-level. HF replaces a space by the mark U+2581, so tokens have marks. Here they have spaces
+ * instead, and a mark in a text counts as one (src/kernel/encode/first-characters.ts): a text stays as it is.
+ *
+ * HF cuts no text, or only before marks. Where no merge crosses, a cut changes no id, so a text is cut before each mark but
+ * after characters at which some merge crosses. Words then repeat, and a text of any length fits.
+ */
+export const mark = "\u2581";
+const space = 0x20;
+
+/** How text is changed and cut before merging. */
+export type CharacterSteps = {
+  /** Spaces are marks to HF. */
+  readonly hasMarks: boolean;
+  readonly prefix: PrefixRule | null;
+  /** A piece begins at every mark. */
+  readonly splitsAtMarks: boolean;
+};
+
+/** Whether a file is read by this module: its pre-tokenizer is not byte-level. */
+export const beginsWithCharacters = (preTokenizer: unknown): boolean =>
+  preTokenizer === null ||
+  preTokenizer === undefined ||
+  stepsIn(preTokenizer, "pretokenizers").every(({ type }) => isSpaceSplit(type) || type === "Metaspace");
+
+const isSpaceSplit = (type: unknown) => type === "Split";
+
+type Step = Record<string, unknown>;
+
+function stepsIn(value: unknown, within: string): Step[] {
+  if (typeof value !== "object" || value === null) return [];
+  const step = value as Step;
+  const inner = step[within];
+  return step.type === "Sequence" && Array.isArray(inner)
+    ? inner.flatMap((one) => stepsIn(one, within))
+    : [step];
+}
+
+/** Parses normalizer and pre-tokenizer. */
+export function readCharacterSteps(root: Step, path: string): CharacterSteps {
+  let hasMarks = false;
+  let prefix: PrefixRule | null = null;
+  for (const step of stepsIn(root.normalizer, "normalizers")) {
+    if (step.type === "Prepend" && step.prepend === mark && prefix === null) prefix = "every section";
+    else if (isReplace(step, " ", mark)) hasMarks = true;
+    else
+      refuse(
+        path,
+        `its normalizer has the step ${describeStep(step)}`,
+        `a model that begins with characters is read with Prepend("${mark}") and Replace(" ", "${mark}")`,
+      );
+  }
+  let splitsAtMarks = false;
+  const cuts = stepsIn(root.pre_tokenizer, "pretokenizers");
+  for (const step of cuts) {
+    if (step.type === "Split") {
+      // No space is left to split at.
+      if (hasMarks && isString(step.pattern, " ") && step.invert !== true) continue;
+      refuse(
+        path,
+        `its pre-tokenizer has the step ${describeStep(step)}, and its model begins with characters`,
+      );
+    }
+    if (cuts.length > 1 || (prefix !== null && prefixOfMetaspace(step, path) !== null))
+      refuse(path, "its Metaspace is not the only step that puts marks or cuts");
+    hasMarks = true;
+    prefix ??= prefixOfMetaspace(step, path);
+    splitsAtMarks = step.split !== false;
+  }
+  if (prefix !== null && !hasMarks) refuse(path, "its normalizer prepends a mark, but spaces are no marks");
+  return { hasMarks, prefix, splitsAtMarks };
+}
+
+const describeStep = (step: Step) => {
+  const { type, ...fields } = step;
+  return `${showValue(type)} ${JSON.stringify(fields)}`;
+};
+
+const isString = (pattern: unknown, wanted: string) => (pattern as Step | undefined)?.String === wanted;
+
+const isReplace = (step: Step, from: string, to: string) =>
+  step.type === "Replace" && isString(step.pattern, from) && step.content === to;
+
+const metaspaceFields = fieldsOf({
+  replacement: text,
+  prepend_scheme: optional(text),
+  add_prefix_space: optional(orNull(flag)),
+  split: optional(flag),
+});
+
+/** Where a Metaspace step puts a mark before text. */
+function prefixOfMetaspace(step: Step, path: string): PrefixRule | null {
+  const fields = checkOr(metaspaceFields, step, (what) =>
+    refuse(path, `its Metaspace cannot be read: ${what}`),
+  );
+  if (fields.replacement !== mark)
+    refuse(path, `its Metaspace replaces spaces by ${showValue(fields.replacement)}`);
+  if (fields.add_prefix_space === false) return null;
+  switch (fields.prepend_scheme ?? "always") {
+    case "always":
+      return "sections without mark";
+    case "first":
+      return "start without mark";
+    case "never":
+      return null;
+    default:
+      return refuse(path, `its Metaspace has the prepend_scheme ${showValue(fields.prepend_scheme)}`);
+  }
+}
+
+/** Checks that decoding joins the bytes of the tokens; returns how many spaces it takes off the start of a text. */
+export function readCharacterDecoder(
+  root: Step,
+  hasMarks: boolean,
+  hasBytes: boolean,
+  path: string,
+): Leading {
+  const steps = stepsIn(root.decoder, "decoders");
+  const wrong = (): never =>
+    refuse(
+      path,
+      `its decoder is ${JSON.stringify(root.decoder ?? null)}`,
+      `a model that begins with characters is read with Replace("${mark}", " "), ByteFallback, Fuse and Strip, or Metaspace`,
+    );
+  let leading: Leading = "kept";
+  const kinds = steps.map((step, i) => {
+    if (isReplace(step, mark, " ") && i === 0) return "spaces";
+    if (step.type === "ByteFallback" || step.type === "Fuse") return step.type;
+    if (step.type === "Metaspace" && i === 0) {
+      if (prefixOfMetaspace(step, path) !== null) leading = "first token";
+      return "spaces";
+    }
+    if (step.type !== "Strip" || step.content !== " " || step.stop !== 0 || i !== steps.length - 1)
+      return wrong();
+    if (step.start === 1 && steps[i - 1]?.type === "Fuse") leading = "one";
+    else if (step.start !== 0) wrong();
+    return "Strip";
+  });
+  if (kinds.filter((kind) => kind === "spaces").length !== Number(hasMarks)) wrong();
+  if (hasBytes && !kinds.includes("ByteFallback")) wrong();
+  return leading;
+}
+
+/** Which spaces decoding takes off the start of a text: none, one, or all of the first token. */
+export type Leading = "kept" | "one" | "first token";
+
+/** Refuses tokens in which HF's Metaspace would find other spaces than those that are left out. */
+export function checkLeading(
+  leading: Leading,
+  vocab: TokenIds,
+  added: readonly AddedToken[],
+  path: string,
+): void {
+  if (leading !== "first token") return;
+  const isOdd = (token: string) => token.includes(" ") || token.lastIndexOf(mark) > token.search(notMark);
+  const odd = [...vocab].find(([token]) => notMark.test(token) && isOdd(token));
+  const oddAdded = added.find(({ content }) => content.includes(mark));
+  if (odd !== undefined || oddAdded !== undefined)
+    refuse(
+      path,
+      `its decoder Metaspace changes the token ${showValue(odd?.[0] ?? oddAdded!.content)} only at the start of a text`,
+      "with the decoders Replace, ByteFallback, Fuse and Strip it is read",
+    );
+}
+
+const notMark = /[^\u2581]/;
+
+type CharacterSettings = {
+  readonly unknownToken: string | null;
+  readonly byteFallback: boolean;
+  readonly fusesUnknown: boolean;
+  readonly hasMarks: boolean;
+};
+
+/** Builds the model. */
+export function assembleCharacterModel(
+  { vocab, merges }: ScannedModel,
+  settings: CharacterSettings,
+  path: string,
+): EncodingModel {
+  const { unknownToken, byteFallback, fusesUnknown, hasMarks } = settings;
+  const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
+  if (unknownToken !== null && unknownId === undefined)
+    refuse(path, `its vocabulary lacks its unk_token ${showValue(unknownToken)}`);
+  const fallback = byteFallback ? byteTokens(vocab) : new Int32Array(256).fill(unknownId ?? droppedByte);
+  const byteIds = fallback.map((id, byte) => {
+    if (byte >= 0x80) return id;
+    const own = vocab.get(hasMarks && byte === space ? mark : String.fromCharCode(byte));
+    if (own === undefined && byte === space && hasMarks)
+      refuse(path, `its vocabulary has no token "${mark}"`);
+    return own ?? id;
+  });
+  const lacking = byteIds.findIndex((id, byte) => id === droppedByte && isInUtf8(byte));
+  if (byteFallback && lacking >= 0)
+    refuse(path, `byte_fallback is true, but its vocabulary has no token "${spellByte(lacking)}"`);
+  checkMerges(merges, vocab, { fallback: byteFallback ? fallback : null, unknownId }, path);
+  return buildModel({
+    byteIds,
+    merges,
+    idMax: vocab.idMax,
+    beginning: {
+      characters: charactersIn(vocab),
+      // What is left out makes its neighbours adjacent, so that no cut is known, as with fused ones.
+      unknown: byteFallback
+        ? null
+        : { id: unknownId ?? droppedByte, isFused: fusesUnknown || unknownId === undefined },
+      hasMarks,
+    },
+  });
+}
+
+const spellByte = (byte: number) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
+
+const byteTokens = (vocab: TokenIds) =>
+  Int32Array.from({ length: 256 }, (_, byte) => vocab.get(spellByte(byte)) ?? droppedByte);
+
+const isInUtf8 = (byte: number) => byte < 0xc0 || (byte >= 0xc2 && byte <= 0xf4);
+
+/** What no merge may touch: then bytes of a text tell which tokens are made of them. */
+function checkMerges(
+  { left, right, merged }: RankedMerges,
+  vocab: TokenIds,
+  { fallback, unknownId }: { fallback: Int32Array | null; unknownId: number | undefined },
+  path: string,
+): void {
+  const isByte = new Set(fallback?.filter((id) => id !== droppedByte));
+  const isHalf = new Set(isByte);
+  if (fallback === null && unknownId !== undefined) isHalf.add(unknownId);
+  for (let rank = 0; rank < left.length; rank++) {
+    const id = [left[rank]!, right[rank]!].find((half) => isHalf.has(half));
+    const wrong = id ?? (isByte.has(merged[rank]!) ? merged[rank]! : undefined);
+    if (wrong === undefined) continue;
+    const [[token] = [""]] = [...vocab.withIds(new Set([wrong]))];
+    refuse(path, `merge ${rank} uses or makes ${showValue(token)}, which stands for what has no token`);
+  }
+}
+
+/** The tokens of one character that is not ASCII. */
+function charactersIn(vocab: TokenIds): PackedTokens {
+  const { bytes, starts, ids } = vocab.spelled;
+  const found: (readonly [number, Uint8Array])[] = [];
+  for (let t = 0; t < ids.length; t++) {
+    const start = starts[t]!;
+    const lead = bytes[start]!;
+    if (lead < 0x80 || starts[t + 1]! - start !== (lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)) continue;
+    found.push([ids[t]!, bytes.subarray(start, starts[t + 1]!)]);
+  }
+  return packTokenList(found);
+}
+
+/** The pattern that cuts a text where HF does, or where no merge crosses and no unknown characters are fused. */
+export function cuttingSource(
+  { vocab, merges }: ScannedModel,
+  { hasMarks, splitsAtMarks }: CharacterSteps,
+  dropsUnknown: boolean,
+): string {
+  const marks = hasMarks ? ` \\x{2581}` : " ";
+  if (splitsAtMarks) return `[${marks}][^${marks}]*|[^${marks}]+`;
+  if (dropsUnknown || (!hasMarks && vocab.get(" ") === undefined)) return "[\\s\\S]+";
+  const before = [...crossedAt(vocab, merges, hasMarks ? [0xe2, 0x96, 0x81] : [space])];
+  if (before.length === 0) return `[${marks}]+[^${marks}]*|[^${marks}]+`;
+  const crossed = before.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
+  const rest = `(?:[${crossed}][${marks}]*|[^${crossed}${marks}])`;
+  return `[${marks}]+${rest}*|${rest}+`;
+}
+
+/** The characters after which some merge joins a token that begins with these bytes, which are a character. */
+function crossedAt(
+  vocab: TokenIds,
+  { left, right }: RankedMerges,
+  beginning: readonly number[],
+): Set<number> {
+  const { bytes, starts, ids } = vocab.spelled;
+  const begins = new Uint8Array(vocab.idMax + 1);
+  const places = new Int32Array(vocab.idMax + 1);
+  for (let t = 0; t < ids.length; t++) {
+    places[ids[t]!] = t;
+    begins[ids[t]!] = Number(beginning.every((byte, i) => bytes[starts[t]! + i] === byte));
+  }
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  const found = new Set<number>();
+  const [own] = utf8.decode(Uint8Array.from(beginning));
+  for (let rank = 0; rank < right.length; rank++) {
+    if (begins[right[rank]!] === 0) continue;
+    const t = places[left[rank]!]!;
+    const token = utf8.decode(bytes.subarray(starts[t]!, starts[t + 1]!));
+    const last = [...token].at(-1);
+    assert(last !== undefined, "a half of a merge is not empty");
+    if (last !== own) found.add(last.codePointAt(0)!);
+  }
+  return found;
+}
+
+/** Returns the bytes of each id, as decoding joins them. */
+export function assembleCharacterTokens(
+  vocab: TokenIds,
+  addedTokens: readonly AddedToken[],
+  { byteFallback, hasMarks }: Pick<CharacterSettings, "byteFallback" | "hasMarks">,
+): TokenTable {
+  return lazyTokenTable(() => {
+    const withSpaces = (content: string) => (hasMarks ? content.replaceAll(mark, " ") : content);
+    const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
+    const added = beside.map(({ id, content }) => [id, Buffer.from(withSpaces(content))] as const);
+    const bytes = byteFallback ? byteTokens(vocab) : [];
+    const single = [...bytes].flatMap((id, byte) =>
+      id === droppedByte ? [] : [[id, Uint8Array.of(byte)] as const],
+    );
+    const tokens = hasMarks ? unmarked(vocab.spelled) : vocab.spelled;
+    const table = tableOfPacked(joinTokens(joinTokens(tokens, single), added));
+    return { ...table, nameCount: vocab.size + beside.length, areCharacters: true };
+  });
+}
+
+/** The same tokens with spaces instead of marks. */
+function unmarked({ bytes: from, starts: fromStarts, ids }: PackedTokens): PackedTokens {
+  const bytes = new Uint8Array(fromStarts[ids.length]!);
+  const starts = new Int32Array(ids.length + 1);
+  let end = 0;
+  for (let t = 0; t < ids.length; t++) {
+    const stop = fromStarts[t + 1]!;
+    for (let pos = fromStarts[t]!; pos < stop; pos++) {
+      const isMark =
+        from[pos] === 0xe2 && from[pos + 1] === 0x96 && from[pos + 2] === 0x81 && pos + 3 <= stop;
+      bytes[end++] = isMark ? space : from[pos]!;
+      if (isMark) pos += 2;
+    }
+    starts[t + 1] = end;
+  }
+  return { bytes, starts, ids };
+}
+
+/** Refuses added tokens that HF looks for in text with marks, where they depend on these. */
+export function checkLateTokens(
+  tokens: readonly AddedToken[],
+  { hasMarks, prefix }: CharacterSteps,
+  isInNormalizer: boolean,
+  path: string,
+): void {
+  if (!hasMarks || !isInNormalizer) return;
+  for (const { content, normalized, lstrip, rstrip } of tokens) {
+    if (!normalized) continue;
+    const why =
+      prefix !== null
+        ? "is looked for with a mark before it"
+        : lstrip || rstrip
+          ? "strips white space after spaces have become marks"
+          : content.includes(" ") || content.includes(mark)
+            ? "has a space or a mark"
+            : undefined;
+    if (why !== undefined)
+      refuse(
+        path,
+        `the added token ${showValue(content)} is normalized, and ${why}`,
+        'newer files of such tokenizers have "normalized": false',
+      );
+  }
+}

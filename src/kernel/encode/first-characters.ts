@@ -1,0 +1,89 @@
+import { characterSize } from "../text/utf8";
+import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./model-layout";
+
+/**
+ * Models in which merging begins with characters that are tokens, as SentencePiece has it. A character without a token begins with
+ * its bytes, or with the unknown token. `byteIds` has the ids of ASCII characters, and of the bytes of characters without a token.
+ *
+ * Most of them spell a space as the *mark* U+2581. Here its token is that of the byte 0x20, so that a text stays as it is. A mark
+ * in the text is the same token, so what the kernel knows about neighbours of a space holds for its neighbours, too.
+ */
+let model: EncodingModel = changetype<EncodingModel>(0);
+let characters: TokenTable = changetype<TokenTable>(0);
+let hasMark: bool = false;
+
+/** Values of `beginning` of the model: bytes; characters, and those without a token by their bytes, or fused as one unknown token. */
+const withBytes: u32 = 0;
+const withCharacters: u32 = 1;
+const withFusedUnknown: u32 = 3;
+
+/** The three bytes of the mark, the first one highest. */
+const mark: u32 = 0xe29681;
+const space: u32 = 0x20;
+
+/** Indexes the characters; false without room. */
+export function useFirstCharacters(given: EncodingModel): bool {
+  model = given;
+  characters = given.characters;
+  hasMark = false;
+  if (!indexTokens(characters)) return false;
+  for (let token: u32 = 0; token < characters.count; token++) {
+    const start = characters.bytes + load<u32>(characters.starts + (token << 2));
+    const three = ((<u32>load<u8>(start)) << 16) | ((<u32>load<u8>(start, 1)) << 8) | load<u8>(start, 2);
+    if (three === mark && tokenId(characters, token) === load<i32>(given.byteIds + (space << 2)))
+      hasMark = true;
+  }
+  return true;
+}
+
+/** Whether merging begins with characters. */
+export function beginsWithCharacters(given: EncodingModel): bool {
+  return given.beginning !== withBytes;
+}
+
+/** Whether the bytes of a text tell where its tokens may be cut. */
+export function canBePartedByBytes(given: EncodingModel): bool {
+  return given.beginning !== withFusedUnknown;
+}
+
+/** Whether a mark may have some of the three bytes on the left of a place, or on its right: edges of joins have a space instead. */
+export function mayHaveMark(left: u32, right: u32): bool {
+  if (!hasMark) return false;
+  if (left === mark || left >> 8 === (mark & 0xffff) || left >> 16 === (mark & 255)) return true;
+  return right === mark || (right & 0xffff) === mark >> 8 || (right & 255) === mark >> 16;
+}
+
+/** Whether two neighbouring bytes, of which one is ASCII, may be next to a mark. */
+export function mayTouchMark(left: u32, right: u32): bool {
+  return hasMark && (left === (mark & 255) || right === mark >> 16);
+}
+
+/** Writes the ids with which merging begins. Returns their number, `length` at most. */
+export function fillCharacters(ids: usize, start: usize, length: u32): u32 {
+  const end = start + length;
+  const given = model;
+  const isFused = given.beginning === withFusedUnknown;
+  const unknown = given.unknownId;
+  let symbol = ids;
+  let last = droppedByte;
+  for (let at = start; at < end; ) {
+    const size = max<usize>(1, characterSize(at, end));
+    const token = size > 1 && characters.count > 0 ? findTokenAt(characters, at, <u32>size) : -1;
+    const stop = at + size;
+    if (token < 0 && size > 1 && given.beginning === withCharacters) {
+      for (; at < stop; at++, symbol += 4) store<i32>(symbol, byteId(at));
+      continue;
+    }
+    const id = token >= 0 ? tokenId(characters, token) : size > 1 ? unknown : byteId(at);
+    at = stop;
+    if (id === droppedByte || (isFused && id === unknown && last === id)) continue;
+    store<i32>(symbol, id);
+    symbol += 4;
+    last = id;
+  }
+  return <u32>((symbol - ids) >> 2);
+}
+
+function byteId(at: usize): i32 {
+  return load<i32>(model.byteIds + ((<usize>load<u8>(at)) << 2));
+}
