@@ -64,12 +64,14 @@ export type Finding = {
   readonly message: string;
   /** Lines that show the fault: a text and its ids, or values of files. */
   readonly evidence: readonly string[];
-  /** The first tokens that have the fault, and the number of all that have it. */
+  /** The first tokens that have the fault. */
   readonly tokens: readonly { readonly id: number; readonly token: string }[];
+  /** How many tokens, merges or other things have the fault; null if they are not counted. */
   readonly count: number | null;
   readonly why: string;
-  /** What to do, and a command that does it. */
+  /** What to do. */
   readonly fix: string | null;
+  /** A command that does it. */
   readonly command: string | null;
 };
 

@@ -118,8 +118,9 @@ const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: 
 ];
 
 export type PruneOptions = {
-  /** The path as typed, and the options for files that do not state their pattern and special tokens. */
+  /** The path as typed. */
   readonly path: string;
+  /** The options for files that do not state their pattern and special tokens. */
   readonly loadOptions: LoadOptions;
   /** The loaded tokenizer. */
   readonly parts: TokenizerParts;
@@ -128,9 +129,11 @@ export type PruneOptions = {
   /** The sizes, ascending. If there are several, each has a directory of its own. */
   readonly sizes: readonly number[];
   readonly output: string;
-  /** For the record: the command, its arguments as typed, and the texts. The size of a stream is null. */
+  /** The command as people read it, for the record. */
   readonly command: string;
+  /** The arguments as they were typed, for the record. */
   readonly arguments: readonly string[];
+  /** The texts, for the record. The size of a stream is null. */
   readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
   /** When the run started, by `performance.now()`. */
   readonly startMs: number;

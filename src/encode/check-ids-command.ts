@@ -20,7 +20,9 @@ type Counts = { idCount: number; documentCount: number; noncanonicalCount: numbe
 
 /** The maximum number of places that are listed. The counts include all documents. */
 const placesMax = 1000;
+/** The maximum number of places that are printed for people. */
 const shownPlaces = 10;
+/** The maximum number of tokens that are printed for a place. */
 const shownTokens = 8;
 
 /** `bpe ids check`: checks whether ids are those that encoding their text gives. */

@@ -77,8 +77,9 @@ export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =
 
 export type EncodedFiles = EncodedFile & {
   readonly documentCount: number;
-  /** The number of shards, and how many of them existed before. */
+  /** The number of shards. */
   readonly fileCount: number;
+  /** How many of the shards existed before. */
   readonly formerFileCount: number;
   /** Whether documents without ids are counted, but not written. */
   readonly omitsEmpty: boolean;
@@ -189,16 +190,18 @@ export class IdFiles implements IdSink {
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
   private readonly kept: KeptColumns;
-  /** The number of shards that were begun, and the shard that is being written. */
+  /** The number of shards that were begun. */
   private begunCount: number;
+  /** The shard that is being written. */
   private shard: OpenShard | undefined;
   /** The publication of complete shards, one after the other, in the background. */
   private publishing: Promise<void> | undefined;
   private error: unknown;
   /** Where the current task began, and how many of its ids and documents were written. */
   private point: Point;
-  /** How many ids and documents of the current task are in existing shards, and are skipped. */
+  /** How many more ids of the current task to skip, because they are in existing shards. */
   private skippedIds: number;
+  /** How many more documents of the current task to skip, because they are in existing shards. */
   private skippedDocuments: number;
   private isOpen: boolean;
   private hasEnded: boolean;

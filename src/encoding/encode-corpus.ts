@@ -70,8 +70,9 @@ export type EncodeCorpusOptions = {
   readonly chunkSizeBytes?: number;
 };
 
-/** The memory of a tokenizer per merge, in the main thread, which loads it, and in each other thread. Measured. */
+/** The memory of a tokenizer per merge, in the main thread, which loads it. Measured. */
 const mergeBytesOfMain = 200;
+/** The memory of a tokenizer per merge, in each other thread. Measured. */
 export const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = scaled(1 << 19, 128);

@@ -172,6 +172,7 @@ const smallTextBytes = 4e6;
 
 /** The memory of a full-size cache of words: src/kernel/encode/word-cache.ts. */
 const cacheBytes = 46e6;
+/** How many times a cache may be halved. */
 const cacheShrinkBitsMax = scaled(5, 0);
 
 const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
@@ -315,6 +316,7 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
  * tokenizers of 100,000 merges.
  */
 const comparedMergeBytes = 900;
+/** How much of it may remain as garbage. With more, garbage is collected before a text is read. */
 const garbageBytesMax = 10e6;
 
 /** The memory of a token or merge in the lists of a difference. Measured. */

@@ -63,7 +63,7 @@ export type TextDifference = DifferentWords & {
 };
 
 export type DifferentWords = {
-  /** How often words occur that the tokenizers cut differently. */
+  /** Number of occurrences of words that the tokenizers cut differently. */
   readonly differentWords: number;
   /** The number of distinct words that the tokenizers cut differently. */
   readonly distinctDifferentWords: number;

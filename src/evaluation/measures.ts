@@ -18,11 +18,11 @@ export type Measures = {
   readonly usedTokens: number;
   readonly vocabularyUtilization: number;
   readonly renyi: readonly Renyi[];
-  /** How often tokens occur that are not whole UTF-8 characters. */
+  /** Number of occurrences of tokens that are not whole UTF-8 characters. */
   readonly notUtf8Tokens: number;
-  /** Their share of the tokens that are not special. */
+  /** The share of these occurrences among those of tokens that are not special. */
   readonly notUtf8Share: number | null;
-  /** How often tokens occur that are not UTF-8 and join a character with a part of another one. */
+  /** Number of occurrences of tokens that are not UTF-8 and join a character with a part of another one. */
   readonly mixedTokens: number;
   /** null unless requested. */
   readonly numbers: NumberMeasures | null;
@@ -50,9 +50,10 @@ export type NumberMeasures = {
   readonly alignment: number | null;
   /** The number of numbers with more than three digits. */
   readonly longCount: number;
-  /** How many of these consist of one token per group of three digits, counted from the right; and from the left. */
+  /** How many long numbers consist of one token per group of three digits, counted from the right. */
   readonly fromRight: number;
   readonly fromRightShare: number | null;
+  /** How many long numbers consist of one token per group of three digits, counted from the left. */
   readonly fromLeft: number;
   readonly fromLeftShare: number | null;
 };
@@ -90,9 +91,9 @@ export type Parity = {
 /** The vocabulary of a tokenizer. */
 export type VocabularyFacts = {
   readonly vocabularySize: number;
-  /** How many tokens are neither special nor whole UTF-8 characters. */
+  /** Number of tokens that are neither special nor whole UTF-8 characters. */
   readonly notUtf8InVocabulary: number;
-  /** How many of them join a character with a part of another one. */
+  /** Number of these tokens that join a character with a part of another one. */
   readonly mixedInVocabulary: number;
 };
 
@@ -110,15 +111,15 @@ export const alphas = [2, 2.5];
 export type Measure<Of> = {
   /** The name of its column in CSV, and of its value of `--measure`. */
   readonly key: string;
-  /** Its name in running text, in lower case. */
+  /** The name in running text, in lower case. */
   readonly name: string;
   /** Which values are better; null if neither are. */
   readonly better: "higher" | "lower" | null;
-  /** Its definition, in one line. */
+  /** The definition, in one line. */
   readonly formula: string;
   /** Whether it applies only to texts with spaces between words. */
   readonly isOfWords?: boolean;
-  /** What it needs in addition to tokens and words; undefined if nothing. */
+  /** What the measure needs in addition to tokens and words; undefined if nothing. */
   readonly needs?: "numbers" | "model";
   /** Returns the value; null if there is none. */
   readonly value: (of: Of) => number | null;

@@ -41,7 +41,7 @@ type Given = { -readonly [Name in keyof ModelShape]?: number };
 /** The costs of a tokenizer with this many ids. */
 export type ModelCost = {
   readonly embeddingParameters: number;
-  /** 0 if head and embedding are one matrix. */
+  /** The weights of the head; 0 if head and embedding are one matrix. */
   readonly headParameters: number;
   readonly layerParameters: number;
   /** Embedding and head, as a share of all parameters. */

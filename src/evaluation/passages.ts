@@ -7,11 +7,11 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** A span of a text, with the tokens that each tokenizer makes of it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-/**
- * The minimum length of a passage: this many bytes, or this many tokens in some cut. It ends at the next line
- * feed or space where all tokenizers have a boundary.
- */
+// A passage has at least one of the two lengths below. It ends at the next line feed or space where all tokenizers have
+// a boundary.
+/** The minimum length of a passage in bytes. */
 const passageBytes = 240;
+/** The minimum length of a passage in tokens, in the cut where it has most. */
 const passageTokens = 72;
 /** The minimum length in bytes of a passage at the end of a text. */
 const restBytes = 40;

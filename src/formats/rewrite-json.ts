@@ -28,8 +28,9 @@ import type { TokenIds } from "./scan-tokenizer-json.ts";
 export type Place = {
   readonly start: number;
   readonly end: number;
-  /** Whitespace before the first element, and after the last. */
+  /** The whitespace before the first element. */
   readonly before: string;
+  /** The whitespace after the last element. */
   readonly atEnd: string;
   readonly isEmpty: boolean;
 };

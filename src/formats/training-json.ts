@@ -60,8 +60,9 @@ export type ExtensionRecord = RunRecord &
     /** Bytes per token of the corpus, with the new tokens; null if the corpus has no bytes. */
     readonly bytesPerToken: number | null;
     readonly options: {
-      /** One more than the largest id, and the number of new tokens that were requested. */
+      /** One more than the largest id. */
       readonly vocabSize: number;
+      /** The number of new tokens that were requested. */
       readonly newTokens: number;
       /**
        * The special tokens of the base, then new ones, then the reserved tokens of `padTo`. `specialIds` has
@@ -178,9 +179,11 @@ export type RunRecord = {
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
-  /** The command line as people read it, its arguments as typed, and the directory that relative paths start from. */
+  /** The command line as people read it. */
   readonly command: string;
+  /** The arguments as they were typed. */
   readonly arguments: readonly string[];
+  /** The directory from which relative paths start. */
   readonly workingDirectory: string;
   /** When the run started: UTC, in the form of ISO 8601. */
   readonly startedAt: string;

@@ -124,7 +124,7 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
       ? [(await loadFormats()).get("huggingface")!, ["tokenizer.json"]]
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
-  // What files of other formats do not state.
+  // Files of other formats state neither pattern nor special tokens.
   const options =
     base === null || names[0]!.endsWith("tokenizer.json")
       ? {}

@@ -344,10 +344,11 @@ export class IdBuffer {
 const keptIdsMax = scaled(2 ** 20, 8);
 
 /**
- * Upper bounds of the bytes and words encoded between two yields; a longer word is encoded alone. With tables
- * larger than the processor's caches, a new word takes up to 4 µs, and a long one 2 µs per byte.
+ * The maximum number of bytes encoded between two yields; a longer word is encoded alone. With tables larger than the
+ * processor's caches, a long word takes 2 µs per byte.
  */
 const sliceBytes = scaled(1 << 14, 32);
+/** The maximum number of words encoded between two yields. A new word takes up to 4 µs. */
 const sliceWords = scaled(1 << 12, 3);
 
 /**

@@ -88,7 +88,7 @@ const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: fal
  *
  *   0   ids have 16 bits in the kernel
  *   1   a space is put before the text
- *   2   the text can be cut into parts of limited numbers of ids
+ *   2   a text can be cut into ranges by its bytes alone
  *   3   like 2, with special tokens as text
  *   4   the text goes to the kernel unchanged
  *   5   like 4, with special tokens as text

@@ -59,6 +59,7 @@ export function layOut(
  * listed.
  */
 const blockBytes = 256;
+/** The value instead of a fill byte for an area that is listed. */
 const isListed = 256;
 /**
  * Upper bound of the bytes that are filled. Further blocks are listed, so that an image does not make an

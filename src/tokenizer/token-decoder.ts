@@ -165,8 +165,9 @@ export class TokenDecoder {
 
 const largeBytes = scaled(2 ** 26, 2 ** 18);
 
-/** Up to these sizes, a loop is faster than creating a view and copying. */
+/** Up to this many bytes, a loop is faster than creating a view and copying it. */
 const copiedBytesMax = 32;
+/** Up to this many ids, a loop is faster than creating a view and copying it. */
 const copiedIdsMax = 8;
 
 /** Returns the numbers before the first number that is not an id. */

@@ -29,8 +29,9 @@ export type TokenizerParts = EncodingParts & {
     readonly kind: string;
     readonly patternName: string | null;
     readonly patternSources: readonly string[];
-    /** HF's names of the decoder and the post-processor of a `tokenizer.json`; several are joined in order. */
+    /** HF's name of the decoder in a `tokenizer.json`; those of several are joined in order. */
     readonly decoder?: string;
+    /** HF's name of the post-processor in a `tokenizer.json`; those of several are joined in order. */
     readonly postProcessor?: string;
   };
   /** Sentences about settings in the files that encoding does not apply. */
@@ -39,8 +40,9 @@ export type TokenizerParts = EncodingParts & {
 
 /** What HF's post-processor does to one text. */
 export type PostProcessing = {
-  /** The ids that it puts before and after a text. */
+  /** The ids that are put before a text. */
   readonly before: readonly number[];
+  /** The ids that are put after a text. */
   readonly after: readonly number[];
   /**
    * The steps that trim spaces off offsets, in order: for each, whether it leaves one space before the first

@@ -9,8 +9,9 @@ export type VocabularyStatistics = {
   readonly idLimit: number;
   /** Ids of the longest tokens with a letter, longest first, then by id. */
   readonly longestIds: readonly number[];
-  /** The numbers of whitespace tokens and separator tokens (`TokenShape`). */
+  /** The number of whitespace tokens (`TokenShape`). */
   readonly whitespaceCount: number;
+  /** The number of separator tokens (`TokenShape`). */
   readonly separatorCount: number;
   /** The number of tokens of each script or kind, the most frequent first. */
   readonly scripts: readonly Share[];

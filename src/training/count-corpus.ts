@@ -330,7 +330,10 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return step.value;
   }
 
-  /** Ends counting. With `leavesMemory`, writes all words to sorted runs if some have already been written. */
+  /**
+   * Ends counting. All words stay in memory, unless some did not fit, or another thread needs this memory
+   * (`leavesMemory`) and sorted runs may be written: then all words are in sorted runs.
+   */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);
   }

@@ -243,7 +243,7 @@ export async function countParts(
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
-  // Unsorted counts are added to the words of one counter, which slices do not have.
+  // Unsorted counts are added to a counter with all words, which there is only without slices.
   const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },

@@ -182,7 +182,8 @@ export function findSeedMerges(
 
 /**
  * Returns seeds that never become a token after a space, because the base merges the space with their
- * beginning. Only a seed that starts with a letter, and that the pattern joins with a space, is one.
+ * beginning. Leaves out seeds that do not start with a letter, that the pattern does not join with a space, or
+ * that are also given with a space.
  */
 function spacelessSeeds(
   pattern: CompiledPattern,

@@ -42,8 +42,9 @@ type KeptMerges = {
  */
 type Halves = Pick<RankedMerges, "left" | "right">;
 
-/** Upper bounds of the tokens and words between two yields. A single word may exceed the first. */
+/** The maximum number of tokens between two yields. A single word may have more. */
 const tokensAtOnce = scaled(1 << 21, 16);
+/** The maximum number of words between two yields. */
 const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
@@ -92,8 +93,10 @@ function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number,
   }
 }
 
-/** Flags of tokens, as in the kernel (src/kernel/words/word-records.ts). */
+// The flags of tokens in `Boundaries.flags`, as in the kernel (src/kernel/words/word-records.ts).
+/** The token ends with the left half of an unapplied merge. */
 const mayEnd = 1;
+/** The token begins with the right half of an unapplied merge. */
 const mayBegin = 2;
 
 /** The number of pairs to remember as examined; then the set is cleared. */

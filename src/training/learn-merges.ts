@@ -63,9 +63,11 @@ export type TrainedVocabulary = TrainedWork & {
 export type Extended = TrainedWork & {
   /** The extension of each size, ascending. */
   readonly extensions: readonly Extension[];
-  /** Bytes of all pretokens, and their number of tokens with the base, and with each extended tokenizer. */
+  /** Number of bytes in all pretokens. */
   readonly pretokenBytes: number;
+  /** Number of tokens in all pretokens with the base. */
   readonly tokenCountBefore: number;
+  /** Number of tokens in all pretokens with each extended tokenizer. */
   readonly tokenCounts: readonly number[];
 };
 
@@ -92,11 +94,13 @@ export type FairLengths = {
 
 /** Facts about the second stage. */
 export type SuperwordFacts = {
-  /** The number of pretokens in the second stage, and the number of distinct ones. */
+  /** The number of pretokens in the second stage. */
   readonly pretokenCount: number;
+  /** The number of distinct pretokens in the second stage. */
   readonly distinctWordCount: number;
-  /** The number of the first stage's merges that were kept, and of those that were dropped. */
+  /** The number of merges of the first stage that were kept. */
   readonly inheritedCount: number;
+  /** The number of merges of the first stage that were dropped. */
   readonly droppedCount: number;
 };
 

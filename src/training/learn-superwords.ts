@@ -61,8 +61,9 @@ type Lifted = {
   readonly parts: Parts;
   readonly idLimit: number;
   readonly idBytes: 2 | 4;
-  /** The merges of the first stage, and the count of each of its tokens in the pretokens. */
+  /** The merges of the first stage. */
   readonly learned: Merges;
+  /** How often each token of the first stage occurs in the pretokens. */
   readonly tokenCounts: Float64Array;
 };
 

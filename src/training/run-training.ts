@@ -71,9 +71,11 @@ export type TrainingHost = {
   /** Opens sources that can be read only once: pipes. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
-  /** Called when reading begins, when all words are counted, and when the merges are learned. */
+  /** Called before the corpus is read. */
   readonly onOpen?: (opened: OpenTraining) => void;
+  /** Called when all words have been counted. */
   readonly onWords?: (words: WordTable) => void;
+  /** Called when the merges have been learned. */
   readonly onLearned?: (trained: TrainedVocabulary | Extended) => void;
   readonly tellMemory?: (estimatedBytes: number) => void;
 };

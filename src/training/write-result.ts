@@ -34,8 +34,9 @@ import { weightsOf } from "./weights.ts";
 
 /** A run, for its record. */
 export type Run = {
-  /** The command as people read it, and its arguments as typed. */
+  /** The command as people read it. */
   readonly command: string;
+  /** The arguments as they were typed. */
   readonly arguments: readonly string[];
   /** When the run started, by `performance.now()`. */
   readonly startMs: number;
