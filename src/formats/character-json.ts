@@ -250,7 +250,10 @@ function checkMerges(
     const wrong = id ?? (isByte.has(merged[rank]!) ? merged[rank]! : undefined);
     if (wrong === undefined) continue;
     const [[token] = [""]] = [...vocab.withIds(new Set([wrong]))];
-    refuse(path, `merge ${rank} uses or makes ${showValue(token)}, which stands for what has no token`);
+    refuse(
+      path,
+      `merge ${rank} uses or makes ${showValue(token)}, which represents characters without a token`,
+    );
   }
 }
 
@@ -318,15 +321,15 @@ export function assembleCharacterTokens(
 ): TokenTable {
   return lazyTokenTable(() => {
     const withSpaces = (content: string) => (hasMarks ? content.replaceAll(mark, " ") : content);
-    const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
-    const added = beside.map(({ id, content }) => [id, Buffer.from(withSpaces(content))] as const);
+    const addedOnly = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
+    const added = addedOnly.map(({ id, content }) => [id, Buffer.from(withSpaces(content))] as const);
     const bytes = byteFallback ? byteTokens(vocab) : [];
     const single = [...bytes].flatMap((id, byte) =>
       id === droppedByte ? [] : [[id, Uint8Array.of(byte)] as const],
     );
     const tokens = hasMarks ? unmarked(vocab.spelled) : vocab.spelled;
     const table = tableOfPacked(joinTokens(joinTokens(tokens, single), added));
-    return { ...table, nameCount: vocab.size + beside.length, areCharacters: true };
+    return { ...table, nameCount: vocab.size + addedOnly.length, areCharacters: true };
   });
 }
 

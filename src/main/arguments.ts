@@ -226,7 +226,7 @@ function optionHint(command: CommandSpec, shown: string): Message {
   if (known(synonyms[typed])) return suggest([`--${synonyms[typed]}`]);
   // Only some commands print their result as JSON, but all of them report it to a watching program.
   if (typed === "--json" && known("progress")) return phrase`did you mean ${asOption("progress", "json")}?`;
-  // Of equally near options, the more common one is suggested.
+  // Suggests the more common one of equally near options.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
     .map(({ name }) => `--${name}`);

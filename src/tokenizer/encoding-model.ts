@@ -37,9 +37,9 @@ export type EncodingModel = {
 export type FirstCharacters = {
   /** Characters that are not ASCII. */
   readonly characters: PackedTokens;
-  /** With what a character without a token begins; null: with its bytes. With the id `droppedByte` it is left out. */
+  /** What a character without a token becomes; null: its bytes. With the id `droppedByte` it is dropped. */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
-  /** A token's space stands for U+2581 in the files, and for that and a space in a text. */
+  /** A token's space represents U+2581 in the files, and U+2581 or a space in a text. */
   readonly hasMarks: boolean;
 };
 
