@@ -22,7 +22,7 @@ export function allocateText(capacityBytes: number): Text {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
-/** Returns the text if it has room for `byteCount` bytes; otherwise a copy of it with room for twice as many. */
+/** Returns the text if it has room for `byteCount` bytes; otherwise a copy with room for twice that number. */
 export function growText(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
   const longer = allocateText(byteCount * 2);

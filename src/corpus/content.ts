@@ -266,8 +266,8 @@ function isTar(head: Uint8Array): boolean {
 }
 
 /**
- * Whether the head is that of an LZMA file: the content's size after the properties is below 2^40, or 2^64 - 1 if it is
- * unknown.
+ * Whether an LZMA file begins like this: after the properties, the size of the content is below 2^40, or 2^64 - 1 if it
+ * is unknown.
  */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
@@ -275,14 +275,14 @@ function isLzma(head: Uint8Array): boolean {
   return unknown || head.subarray(10, 13).every((byte) => byte === 0);
 }
 
-/** Whether the head is that of a pickle of protocol 2 to 5: the protocol, then an opcode. */
+/** Whether a pickle of protocol 2 to 5 begins like this: the protocol, then an opcode. */
 function isPickle(head: Uint8Array): boolean {
   if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
 /**
- * Whether the head is that of a PDF: the version, then something that no text about PDF has, which is an object, or the
+ * Whether a PDF begins like this: the version, then something that no text about PDF has, which is an object, or the
  * line of high bytes that marks a binary file.
  */
 function isPdf(head: Uint8Array): boolean {

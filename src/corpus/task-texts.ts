@@ -17,7 +17,7 @@ import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { RecordBatch } from "./records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "./task.ts";
 
-/** The statistics of a range, without those of its pretokens. */
+/** The statistics of a range that do not concern pretokens. */
 export type RangeStatistics = {
   /** The bytes of the range's text, decompressed. */
   textBytes: number;

@@ -128,8 +128,7 @@ export class ChunkBuffers {
   }
 
   /**
-   * Returns a buffer to the pool. A buffer whose size differs from that of the last one taken is left to the garbage
-   * collector.
+   * Returns a buffer to the pool. A buffer of another size than the last one taken is left to the garbage collector.
    */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);

@@ -10,7 +10,7 @@ import {
 } from "#tokenizer";
 import { startJob } from "./job.ts";
 
-/** What the loading thread is asked for. */
+/** A request to the loading thread. */
 export type LoadRequest = {
   readonly path: string;
   readonly options: LoadOptions;

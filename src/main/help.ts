@@ -182,8 +182,8 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]
 }
 
 /**
- * Returns the examples with an option of the topic. For the topic "input", the simplest example is added, because it
- * has files.
+ * Returns the examples with an option of the topic. If there are none for the topic "input", the simplest example,
+ * which has files.
  */
 export function topicExamples(command: CommandSpec, topic: Topic): readonly Example[] {
   const own = command.options.filter((option) => option.topic === topic);

@@ -319,7 +319,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
         totals[token]! += weight;
       }
     }
-    // The first memory receives the sums of all tokens, each other memory those of the tokens that it provided.
+    // The first memory receives the sums of all tokens, each other memory only the sums of tokens that it provided.
     const all = exchanges[0]!.numbers;
     for (let index = 0; index < tokenCount; index++) all[4 * index + 2] = tokens[index]!;
     counts[0] = tokenCount;

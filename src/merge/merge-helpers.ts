@@ -21,7 +21,7 @@ export type MergePlan = {
   /** The end of the word ids that are mapped to start tokens; 0 if the words consist of ids of start tokens. */
   readonly idLimit: number;
   readonly cellCount: number;
-  /** The number of memories, and the index of this one. */
+  /** The number of memories, the index of this one, and the number of cells in all of them. */
   readonly memoryCount: number;
   readonly memoryIndex: number;
   readonly cellCountOfAll: number;

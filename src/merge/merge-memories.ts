@@ -37,7 +37,7 @@ export type MergeMemory = Kernel & {
 };
 
 /**
- * For words whose ids are not those of start tokens: the start token of each id, and how often each start token occurs.
+ * For words whose ids are not ids of start tokens: the start token of each id, and how often each start token occurs.
  */
 export type Numbers = { readonly numbers: Int32Array; readonly startCounts: Float64Array };
 

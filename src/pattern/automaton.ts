@@ -2,9 +2,9 @@ import { classCountMax } from "./scan-tables.ts";
 import { type CodePointSet, lastCodePoint } from "./unicode.ts";
 
 /**
- * The streaming automaton of a sequence of splits, which reads symbols one by one and never backtracks. It keeps pending
- * boundaries in slots: slot 0 has the end of the first pretoken that is not settled, slot 1 that of the next one, and so on. A
- * transition on the symbol at offset i
+ * The streaming automaton of a sequence of splits, which reads symbols one by one and never backtracks. It keeps
+ * pending boundaries in slots: slot 0 has the end of the first pretoken that is not settled, slot 1 the end of the next
+ * one, and so on. A transition on the symbol at offset i
  *   1. writes i into slots (or moves a slot), then
  *   2. commits: the first `commitCount` slots are settled, and slot commitCount becomes slot 0.
  *
@@ -246,7 +246,7 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/** The slots whose current position the entry commits, or needs later, numbered as before the commits. */
+/** The slots that the entry commits, or that are live after it, numbered as before the commits. */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,

@@ -27,7 +27,7 @@ export type Dialect = {
   readonly flagsLeak: boolean;
   /** Without any flag, `^` and `$` match at line boundaries, and `^` does not match after a "\n" that ends the text. */
   readonly hasLineAnchors: boolean;
-  /** How many "\n" may stand between `\Z` and the end of the text: at most one, or any number. */
+  /** How many "\n" there may be between `\Z` and the end of the text: at most one, or any number. */
   readonly newlinesAfterZ: number;
   /**
    * If true, `x{1,3}+` is possessive, and `x{2}?` lazy. If false, `x{1,3}+` repeats the repeat, and `x{2}?` is

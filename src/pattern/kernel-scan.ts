@@ -112,7 +112,7 @@ function setUpAnnotation(
 }
 
 /**
- * Sets up masks (src/kernel/masks) if the automaton equals that of a named pattern. Otherwise, or if there is no room,
+ * Sets up masks (src/kernel/masks) if the automaton is the one of a named pattern. Otherwise, or if there is no room,
  * the kernel scans with the tables.
  */
 function setUpMasks(

@@ -250,7 +250,7 @@ export function contains(set: CodePointSet, codePoint: number): boolean {
   return low < set.length / 2 && set[2 * low]! <= codePoint;
 }
 
-/** Appends a range whose first code point is not before that of the last range. */
+/** Appends a range. Its first code point must not be before the start of the last range. */
 function appendRange(ranges: number[], first: number, last: number): void {
   const end = ranges.length - 1;
   if (end > 0 && ranges[end]! + 1 >= first) ranges[end] = Math.max(ranges[end]!, last);

@@ -18,8 +18,7 @@ export {
 } from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build replaces these paths with the files' content in base64; at small scale with that of the small-scale
-  // modules.
+  // The build replaces these paths with the files' content in base64 (at small scale, the small-scale modules).
   const bytes = new Uint8Array(fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {

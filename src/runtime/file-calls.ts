@@ -94,8 +94,8 @@ export function ignoreMissingFlush(error: Error): void {
 }
 
 /**
- * Flushes the entries of a directory. Does nothing if the directory cannot be opened or Windows refuses, which requires
- * a writable descriptor.
+ * Flushes the entries of a directory. Does nothing if the directory cannot be opened, or if Windows refuses. Windows
+ * requires a writable descriptor.
  */
 export function flushDirectory(path: string): void {
   let fd: number;

@@ -108,8 +108,8 @@ export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
 /**
- * The usual minimum and the smallest size of a memory. 256 MB have room for the regions of most patterns, less than 64
- * MB for those of hardly any.
+ * The usual minimum and the smallest size of a memory. Nearly all patterns' regions fit into 256 MB; hardly any fit
+ * into less than 64 MB.
  */
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;

@@ -168,7 +168,7 @@ const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 /** Moves a former result to its kept name. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const stamp = stampOf(path);
-  // The number is above those of all others of the same second, even if the first of them were removed.
+  // The number is higher than any other of the same second, even if the first of them were removed.
   const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
   const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);

@@ -311,7 +311,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
-      // A dead run of another user left the file. Who may not remove it may not replace the output either.
+      // A dead run of another user left the file. A user who may not remove it may not replace the output either.
       unlinkSync(path);
       return "changed";
     }

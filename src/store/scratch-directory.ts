@@ -91,7 +91,7 @@ const namePattern = /^\.bpe-\w{6}(-gone)?$/;
 
 function createDirectory(parent: string): Created {
   for (let attempt = 1; ; attempt++) {
-    // Other runs would take an unlocked directory of the usual name for that of a dead run.
+    // Other runs would take an unlocked directory with the usual name for one that a dead run left.
     const path = mkdtempSync(join(parent, canLock() ? ".bpe-" : ".bpe-unlocked-"));
     try {
       const fd = lockIn(path);
@@ -102,7 +102,7 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Another run took the directory for that of a dead run before it was locked. Tries again.
+    // Before this run took the lock, another run removed the directory, as one that a dead run had left. Tries again.
   }
 }
 

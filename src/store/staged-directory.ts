@@ -113,8 +113,8 @@ function removeKept(old: Place, place: Place): void {
  */
 function removeFormer(former: string, place: Place): string | null {
   try {
-    const standing = inspectOutput({ ...place, parent: dirname(former), name: basename(former) });
-    if (standing.kind === "result") removeFiles(former, standing.names);
+    const existing = inspectOutput({ ...place, parent: dirname(former), name: basename(former) });
+    if (existing.kind === "result") removeFiles(former, existing.names);
     rmdirSync(former);
     return null;
   } catch {
@@ -150,8 +150,8 @@ function removeFiles(directory: string, names: readonly string[]): void {
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
-  const standing = inspectOutput(place);
-  if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
+  const existing = inspectOutput(place);
+  if (existing.kind !== "absent") checkReplaceable(place, existing.stats);
 }
 
 /** Returns the places of a directory and of files, after checking each. A device or a pipe has none. */
@@ -329,16 +329,16 @@ class StagedDirectory {
     const path = pathOf(place);
     for (let attempt = 1; ; attempt++) {
       try {
-        const standing = inspectOutput(place);
-        this.settlePermissions(standing.kind === "absent" ? null : standing.stats);
-        if (standing.kind === "result") {
+        const existing = inspectOutput(place);
+        this.settlePermissions(existing.kind === "absent" ? null : existing.stats);
+        if (existing.kind === "result") {
           const formerKind: HiddenKind = keepsFormer ? `keep-${recordMark(path)}` : "old";
           if (keepsFormer) staged.moveTo(formerKind);
           if (exchangePaths(staged.path, path)) return staged.path;
           staged.moveTo("new");
           return replaceInTwoSteps(staged.path, place, formerKind);
         }
-        if (standing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
+        if (existing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
         // Atomic if there is nothing, or an empty directory. Refused if anything else has appeared meanwhile.
         rename(staged.path, path);
         return null;

@@ -172,8 +172,8 @@ function examine(written: RunOutput): Place {
 /** Lists the files and directories of the result at this place. Nothing else would be replaced. */
 function namesOfResult(path: string): string[] {
   try {
-    const standing = inspectOutput(placeOf(path));
-    const names = standing.kind === "result" ? standing.names : [];
+    const existing = inspectOutput(placeOf(path));
+    const names = existing.kind === "result" ? existing.names : [];
     const directories = new Set(names.map(dirname).filter((name) => name !== "."));
     return [...names, ...directories].map((name) => join(path, name));
   } catch {

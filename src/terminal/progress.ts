@@ -176,7 +176,10 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
  * dropped before the share, because only the share changes.
  */
 const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
-/** The same for a stage whose end is unknown: there is no bar, and the amount shows the progress. */
+/**
+ * The parts that a narrow terminal leaves out if the end of the stage is unknown: then there is no bar, and the amount
+ * shows the progress.
+ */
 const droppedFirstWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };

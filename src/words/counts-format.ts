@@ -524,8 +524,8 @@ export class CountsReader implements SortedWords {
   }
 
   /**
-   * Reads a varint. Subtle: the result is NaN for a forged number of hundreds of bytes, so callers must compare such
-   * that NaN fails.
+   * Reads a varint. The result is NaN for a forged number of hundreds of bytes, so callers must compare such that NaN
+   * fails.
    */
   private varint(): number {
     const { frame, frameEnd } = this;

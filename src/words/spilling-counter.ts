@@ -180,10 +180,7 @@ export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
-  /**
-   * Whether the words, which are those of an input, are also in the thread's memory, together with those of other
-   * inputs.
-   */
+  /** Whether the words, which are one input's, are also in the thread's memory, together with other inputs' words. */
   readonly isInMemoryToo: boolean;
   /**
    * Why the file was not written; null if it was, or need not be. This is no error, because the words are also in

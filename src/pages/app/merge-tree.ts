@@ -5,7 +5,7 @@ import { tokenCode } from "./token-text.ts";
 
 // The origin of a token: a search field, and the tree of merges that created it.
 
-/** The depth to which a tree is drawn: that of a repetitive token can be as deep as the number of merges. */
+/** The depth to which a tree is drawn. A repetitive token's tree can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
 /** Labels narrower than this, in pixels, are left empty. */
