@@ -326,12 +326,14 @@ function charactersOfJson(
   { path, asksForBos }: { path: string; asksForBos: () => boolean },
 ): TokenizerParts {
   const { vocab } = scanned;
-  if (typesIn(root.decoder, "decoders").includes("ByteLevel"))
+  const decoder = typesIn(root.decoder, "decoders");
+  // Without a decoder HF puts spaces between tokens.
+  if (decoder === "none" || decoder.includes("ByteLevel"))
     refuse(
       path,
       root.pre_tokenizer == null
-        ? "it has no pre-tokenizer, so it is not byte-level"
-        : `its pre-tokenizer is ${typesIn(root.pre_tokenizer, "pretokenizers")}, and its decoder ByteLevel`,
+        ? `it has no pre-tokenizer, so it is not byte-level, and its decoder is ${decoder}`
+        : `its pre-tokenizer is ${typesIn(root.pre_tokenizer, "pretokenizers")}, and its decoder ${decoder}`,
     );
   if (ignore_merges === true) refuse(path, "ignore_merges is true, and its model begins with characters");
   const steps = readCharacterSteps(root, path);
@@ -362,7 +364,7 @@ function charactersOfJson(
     postProcessing: readPostProcessor(root.post_processor),
     description: {
       ...{ path, kind: "tokenizer.json", patternName: null, patternSources: [source] },
-      decoder: typesIn(root.decoder, "decoders"),
+      decoder,
       postProcessor: typesIn(root.post_processor, "processors"),
     },
     notes: [...notes, ...notesOn(root, model.dropsBytes, asksForBos)],
