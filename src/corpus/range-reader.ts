@@ -81,7 +81,7 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * Throws the error that reading bytes [startByte, endByte) gives. For bytes that were mapped, some of which have
+   * Throws the error that reading bytes [startByte, endByte) gives. Called when these bytes were mapped and some have
    * vanished.
    */
   checkMapped(startByte: number, endByte: number): void {

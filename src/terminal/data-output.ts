@@ -117,7 +117,7 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/** Refuses a file of ids whose name has another suffix than the two known ones. */
+/** Refuses a file of ids whose name ends in neither .npy nor .bin. */
 export function idOutputFile(path: string | undefined): string | undefined {
   const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
   if (path !== undefined) checkIdFileName(path, asOption("output", `"${path}"`), hint);

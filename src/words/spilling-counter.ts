@@ -119,7 +119,10 @@ export class SpillingCounter {
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
-  /** Empties `words`. If words are counted per input, they become a sorted run, and also stay in memory if they fit. */
+  /**
+   * Empties `words`. If they fit, they move to `inMemory`, and, if words are counted per input, are also copied to a
+   * sorted run; otherwise they move to a sorted run.
+   */
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;
     if (options === undefined || words.distinctWordCount === 0) return;

@@ -513,8 +513,8 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 }
 
 /**
- * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal. `x -
- * 0x01..`, masked with not `x`, has the top bit where x is 0; `w - 0x20..` has it where w is below 0x20.
+ * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal. A byte x
+ * is 0 if `(x - 1) & ~x` has the top bit, and w is below 0x20 if `(w - 0x20) & ~w` has it.
  */
 function hasSpecial(word: number): boolean {
   const quotes = word ^ 0x22222222;
