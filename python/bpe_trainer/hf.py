@@ -199,10 +199,11 @@ class _Encoder:
 class _Encoding:
     """The attributes of HF's Encoding that `transformers` reads."""
 
-    n_sequences, overflowing = 1, ()
+    n_sequences = 1
 
     def __init__(self, ids: "list[int]", pair: _Pair, text: str, adds: bool) -> None:
         self.ids, self.pair, self.text, self.adds = ids, pair, text, adds
+        self.overflowing: "list[Any]" = []
 
     @property
     def attention_mask(self) -> "list[int]":

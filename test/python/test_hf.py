@@ -181,7 +181,7 @@ class Encoding(unittest.TestCase):
             both(lambda it: dict(it(texts)))
             for text in texts[:4]:
                 both(lambda it: [it.encode(text), it.encode(text, add_special_tokens=False), dict(it(text)), it.tokenize(text)])
-                both(lambda it: [it(text).word_ids(), it(text, text)["input_ids"], it([text], return_tensors="np")["input_ids"].tolist()])
+                both(lambda it: [it(text).word_ids(), it(text).encodings[0].overflowing, it(text, text)["input_ids"], it([text], return_tensors="np")["input_ids"].tolist()])
             both(lambda it: dict(it(texts, **{f"return_{name}": True for name in everything})))
             both(lambda it: dict(it(texts, truncation=True, max_length=5, padding=True, pad_token="a") if it.pad_token else {}))
             both(lambda it: [copy.deepcopy(it)(texts)["input_ids"], pickle.loads(pickle.dumps(it))(texts)["input_ids"]])

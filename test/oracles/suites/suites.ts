@@ -68,6 +68,9 @@ export const suites: readonly Suite[] = [
       sha256: "cded33237c77caeef62944d32aa9a7ef42bdce2b3497e18d137e072a8c4be438",
     },
     adapters: ["hf_plugin"],
+    explained: {
+      test_multiprocessing_with_parallelism: "asserts that HF's encoder hangs after a fork; ours does not",
+    },
     directory: "bindings/python",
     arguments: [
       ...["-p", "hf_plugin", "tests/bindings/test_tokenizer.py", "tests/bindings/test_trainers.py"],
