@@ -295,7 +295,6 @@ export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invoc
   );
 }
 
-/** Returns the error for an unknown command. */
 export function unknownCommand(typed: string, group?: string): UserError {
   if (group === undefined && typed.startsWith("-")) return optionBeforeCommand(typed);
   const names = group === undefined ? firstWords : secondWordsOf(group);

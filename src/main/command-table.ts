@@ -44,10 +44,8 @@ export const commandGroups = {
   ids: "learn merges over ids; truncate, join, check ids",
 } as const;
 
-/** Returns the commands of a group. */
 export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
 
-/** Returns the second words of a group's commands. */
 export const secondWordsOf = (group: string) =>
   commandsOf(group).map(({ name }) => name.slice(group.length + 1));
 

@@ -108,7 +108,6 @@ const row = (option: Option): Row => ({
   text: `${spell(option.description)}${option.default === undefined ? "" : ` (default: ${spell(option.default)})`}`,
 });
 
-/** Describes the command's arguments. */
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 

@@ -72,7 +72,6 @@ export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes:
  */
 export type MergeHelpers = { end(): void };
 
-/** Starts the helpers of one memory. */
 export function startMergeHelpers({
   exports,
   memory,

@@ -96,7 +96,6 @@ export function forEachToken(
   }
 }
 
-/** Counts the tokens of a text after a number of merges. */
 export function tokenCountOf({ joinedBy }: Pick<JoinedText, "joinedBy">, merges: number): number {
   let count = 0;
   for (let pos = 0; pos < joinedBy.length; pos++) if (joinedBy[pos]! >= merges) count++;

@@ -214,7 +214,6 @@ export function readSumHeader(path: string): SumHeader {
   return withFile(path, (fd) => readHeader(path, fd).header);
 }
 
-/** Reads the words of a sum. */
 export function readSum(path: string): WordTable {
   return withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);

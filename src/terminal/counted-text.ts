@@ -7,7 +7,6 @@ import type { Output } from "./output.ts";
 /** A text that was encoded. */
 export type CountedText = CountedIds & { readonly path: string; readonly inputs: readonly Input[] };
 
-/** Counts the tokens of a text. */
 export async function countTokensOf(
   parts: TokenizerParts,
   { path, inputs, workers }: Pick<CountedText, "path" | "inputs"> & { workers?: number | undefined },

@@ -27,7 +27,6 @@ export type SortedWords = {
 };
 
 const worthTellingBytes = scaled(1 << 23, 1 << 14);
-/** The words of a table. */
 export class TableWords implements SortedWords {
   word: Text;
   wordLength = 0;

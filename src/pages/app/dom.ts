@@ -23,7 +23,6 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return filled(element, content) as HTMLElementTagNameMap[Name];
 }
 
-/** Creates an SVG element. */
 export function svg(tag: string, ...content: Content): SVGElement {
   const [name, ...classes] = tag.split(".");
   const element = document.createElementNS("http://www.w3.org/2000/svg", name!);
@@ -55,7 +54,6 @@ export function append(element: Element, children: Child): void {
   else element.append(escapeText(String(children)));
 }
 
-/** Replaces the children of an element. */
 export function replace(element: Element, children: Child): void {
   element.replaceChildren();
   append(element, children);

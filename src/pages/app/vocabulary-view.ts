@@ -215,7 +215,6 @@ function scriptsOf(tokens: readonly Token[]): Share[] {
   return runToEnd(scriptShares(runToEnd(scriptClasses(table)), table, []));
 }
 
-/** Runs a generator to its end. */
 function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();

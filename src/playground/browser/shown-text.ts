@@ -59,7 +59,6 @@ export class ShownText {
     place.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** Shows another text. */
   open(text: JoinedText): void {
     this.text = text;
     this.cursor = -1;
@@ -185,7 +184,6 @@ export class ShownText {
     };
   }
 
-  /** Measures the boxes of a block's units. */
   private measure({ element, unitOffsets }: Placed): Float32Array {
     const origin = this.lines.getBoundingClientRect();
     const text = element.firstChild!;
@@ -257,7 +255,6 @@ export class ShownText {
     event.preventDefault();
   }
 
-  /** Scrolls the selected token into view. */
   private reveal(block: Placed): void {
     block.boxes ??= this.measure(block);
     const unit = block.unitStarts.findLastIndex((start) => start <= this.cursor);
