@@ -171,7 +171,8 @@ function commandEntry(command: CommandSpec): readonly ["-", string] {
   const taken =
     isShared || filesDescription === undefined ? "" : ` \`${files}\`: ${makeSentences(filesDescription)}`;
   const more = page === undefined ? "" : ` [${page}](${page})`;
-  return ["-", `\`${usageLine(command)}\`: ${asMarkdown(said)}${taken}${more}`];
+  const usage = usageLine(command).replace(/(?<!playground) \[options\]$/, "");
+  return ["-", `\`${usage}\`: ${asMarkdown(said)}${taken}${more}`];
 }
 
 export function optionsPage(): string {
