@@ -22,7 +22,7 @@ _CHUNK_BYTES = 1 << 20
 _HEAD = struct.Struct("<8s2I16s6I16I")
 _VERSION = 7
 _FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
-#: Flags of the image.
+#: Bits of the flags of an image.
 _HAS_PLAIN_SECTIONS, _LEAVES_OUT_SPACE, _LEAVES_OUT_SPACES = 128, 512, 1024
 
 
@@ -68,11 +68,11 @@ class Image:
 
     @property
     def leaves_out_spaces(self) -> bool:
-        """Whether decoding leaves out spaces at the start of a text."""
+        """Whether decoding removes spaces from the start of a text."""
         return bool(self._flags[0] & (_LEAVES_OUT_SPACE | _LEAVES_OUT_SPACES))
 
     def leading_bytes(self, first_id: int, data: bytes) -> int:
-        """Returns how many bytes at the start of a text decoding leaves out."""
+        """Returns how many bytes decoding removes from the start of a text."""
         if self._flags[0] & _LEAVES_OUT_SPACE:
             return int(data[:1] == b" ")
         if self.vocabulary.is_added(first_id):

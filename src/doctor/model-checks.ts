@@ -209,7 +209,7 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
 
 function checkEqualTokens({ parts }: Loaded): Finding[] {
   const { tokens } = parts;
-  // The byte tokens of characters that have tokens of their own are not used.
+  // A character and its byte token have equal bytes in such models; this is not a fault.
   if (parts.model.beginning !== undefined) return [];
   const first = new Map<string, number>();
   const equal: number[] = [];

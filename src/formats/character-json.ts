@@ -17,26 +17,28 @@ import {
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
- * The parts of a `tokenizer.json` whose model begins with characters, as those of SentencePiece do (Llama 2, Mistral 7B,
- * Gemma): the opposite of byte-level. HF replaces a space by the mark U+2581, so tokens have marks. Here they have spaces
- * instead, and a mark in a text counts as one (src/kernel/encode/first-characters.ts): a text stays as it is.
+ * Reads the parts of a `tokenizer.json` whose merging begins with characters instead of bytes, as in files made from
+ * SentencePiece models (Llama 2, Mistral 7B, Gemma). HF replaces each space of a text by the mark U+2581, so the tokens
+ * of the file contain marks. Here, tokens contain spaces instead, and a mark in a text counts as a space
+ * (src/kernel/encode/first-characters.ts), so that the text need not be changed.
  *
- * HF cuts no text, or only before marks. Where no merge crosses, a cut changes no id, so a text is cut before each mark but
- * after characters at which some merge crosses. Words then repeat, and a text of any length fits.
+ * HF does not cut the text, or cuts it only before marks. A cut that no merge crosses changes no id. So a text that HF does
+ * not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Pieces then
+ * repeat as words do, and a text of any length can be encoded.
  */
 export const mark = "\u2581";
 const space = 0x20;
 
 /** How text is changed and cut before merging. */
 export type CharacterSteps = {
-  /** Spaces are marks to HF. */
+  /** Whether HF replaces spaces by marks. */
   readonly hasMarks: boolean;
   readonly prefix: PrefixRule | null;
-  /** A piece begins at every mark. */
+  /** Whether HF cuts before every mark. */
   readonly splitsAtMarks: boolean;
 };
 
-/** Whether a file is read by this module: its pre-tokenizer is not byte-level. */
+/** Whether this module reads the file: it has no pre-tokenizer, or one made only of Split and Metaspace steps. */
 export const beginsWithCharacters = (preTokenizer: unknown): boolean =>
   preTokenizer === null ||
   preTokenizer === undefined ||
@@ -55,7 +57,7 @@ function stepsIn(value: unknown, within: string): Step[] {
     : [step];
 }
 
-/** Parses normalizer and pre-tokenizer. */
+/** Parses the normalizer and the pre-tokenizer. */
 export function readCharacterSteps(root: Step, path: string): CharacterSteps {
   let hasMarks = false;
   let prefix: PrefixRule | null = null;
@@ -73,7 +75,7 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
   const cuts = stepsIn(root.pre_tokenizer, "pretokenizers");
   for (const step of cuts) {
     if (step.type === "Split") {
-      // No space is left to split at.
+      // The normalizer has replaced every space, so this step never splits.
       if (hasMarks && isString(step.pattern, " ") && step.invert !== true) continue;
       refuse(
         path,
@@ -107,7 +109,7 @@ const metaspaceFields = fieldsOf({
   split: optional(flag),
 });
 
-/** Where a Metaspace step puts a mark before text. */
+/** Returns where a Metaspace step puts a mark before text; null if nowhere. */
 function prefixOfMetaspace(step: Step, path: string): PrefixRule | null {
   const fields = checkOr(metaspaceFields, step, (what) =>
     refuse(path, `its Metaspace cannot be read: ${what}`),
@@ -127,7 +129,7 @@ function prefixOfMetaspace(step: Step, path: string): PrefixRule | null {
   }
 }
 
-/** Checks that decoding joins the bytes of the tokens; returns how many spaces it takes off the start of a text. */
+/** Checks that decoding joins the bytes of the tokens. Returns which spaces it removes from the start of a text. */
 export function readCharacterDecoder(
   root: Step,
   hasMarks: boolean,
@@ -160,10 +162,13 @@ export function readCharacterDecoder(
   return leading;
 }
 
-/** Which spaces decoding takes off the start of a text: none, one, or all of the first token. */
+/** Which spaces decoding removes from the start of a text: none, one, or all that the first token begins with. */
 export type Leading = "kept" | "one" | "first token";
 
-/** Refuses tokens in which HF's Metaspace would find other spaces than those that are left out. */
+/**
+ * Refuses tokens with a space or with a mark after another character, and added tokens with a mark: HF's Metaspace decoder
+ * would change them at the start of a text in a way that `leading` does not describe.
+ */
 export function checkLeading(
   leading: Leading,
   vocab: TokenIds,
@@ -191,7 +196,6 @@ type CharacterSettings = {
   readonly hasMarks: boolean;
 };
 
-/** Builds the model. */
 export function assembleCharacterModel(
   { vocab, merges }: ScannedModel,
   settings: CharacterSettings,
@@ -219,7 +223,7 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // What is left out makes its neighbours adjacent, so that no cut is known, as with fused ones.
+      // Dropping a character makes its neighbours adjacent, so no cut next to it is safe. This holds for fused ones too.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? droppedByte, isFused: fusesUnknown || unknownId === undefined },
@@ -235,7 +239,7 @@ const byteTokens = (vocab: TokenIds) =>
 
 const isInUtf8 = (byte: number) => byte < 0xc0 || (byte >= 0xc2 && byte <= 0xf4);
 
-/** What no merge may touch: then bytes of a text tell which tokens are made of them. */
+/** Refuses merges that use or make a byte token, or use the unknown token. */
 function checkMerges(
   { left, right, merged }: RankedMerges,
   vocab: TokenIds,
@@ -257,7 +261,7 @@ function checkMerges(
   }
 }
 
-/** The tokens of one character that is not ASCII. */
+/** Returns the tokens that are a single character beyond ASCII. */
 function charactersIn(vocab: TokenIds): PackedTokens {
   const { bytes, starts, ids } = vocab.spelled;
   const found: (readonly [number, Uint8Array])[] = [];
@@ -270,7 +274,7 @@ function charactersIn(vocab: TokenIds): PackedTokens {
   return packTokenList(found);
 }
 
-/** The pattern that cuts a text where HF does, or where no merge crosses and no unknown characters are fused. */
+/** Returns a pattern that cuts a text where HF does, or, if HF does not cut, only where a cut changes no id. */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
   { hasMarks, splitsAtMarks }: CharacterSteps,
@@ -286,7 +290,10 @@ export function cuttingSource(
   return `[${marks}]+${rest}*|${rest}+`;
 }
 
-/** The characters after which some merge joins a token that begins with these bytes, which are a character. */
+/**
+ * Returns the other characters that some merge joins with `beginning`: its left token ends with the character, and its right
+ * token begins with these bytes. The bytes are those of one character.
+ */
 function crossedAt(
   vocab: TokenIds,
   { left, right }: RankedMerges,
@@ -313,7 +320,7 @@ function crossedAt(
   return found;
 }
 
-/** Returns the bytes of each id, as decoding joins them. */
+/** Returns a table of the bytes that decoding joins for each id. */
 export function assembleCharacterTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],
@@ -333,7 +340,7 @@ export function assembleCharacterTokens(
   });
 }
 
-/** The same tokens with spaces instead of marks. */
+/** Returns the tokens with spaces instead of marks. */
 function unmarked({ bytes: from, starts: fromStarts, ids }: PackedTokens): PackedTokens {
   const bytes = new Uint8Array(fromStarts[ids.length]!);
   const starts = new Int32Array(ids.length + 1);
@@ -351,7 +358,7 @@ function unmarked({ bytes: from, starts: fromStarts, ids }: PackedTokens): Packe
   return { bytes, starts, ids };
 }
 
-/** Refuses added tokens that HF looks for in text with marks, where they depend on these. */
+/** Refuses added tokens that HF searches for after spaces have become marks, if the marks change what is found. */
 export function checkLateTokens(
   tokens: readonly AddedToken[],
   { hasMarks, prefix }: CharacterSteps,

@@ -119,7 +119,7 @@ export class CanonicalCheck {
   private canonical: number[] | undefined;
   private equalCount = 0;
   private takenCount = 0;
-  /** Some ids of the text have been taken. */
+  /** Whether some ids of the text have been taken. */
   private isInside = false;
 
   constructor(private readonly parts: TokenizerParts) {

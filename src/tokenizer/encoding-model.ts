@@ -26,16 +26,16 @@ export type EncodingModel = {
    * rule of HF's `ignore_merges`, and of tiktoken.
    */
   readonly wholeTokens: PackedTokens | null;
-  /** With what merging begins, if not with bytes. */
+  /** The characters that merging begins with; if left out, it begins with bytes. */
   readonly beginning?: FirstCharacters;
 };
 
 /**
- * Merging begins with characters that are tokens, as SentencePiece has it (src/kernel/encode/first-characters.ts).
- * `byteIds` has the ids of ASCII characters, and of the bytes of characters without a token.
+ * Merging begins with the tokens of characters, as in SentencePiece (src/kernel/encode/first-characters.ts). `byteIds` then
+ * has the ids of ASCII characters, and of the bytes that stand for a character without a token.
  */
 export type FirstCharacters = {
-  /** Characters that are not ASCII. */
+  /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
   /** What a character without a token becomes; null: its bytes. With the id `droppedByte` it is dropped. */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
@@ -176,7 +176,7 @@ function placeFields(placing: Placing, { model, isNarrow, cuts }: PlacedModel): 
   placing.fill(head, fields);
 }
 
-/** The numbers of src/kernel/encode/model-layout.ts. */
+/** Returns the value of `beginning` in the model of the kernel (src/kernel/encode/first-characters.ts). */
 function wayToBegin(beginning: FirstCharacters | undefined): number {
   if (beginning === undefined) return 0;
   if (beginning.unknown === null) return 1;

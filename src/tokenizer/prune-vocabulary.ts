@@ -140,7 +140,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
     if (bytes.length === 0) continue;
     const maker = makers[id]!;
     reaches[id] = Reach.unreachable;
-    // Programs expect all tokens of bytes, though those of characters that have tokens are not used.
+    // Programs expect a token for every byte, even for bytes that occur only in characters with their own tokens.
     if (model.beginning !== undefined && bytes.length === 1) isFixed[id] = 1;
     if (maker !== noMaker) {
       const merged = merger.merge(bytes);

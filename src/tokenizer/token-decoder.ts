@@ -9,8 +9,8 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
 /**
- * Returns how many bytes at the start of a text decoding leaves out (`leadingSpaces` of the parts), from its first id
- * and its bytes.
+ * Returns how many bytes decoding removes from the start of a text that begins with this id and these bytes
+ * (`leadingSpaces` of the parts).
  */
 export function leadingBytes(
   { leadingSpaces: rule, tokens, addedTokens }: TokenizerParts,
