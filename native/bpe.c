@@ -204,6 +204,61 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   return NULL;
 }
 
+struct bpe_session {
+  bpe_tokenizer *tokenizer;
+  Session session;
+};
+
+bpe_session *bpe_session_open(bpe_tokenizer *tokenizer) {
+  bpe_session *session = calloc(1, sizeof *session);
+  if (session != NULL) session->tokenizer = tokenizer;
+  return session;
+}
+
+bpe_session *bpe_session_fork(const bpe_session *session) {
+  bpe_session *copy = bpe_session_open(session->tokenizer);
+  if (copy == NULL || session_copy(&copy->session, &session->session)) return copy;
+  free(copy);
+  return NULL;
+}
+
+void bpe_session_close(bpe_session *session) {
+  if (session == NULL) return;
+  session_free(&session->session);
+  free(session);
+}
+
+const char *bpe_session_edit(bpe_session *session, size_t start, size_t end, const char *text, size_t size, int is_trusted, size_t *kept) {
+  bpe_tokenizer *tokenizer = session->tokenizer;
+  *kept = 0;
+  if (start > end || end > session->session.size) return "the edit is not within the text";
+  const char *error;
+  Instance *instance = acquire(tokenizer, &error);
+  if (instance == NULL) return error;
+  Poll poll = {0};
+  error = session_edit(&session->session, &tokenizer->image, instance, &poll, start, end, (const uint8_t *)text, size, is_trusted != 0, kept);
+  if (error == NULL) release(tokenizer, instance);
+  else instance_free(instance);
+  return error;
+}
+
+size_t bpe_session_count(const bpe_session *session) { return session->session.ids.size / session->tokenizer->image.id_bytes; }
+size_t bpe_session_stable(const bpe_session *session) { return session_stable(&session->session); }
+size_t bpe_session_size(const bpe_session *session) { return session->session.size; }
+const char *bpe_session_text(const bpe_session *session) { return (const char *)session->session.text; }
+
+const char *bpe_session_ids(const bpe_session *session, size_t first, bpe_ids *out) {
+  size_t id_bytes = session->tokenizer->image.id_bytes, count = bpe_session_count(session);
+  if (first > count) first = count;
+  Ids ids = {0};
+  const char *error = ids_reserve(&ids, (count - first) * id_bytes) ? NULL : no_memory;
+  if (error == NULL && count > first) {
+    memcpy(ids.bytes, session->session.ids.bytes + first * id_bytes, (count - first) * id_bytes);
+    ids.size = (count - first) * id_bytes;
+  }
+  return give_ids(session->tokenizer, error, ids, out);
+}
+
 uint32_t bpe_id_limit(const bpe_tokenizer *tokenizer) { return tokenizer->image.id_limit; }
 
 void bpe_free(void *given) { free(given); }

@@ -65,6 +65,27 @@ BPE_API const char *bpe_encode(bpe_tokenizer *, const char *text, size_t size, i
 /* The ids of the text that segments are together. An added token is found only where it lies within one segment. */
 BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, size_t count, int flags, bpe_ids *ids);
 
+/* A text that grows and is edited, and its ids: an edit encodes what has changed, and no more than it has to. One thread at a time may
+ * use a session, and its tokenizer has to stay open. An edit that fails changes nothing. */
+typedef struct bpe_session bpe_session;
+
+/* The empty text; a copy, for another branch of a text. NULL without memory. */
+BPE_API bpe_session *bpe_session_open(bpe_tokenizer *);
+BPE_API bpe_session *bpe_session_fork(const bpe_session *);
+BPE_API void bpe_session_close(bpe_session *);
+
+/* Replaces bytes [start, end) of the text; both are its size to append. Text that is trusted as its neighbour is, is one segment with it.
+ * `kept`: how many leading ids have stayed. */
+BPE_API const char *bpe_session_edit(bpe_session *, size_t start, size_t end, const char *text, size_t size, int is_trusted, size_t *kept);
+
+/* How many ids there are, and how many of the first ones no text can change that is appended; the bytes of the text. */
+BPE_API size_t bpe_session_count(const bpe_session *);
+BPE_API size_t bpe_session_stable(const bpe_session *);
+BPE_API size_t bpe_session_size(const bpe_session *);
+BPE_API const char *bpe_session_text(const bpe_session *); /* until the next edit */
+/* The ids from `first` on. */
+BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
+
 /* How many ids a text has; counting ends early where there are more than `limit`, and the count is then limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
 

@@ -139,8 +139,9 @@ typedef struct {
 BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments);
 /* Ends a segment; the next one begins. NULL, or why it failed. */
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
-/* Takes a piece. `bytes` of sections, which texts are offsets in, and events stay until the next call. NULL, or why it failed. */
-BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, bool ends_text, const Event **events, uint32_t *count);
+enum { GOES_ON, ENDS_TEXT, ENDS_PART };
+/* Takes a piece, after which the text ends, or a part of it whose section the caller ends. `bytes` of sections, which texts are offsets in, and events stay until the next call. NULL, or why it failed. */
+BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
 /* The bytes of an event that is text. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
@@ -204,6 +205,40 @@ BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
 /* Counts the ids of a part of the text that is being cut; any number above the limit if there are more. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
+
+/* ---- session.c: texts that grow and are edited ---- */
+
+/* A place in the text where it may be cut, and the number of ids before it. */
+typedef struct {
+  uint32_t position, ids;
+} Mark;
+
+/* All zeros: the empty text. */
+typedef struct {
+  uint8_t *text;
+  size_t size, text_capacity;
+  Segment *segments;
+  size_t segment_count;
+  Ids ids;
+  Mark *marks;
+  size_t mark_count;
+  size_t encoded_size; /* the bytes that edits have encoded */
+} Session;
+
+BPE_HIDDEN void session_free(Session *);
+/* False without room. */
+BPE_HIDDEN bool session_copy(Session *to, const Session *from);
+/* Replaces bytes [start, end) of the text. `*kept`: how many ids at its start have stayed. NULL, or why not: then the session is as
+ * it was, and the instance can only be freed. */
+BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept);
+/* How many ids no text changes that is appended. */
+BPE_HIDDEN size_t session_stable(const Session *);
+
+/* How many bytes on both sides of a cut may decide about it. */
+BPE_HIDDEN uint32_t cut_reach(const Image *);
+/* The first or last place in [from, to) where a text may be cut; UINT32_MAX without one. At least `cut_reach` bytes follow `to`, or the text ends
+ * with them. NULL, or why it failed; then the instance can only be freed. */
+BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {
   return id_bytes == 2 ? ((const uint16_t *)ids)[index] : ((const uint32_t *)ids)[index];

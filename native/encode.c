@@ -107,7 +107,7 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
     encoding->read_size += part;
     const Event *events;
     uint32_t count;
-    error = sections_take(encoding->instance, text, (uint32_t)part, part == left, &events, &count);
+    error = sections_take(encoding->instance, text, (uint32_t)part, part < left ? GOES_ON : encoding->following == NULL ? ENDS_TEXT : ENDS_PART, &events, &count);
     for (uint32_t i = 0; i < count && error == NULL; i++) error = take_event(encoding, section, &is_open, &events[i]);
     if (error == NULL && is_open) error = settle(encoding, section);
     if (error != NULL || has_enough(encoding)) return error;
@@ -115,7 +115,7 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
     text += part;
     left -= part;
   } while (left > 0);
-  return NULL;
+  return is_open ? section_end(section, encoding->following, encoding->following_size) : NULL;
 }
 
 static const char *encode_all(void *context) {

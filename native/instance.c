@@ -373,23 +373,39 @@ typedef struct {
   size_t size, from, *cut;
 } CutSearch;
 
+uint32_t cut_reach(const Image *image) { return image->longest_token + LOOKAHEAD; }
+
+static const char *search_range(Section *section, bool as_text, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut) {
+  size_t longest = section->image->longest_token, after = longest + LOOKAHEAD;
+  size_t start = from > longest ? from - longest : 0, limit = size - to > after ? to + after : size;
+  section_open(section, true, as_text);
+  const char *error = append(section, text + start, (uint32_t)(limit - start));
+  if (error != NULL) return error;
+  uint32_t at = w2c_kernel_findSafeCut(
+      &section->instance->kernel, (uint32_t)(from - start), (uint32_t)(to - start), (uint32_t)(limit - start), start == 0, wants_last);
+  *cut = at == UINT32_MAX ? at : (uint32_t)(start + at);
+  return NULL;
+}
+
+const char *find_cut_between(Instance *instance, const Image *image, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut) {
+  Section section = {instance, image, NULL, 0, 0};
+  *cut = UINT32_MAX;
+  return image->may_be_cut[false] ? search_range(&section, false, text, size, from, to, wants_last, cut) : NULL;
+}
+
 static const char *search_cut(void *context) {
   CutSearch *search = context;
   const Image *image = search->section.image;
-  size_t size = search->size, from = search->from, longest = image->longest_token, after = longest + LOOKAHEAD;
+  size_t size = search->size, from = search->from, after = cut_reach(image);
   *search->cut = size;
   if (!image->may_be_cut[search->specials_as_text]) return NULL;
   size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
   if (!search->is_all && size - stop < after) stop = size > after ? size - after : 0;
   if (stop <= from) return NULL;
-  size_t start = from > longest ? from - longest : 0, limit = size - stop > after ? stop + after : size;
-  section_open(&search->section, true, search->specials_as_text);
-  const char *error = append(&search->section, search->text + start, (uint32_t)(limit - start));
-  if (error != NULL) return error;
-  uint32_t at = w2c_kernel_findSafeCut(
-      &search->section.instance->kernel, (uint32_t)(from - start), (uint32_t)(stop - start), (uint32_t)(limit - start), start == 0, false);
-  if (at != UINT32_MAX) *search->cut = start + at;
-  return NULL;
+  uint32_t cut;
+  const char *error = search_range(&search->section, search->specials_as_text, search->text, size, from, stop, false, &cut);
+  if (error == NULL && cut != UINT32_MAX) *search->cut = cut;
+  return error;
 }
 
 const char *find_cut(Instance *instance, const Image *image, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut) {
@@ -414,14 +430,14 @@ const char *sections_end_segment(Instance *instance, bool specials_as_text) {
   return w2c_text_endSegment(&instance->sections, specials_as_text) ? NULL : no_memory;
 }
 
-const char *sections_take(Instance *instance, const uint8_t *text, uint32_t size, bool ends_text, const Event **events, uint32_t *count) {
+const char *sections_take(Instance *instance, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count) {
   w2c_text *sections = &instance->sections;
   wasm_rt_memory_t *memory = instance->sections_memory;
   uint32_t address = w2c_text_pieceAddress(sections, size);
-  instance->sections_flags = ends_text ? instance->sections_flags & ~(uint32_t)IS_WITHIN : instance->sections_flags | IS_WITHIN;
+  instance->sections_flags = ends != GOES_ON ? instance->sections_flags & ~(uint32_t)IS_WITHIN : instance->sections_flags | IS_WITHIN;
   if (address == 0) return no_memory;
   memory_put(memory, address, text, size);
-  *count = w2c_text_takePiece(sections, size, ends_text);
+  *count = w2c_text_takePiece(sections, size, ends);
   if (*count == UINT32_MAX) return no_memory;
   uint32_t from = w2c_text_eventsAddress(sections);
   *events = (const Event *)memory_at(memory, from, *count * (uint64_t)sizeof **events);

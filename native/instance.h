@@ -26,6 +26,9 @@ struct Instance {
   size_t beyond_ascii;     /* of these, bytes of this block that are not ASCII */
 };
 
+/* Sets up the memory that has the tokens, once (spans.c). */
+BPE_HIDDEN const char *set_up_tokens(Instance *, const Image *);
+
 /* NULL without room. */
 BPE_HIDDEN wasm_rt_memory_t *memory_new(void);
 BPE_HIDDEN void memory_free(wasm_rt_memory_t *);

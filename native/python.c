@@ -8,7 +8,7 @@
 #include "core.h"
 
 typedef struct {
-  PyObject *model, *batch;
+  PyObject *model, *batch, *session;
 } State;
 
 #define STATE(self) ((State *)PyType_GetModuleState(Py_TYPE((PyObject *)(self))))
@@ -909,6 +909,109 @@ static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   return Py_BuildValue("(ONi)", self->array, offsets, (int)self->model->image.id_bytes);
 }
 
+/* ---- Sessions ---- */
+
+typedef struct {
+  PyObject_HEAD
+  Model *model;
+  Session session;
+  bool is_busy; /* a thread edits it */
+} SessionObject;
+
+static void session_dealloc(SessionObject *self) {
+  session_free(&self->session);
+  Py_XDECREF((PyObject *)self->model);
+  free_object(self);
+}
+
+/* session() -> Session */
+static PyObject *model_session(Model *self, PyObject *unused) {
+  (void)unused;
+  SessionObject *session = new_object((PyTypeObject *)STATE(self)->session);
+  if (session == NULL) return NULL;
+  Py_INCREF((PyObject *)self);
+  session->model = self;
+  return (PyObject *)session;
+}
+
+/* fork() -> Session */
+static PyObject *session_fork(SessionObject *self, PyObject *unused) {
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  SessionObject *copy = (SessionObject *)model_session(self->model, unused);
+  if (copy == NULL || session_copy(&copy->session, &self->session)) return (PyObject *)copy;
+  Py_DECREF((PyObject *)copy);
+  return PyErr_NoMemory();
+}
+
+/* Where a character of the text begins, or the text ends. */
+static size_t byte_of(const Session *session, size_t character) {
+  size_t at = 0;
+  for (; at < session->size; at++)
+    if ((session->text[at] & 0xc0) != 0x80 && character-- == 0) break;
+  return at;
+}
+
+/* edit(start, end, data, is_trusted) -> int: replaces characters [start, end), those at the end if start is -1; how many ids have stayed */
+static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
+  Py_ssize_t start, end;
+  PyObject *data;
+  int is_trusted;
+  Model *model = self->model;
+  if (!PyArg_ParseTuple(args, "nnSp", &start, &end, &data, &is_trusted)) return NULL;
+  if (self->is_busy) return PyErr_Format(model->error, "another thread edits this session");
+  const char *error;
+  Idle *idle = acquire(model, &error);
+  if (idle == NULL) return raise(model, error);
+  /* Another thread may have begun while an instance was made. */
+  if (self->is_busy) {
+    release(model, idle, NULL);
+    return PyErr_Format(model->error, "another thread edits this session");
+  }
+  Session *session = &self->session;
+  size_t from = start < 0 ? session->size : byte_of(session, (size_t)start), to = start < 0 ? from : byte_of(session, (size_t)end), kept;
+  const uint8_t *bytes = (const uint8_t *)PyBytes_AsString(data);
+  size_t size = (size_t)PyBytes_Size(data);
+  Poll poll = {0};
+  if (size <= SHORT_TEXT && session->size <= SHORT_TEXT) {
+    error = session_edit(session, &model->image, idle->instance, &poll, from, to, bytes, size, is_trusted, &kept);
+  } else {
+    self->is_busy = true;
+    PyThreadState *thread = PyEval_SaveThread();
+    poll = (Poll){.ask = serve_signals, .context = &thread};
+    error = session_edit(session, &model->image, idle->instance, &poll, from, to, bytes, size, is_trusted, &kept);
+    PyEval_RestoreThread(thread);
+    self->is_busy = false;
+  }
+  release(model, idle, error);
+  return error == NULL ? PyLong_FromSize_t(kept) : raise(model, error);
+}
+
+/* content() -> (text, ids, bytes of an id): text and ids as bytes */
+static PyObject *session_content(SessionObject *self, PyObject *unused) {
+  (void)unused;
+  const Session *session = &self->session;
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  PyObject *text = PyBytes_FromStringAndSize((const char *)session->text, (Py_ssize_t)session->size);
+  PyObject *ids = PyBytes_FromStringAndSize((const char *)session->ids.bytes, (Py_ssize_t)session->ids.size);
+  return Py_BuildValue("(NNi)", text, ids, (int)self->model->image.id_bytes);
+}
+
+/* counts() -> (ids, stable ids, bytes that were encoded) */
+static PyObject *session_counts(SessionObject *self, PyObject *unused) {
+  (void)unused;
+  const Session *session = &self->session;
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  size_t count = session->ids.size / self->model->image.id_bytes;
+  return Py_BuildValue("(nnn)", (Py_ssize_t)count, (Py_ssize_t)session_stable(session), (Py_ssize_t)session->encoded_size);
+}
+
+/* ids() -> list */
+static PyObject *session_ids(SessionObject *self, PyObject *unused) {
+  (void)unused;
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  return list_of(self->model, self->session.ids.bytes, self->session.ids.size);
+}
+
 /* ---- The module ---- */
 
 /* Model(image, error): the bytes of an image, and the class of exceptions */
@@ -957,6 +1060,7 @@ static PyMethodDef model_methods[] = {
     {"count", (PyCFunction)model_count, METH_VARARGS, NULL},
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
     {"encode_segments", (PyCFunction)model_encode_segments, METH_VARARGS, NULL},
+    {"session", (PyCFunction)model_session, METH_NOARGS, NULL},
     {"cut", (PyCFunction)model_cut, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
     {"file", (PyCFunction)model_file, METH_VARARGS, NULL},
@@ -980,6 +1084,18 @@ static PyType_Slot batch_slots[] = {{Py_tp_dealloc, batch_dealloc}, {Py_tp_metho
 static PyType_Spec batch_spec = {
     "bpe_trainer._native.Batch", sizeof(Batch), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, batch_slots};
 
+static PyMethodDef session_methods[] = {
+    {"edit", (PyCFunction)session_edit_text, METH_VARARGS, NULL},
+    {"content", (PyCFunction)session_content, METH_NOARGS, NULL},
+    {"counts", (PyCFunction)session_counts, METH_NOARGS, NULL},
+    {"ids", (PyCFunction)session_ids, METH_NOARGS, NULL},
+    {"fork", (PyCFunction)session_fork, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot session_slots[] = {{Py_tp_dealloc, session_dealloc}, {Py_tp_methods, session_methods}, {0, NULL}};
+static PyType_Spec session_spec = {
+    "bpe_trainer._native.Session", sizeof(SessionObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, session_slots};
+
 static int fill_module(PyObject *module) {
   const char *obstacle = processor_obstacle();
   if (obstacle != NULL) {
@@ -989,7 +1105,8 @@ static int fill_module(PyObject *module) {
   State *state = PyModule_GetState(module);
   state->model = PyType_FromModuleAndSpec(module, &model_spec, NULL);
   state->batch = PyType_FromModuleAndSpec(module, &batch_spec, NULL);
-  if (state->model == NULL || state->batch == NULL) return -1;
+  state->session = PyType_FromModuleAndSpec(module, &session_spec, NULL);
+  if (state->model == NULL || state->batch == NULL || state->session == NULL) return -1;
   Py_INCREF(state->model);
   if (PyModule_AddObject(module, "Model", state->model) == 0) return 0;
   Py_DECREF(state->model);
@@ -1001,6 +1118,7 @@ static int visit_module(PyObject *module, visitproc visit, void *arg) {
   if (state == NULL) return 0;
   Py_VISIT(state->model);
   Py_VISIT(state->batch);
+  Py_VISIT(state->session);
   return 0;
 }
 
@@ -1009,6 +1127,7 @@ static int clear_module(PyObject *module) {
   if (state == NULL) return 0;
   Py_CLEAR(state->model);
   Py_CLEAR(state->batch);
+  Py_CLEAR(state->session);
   return 0;
 }
 

@@ -6,7 +6,7 @@
 static const char unspelled[] = "the tokens of this text do not spell it, so it has no offsets";
 
 /* Sets the memory up, once. */
-static const char *set_up_tokens(Instance *instance, const Image *image) {
+const char *set_up_tokens(Instance *instance, const Image *image) {
   if (instance->tokens_memory != NULL) return NULL;
   wasm_rt_memory_t *memory = instance->tokens_memory = memory_new();
   if (memory == NULL) return no_memory;

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-    from . import _stream
+    from . import _session, _stream
     from . import _types as t
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
-    _stream = Later("bpe_trainer._stream")
+    _session, _stream = Later("bpe_trainer._session"), Later("bpe_trainer._stream")
     t = Later("bpe_trainer._types")
 
 #: The start and end of each token in its text.
@@ -684,6 +684,12 @@ class Tokenizer:
         nowhere = (0, 0)
         return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
 
+    def session(self, text: str = "", *, trusted: bool = True) -> "_session.Session":
+        """A text that grows and is edited, and its ids: each call encodes what has changed, and no more than it has to."""
+        session = _session.Session._of(self._encoder())
+        session.append(text, trusted)
+        return session
+
     def _refuse_without_offsets(self, unit: Unit) -> None:
         if unit not in ("characters", "bytes"):
             raise ValueError(f'unit is {unit!r}, and must be "characters" or "bytes"')
@@ -1100,6 +1106,7 @@ class _AsText:
             return lambda *given: call(*given[:at], given[at] is None or given[at], *given[at + 1 :])
 
         self.decode, self.file, self.encode_segments = model.decode, model.file, model.encode_segments
+        self.session = model.session
         for name, at in _AS_TEXT_AT.items():
             setattr(self, name, with_default(getattr(model, name), at))
 

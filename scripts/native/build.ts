@@ -42,7 +42,7 @@ export type Linked = {
 };
 
 const generated = ["kernel", "text"];
-const core = ["image", "instance", "encode", "spans", ...generated];
+const core = ["image", "instance", "encode", "spans", "session", ...generated];
 export const pythonParts = [...core, "python"];
 export const libraryParts = [...core, "bpe"];
 

@@ -38,3 +38,14 @@ export {
   waitingBytes,
   waitingNeed,
 } from "./text/sections";
+export {
+  beginEdit,
+  endId,
+  firstId,
+  madeMarkCount,
+  madeMarksAddress,
+  nextStep,
+  startEdit,
+  stepFrom,
+  stepTo,
+} from "./text/sessions";

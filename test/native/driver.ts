@@ -20,7 +20,7 @@ const kindFlags = {
  * there is no C compiler.
  */
 export async function compiled(
-  name: "driver" | "damage" | "threads",
+  name: "driver" | "damage" | "sessions" | "threads",
   kind: keyof typeof kindFlags = "plain",
 ): Promise<string | undefined> {
   const compiler = compilerHere();

@@ -1,0 +1,54 @@
+/* For library.test.ts: `sessions IMAGE < text`. Edits a session and compares it with encoding the whole text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bpe.h"
+
+static unsigned state = 7;
+static size_t draw(size_t n) {
+  state = state * 1664525u + 1013904223u;
+  return n == 0 ? 0 : (state >> 8) % n;
+}
+
+static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
+  bpe_ids now, whole;
+  if (bpe_session_ids(session, 0, &now) != NULL) return 0;
+  if (bpe_encode(tokenizer, bpe_session_text(session), bpe_session_size(session), 0, &whole) != NULL) return 0;
+  int same = now.count == whole.count && memcmp(now.ids, whole.ids, 4 * now.count) == 0;
+  bpe_free(now.ids);
+  bpe_free(whole.ids);
+  return same;
+}
+
+int main(int argc, char **argv) {
+  static char text[1 << 16];
+  size_t size = fread(text, 1, sizeof text, stdin), kept;
+  const char *error;
+  bpe_tokenizer *tokenizer = argc == 2 ? bpe_open(argv[1], &error) : NULL;
+  if (tokenizer == NULL) return 1;
+  bpe_session *session = bpe_session_open(tokenizer);
+  int wrong = bpe_session_edit(session, 0, 1, "a", 1, 1, &kept) == NULL;
+  for (int i = 0; i < 300; i++) {
+    size_t old = bpe_session_size(session), start = draw(old + 1), end = start + draw(draw(9) == 0 ? old - start + 1 : 9);
+    if (end > old) end = old;
+    if (draw(2) == 0) start = end = old;
+    size_t from = draw(size), part = draw(size - from < 400 ? size - from : 400);
+    wrong += bpe_session_edit(session, start, end, text + from, part, 1, &kept) != NULL;
+    wrong += kept > bpe_session_count(session) || bpe_session_stable(session) > bpe_session_count(session);
+    wrong += !is_same(tokenizer, session);
+    if (draw(20) != 0) continue;
+    bpe_session *fork = bpe_session_fork(session);
+    bpe_session_close(session);
+    session = fork;
+  }
+  bpe_segment segments[] = {{"<|endof", 7, 1}, {"text|>", 6, 1}, {"<|endoftext|>", 13, 0}, {"<|endoftext|>", 13, 1}};
+  bpe_ids ids, alone;
+  wrong += bpe_encode_segments(tokenizer, segments, 4, 0, &ids) != NULL || bpe_encode(tokenizer, "<|endoftext|>", 13, 0, &alone) != NULL;
+  for (size_t i = 0; i < ids.count; i++) wrong += (ids.ids[i] == alone.ids[0]) != (i + 1 == ids.count);
+  printf("%zu ids, %d wrong\n", bpe_session_count(session), wrong);
+  bpe_free(ids.ids);
+  bpe_free(alone.ids);
+  bpe_session_close(session);
+  bpe_close(tokenizer);
+  return wrong != 0;
+}
