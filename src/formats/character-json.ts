@@ -329,7 +329,8 @@ export function assembleCharacterTokens(
   return lazyTokenTable(() => {
     const withSpaces = (content: string) => (hasMarks ? content.replaceAll(mark, " ") : content);
     const addedOnly = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
-    const added = addedOnly.map(({ id, content }) => [id, Buffer.from(withSpaces(content))] as const);
+    const encoder = new TextEncoder();
+    const added = addedOnly.map(({ id, content }) => [id, encoder.encode(withSpaces(content))] as const);
     const bytes = byteFallback ? byteTokens(vocab) : [];
     const single = [...bytes].flatMap((id, byte) =>
       id === droppedByte ? [] : [[id, Uint8Array.of(byte)] as const],
