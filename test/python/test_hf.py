@@ -72,7 +72,9 @@ class Training(unittest.TestCase):
                 limit = given["limit_alphabet"]
                 if str(error).startswith(f"limit_alphabet {limit}: the alphabet has "):
                     limited += 1
-                    self.assertNotEqual(self.trained(tokenizers, **{**given, "limit_alphabet": None}), expected)
+                    # HF may drop a character that stays in the vocabulary as a special token.
+                    if not {*ALPHABET} & {*given["special_tokens"]}:
+                        self.assertNotEqual(self.trained(tokenizers, **{**given, "limit_alphabet": None}), expected)
                 else:
                     self.assertRegex(str(error), "vocab_size=.. is too small, it must be at least")
                     self.assertEqual(given["initial_alphabet"], ALPHABET)
