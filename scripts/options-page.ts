@@ -32,7 +32,7 @@ export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("encode.md", "encode", "tokens", "decode", "ids check", "image"),
   ...of("evaluate.md", "eval", "diff"),
   ...of("extend.md", "prune", "truncate", "ids truncate"),
-  ...of("doctor.md", "doctor"),
+  ...of("doctor.md", "doctor", "verify"),
   ...of("your-model.md", "convert"),
 };
 

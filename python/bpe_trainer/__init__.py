@@ -12,7 +12,7 @@ from ._options import __version__, train
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._commands import convert, diff, doctor, eval, explain, inspect, prune, tokens, truncate
+    from ._commands import convert, diff, doctor, eval, explain, inspect, prune, tokens, truncate, verify
     from ._like import train_new_from_iterator
     from ._tokenizer import Tokenizer
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["BpeError", "Tokenizer", "__version__", "train", "train_new_from_iterator"]
 _LATER = {
     **{"Tokenizer": "_tokenizer", "train_new_from_iterator": "_like", "cs336": "cs336", "hf": "hf"},
-    **dict.fromkeys(("convert", "diff", "doctor", "eval", "explain", "inspect", "prune", "tokens", "truncate"), "_commands"),
+    **dict.fromkeys(
+        ("convert", "diff", "doctor", "eval", "explain", "inspect", "prune", "tokens", "truncate", "verify"), "_commands"
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from ._training import run_bpe, shown_warnings
 from ._types import Progress
 
 #: Commands whose answer is the output of --json. The answer of any other command is the result that it reports.
-_JSON = ("diff", "doctor", "eval", "explain", "inspect", "tokens")
+_JSON = ("diff", "doctor", "eval", "explain", "inspect", "tokens", "verify")
 #: Options that are set here, because they determine how the answer is read.
 _OWN = ("csv", "help", "json", "quiet")
 
@@ -53,9 +53,9 @@ class Command:
             try:
                 warned, answer, result = run_bpe([*arguments, "--", *files], progress, answers=self.__name__ in _JSON)
             except BpeError as error:
-                if self.__name__ != "doctor" or not error.answer:
+                if self.__name__ not in ("doctor", "verify") or not error.answer:
                     raise
-                # A diagnosis of a tokenizer with errors is an answer, too.
+                # A diagnosis with errors, or a verification with differences, is an answer, too.
                 warned, answer, result = [], error.answer, {}
         shown_warnings(warned)
         found: dict[str, Any] = json.loads(answer) if self.__name__ in _JSON else result
@@ -81,6 +81,6 @@ def _texts(name: str, value: Any, places: ExitStack) -> Iterator[str]:
         raise TypeError(f"{name} must be text, a number or a path, found {type(value).__name__}")
 
 
-convert, diff, doctor, eval, explain, inspect, prune, tokens, truncate = map(
-    Command, ("convert", "diff", "doctor", "eval", "explain", "inspect", "prune", "tokens", "truncate")
+convert, diff, doctor, eval, explain, inspect, prune, tokens, truncate, verify = map(
+    Command, ("convert", "diff", "doctor", "eval", "explain", "inspect", "prune", "tokens", "truncate", "verify")
 )

@@ -76,4 +76,5 @@ export {
   textBytesOf,
 } from "./task.ts";
 export { type RangeStatistics, TaskTexts } from "./task-texts.ts";
+export { joinChecksums } from "./text-checksum.ts";
 export { openTextStream } from "./text-stream.ts";

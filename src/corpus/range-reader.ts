@@ -236,6 +236,11 @@ export class RangeReader {
     this.mapping!.window.clear();
   }
 
+  /** Whether the text is a mapping: then only the kernel may read it. */
+  get isMapped(): boolean {
+    return this.mapped !== undefined;
+  }
+
   /** Whether the text reaches the end of the range. */
   get atEnd(): boolean {
     return this.baseByte + this.limit >= this.endByte;

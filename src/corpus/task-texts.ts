@@ -16,6 +16,7 @@ import { type LineRange, LineReader } from "./records/line-reader.ts";
 import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { RecordBatch } from "./records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "./task.ts";
+import { RangeChecksum, TextChecksum } from "./text-checksum.ts";
 
 /** The statistics of a range that do not concern pretokens. */
 export type RangeStatistics = {
@@ -26,6 +27,8 @@ export type RangeStatistics = {
   invalidByteCount: number;
   /** The offset in the text of the first invalid byte, or -1. */
   firstInvalidByte: number;
+  /** The checksum of its text (text-checksum.ts); absent if nobody asked for it. */
+  crc32?: number | undefined;
 };
 
 export type TaskTextsOptions = {
@@ -35,6 +38,8 @@ export type TaskTextsOptions = {
   readonly memory?: TextMemory;
   /** Maps files into the taker's text, if only the kernel reads it. */
   readonly mapping?: Mapping | undefined;
+  /** Whether statistics have checksums. */
+  readonly hasChecksums?: boolean | undefined;
   /** Called after each record, with the record's index in the batch. */
   readonly endRecord?: (batch: RecordBatch, r: number) => void;
 };
@@ -148,6 +153,7 @@ export class TaskTexts {
       documentCount: pretokens.documentCount - documentsBefore + found.moreDocuments,
       invalidByteCount: pretokens.invalidByteCount - invalidBefore - found.lessInvalid,
       firstInvalidByte: found.firstInvalidByte,
+      crc32: found.crc32,
     };
   }
 
@@ -159,6 +165,7 @@ export class TaskTexts {
     const { pretokens } = this.chain;
     const bytesDone = () => Math.min(range.endByte, reader.baseByte + pretokens.keepPos) - range.startByte;
     let firstInvalidByte = -1;
+    const checksum = this.options.hasChecksums ? new RangeChecksum(source, range.startByte) : undefined;
     reader.open(source, range.startByte, range.endByte);
     try {
       pretokens.start(0, range.startsInside);
@@ -177,7 +184,9 @@ export class TaskTexts {
             firstInvalidByte = reader.baseByte + firstInvalidPos;
           if (!isDone) yield bytesDone();
         }
-        if (reader.atEnd) return { ...this.readPastCut(reader, range, part), firstInvalidByte };
+        checksum?.addWindow(reader, range.endByte);
+        if (reader.atEnd)
+          return { ...this.readPastCut(reader, range, part), firstInvalidByte, crc32: checksum?.value };
         yield bytesDone();
       }
     } catch (error) {
@@ -226,6 +235,7 @@ export class TaskTexts {
   private *pushRange(source: ByteSource, range: Range): Generator<number, RangeFindings> {
     const { chain, pushed } = this;
     const check = new Utf8Check(range.startByte);
+    const checksum = this.options.hasChecksums ? new TextChecksum() : undefined;
     this.readByte = range.startByte;
     if (range.startsInside) chain.pretokens.start(0, true);
     // The end of a stream's range may be set while the range is read.
@@ -234,18 +244,19 @@ export class TaskTexts {
       const readBytes = source.read(pushed, 0, wantedBytes, this.readByte);
       this.readByte += readBytes;
       check.take(pushed.subarray(0, readBytes));
+      checksum?.add(pushed.subarray(0, readBytes));
       chain.push(pushed, 0, readBytes);
       this.claim(chain.waitingBytes, this.offsetByte, source.path);
       yield this.readByte - range.startByte;
     }
-    const firstInvalidByte = check.end();
+    const found = { firstInvalidByte: check.end(), crc32: checksum?.value };
     if (!range.endsInside) {
       chain.end();
-      return { moreDocuments: 0, lessInvalid: 0, firstInvalidByte };
+      return { moreDocuments: 0, lessInvalid: 0, ...found };
     }
     const behindBytes = source.read(pushed, 0, lookaheadBytes, range.endByte);
     chain.end(pushed.slice(0, behindBytes));
-    return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, firstInvalidByte };
+    return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, ...found };
   }
 
   /** Pushes a long record, and claims memory for pending text in addition to the memory of the record's reader. */
@@ -268,6 +279,7 @@ export class TaskTexts {
     const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
     const documentsBefore = pretokens.documentCount;
+    const checksum = this.options.hasChecksums ? new TextChecksum() : undefined;
     let textBytes = 0;
     let bytesDoneBefore = 0;
     // One object serves all records: one for each left 300 MB of garbage with small records.
@@ -286,13 +298,17 @@ export class TaskTexts {
         start = end;
       }
       if (isDirect) pretokens.start(0, false);
+      checksum?.add(batch.text.bytes.subarray(0, batch.byteCount));
       textBytes += batch.byteCount;
       yield bytesDone;
       bytesDoneBefore = bytesDone;
     }
     const documentCount = pretokens.documentCount - documentsBefore;
     // Readers of records accept only valid UTF-8.
-    return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
+    return {
+      ...{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 },
+      crc32: checksum?.value,
+    };
   }
 }
 
@@ -356,6 +372,7 @@ type RangeFindings = {
   readonly moreDocuments: number;
   readonly lessInvalid: number;
   readonly firstInvalidByte: number;
+  readonly crc32: number | undefined;
 };
 
 /** Finds the first invalid byte of a text that arrives in windows. */

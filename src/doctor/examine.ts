@@ -1,6 +1,7 @@
 import { loadTokenizerParts } from "#formats";
 import { UserError } from "#runtime";
 import { behaviorFingerprint, deriveTokens, type LoadOptions } from "#tokenizer";
+import { checkRecorded } from "./check-recorded.ts";
 import { type Finding, finding, severities } from "./checks.ts";
 import {
   checkByteLevel,
@@ -37,7 +38,7 @@ export type Examination = {
 };
 
 /** The job of the thread that examines: a large tokenizer takes seconds without a yield. */
-export const examiningJob = () => ({ examine });
+export const examiningJob = () => ({ examine, checkRecorded });
 
 /** Examines a tokenizer. Throws a UserError if there is none that can be examined. */
 export async function examine({ path, options, counted }: Examination): Promise<Diagnosis> {

@@ -9,7 +9,10 @@ import type { Loaded, Subject } from "./subject.ts";
 const compared = probeParts.filter(({ name }) => name !== "Special-looking text");
 
 /** Checks that all tokenizers in a directory give the same ids. */
-export async function checkFiles({ path, isDirectory }: Subject, { parts }: Loaded): Promise<Finding[]> {
+export async function checkFiles(
+  { path, isDirectory }: Pick<Subject, "path" | "isDirectory">,
+  { parts }: Pick<Loaded, "parts">,
+): Promise<Finding[]> {
   if (!isDirectory) return [];
   const found: Finding[] = [];
   const [first, ...others] = tokenizersIn(path);

@@ -1,3 +1,3 @@
-// The command doctor.
+// The commands doctor and verify.
 
-export { doctorCommand } from "./doctor-commands.ts";
+export { doctorCommands } from "./doctor-commands.ts";

@@ -184,7 +184,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
         .map(([name, chunks]) => ({ name: name.slice(within.length), chunks: () => chunks }));
     const product = { sizes, filesOf: (index: number) => filesIn(all[index]!.within) };
     const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
-    const files = filesOfSizes(product, (names, index, ofAll) => {
+    const files = filesOfSizes(product, ({ names }, index, ofAll) => {
       const { pruning, numbering } = all[index]!;
       const { unreachableCount } = pruning;
       const pruned = { tokenizer, sizeBefore, unreachableCount, texts: options.texts };

@@ -109,6 +109,8 @@ export type IdsRecord = RunRecord &
 type PatternRecord = {
   readonly name: string | null;
   readonly regex: string | readonly string[];
+  /** The expression for HF's engine from which `regex` was translated, if it is another. */
+  readonly huggingface?: string;
   /**
    * `new RegExp(javascript, "gu")` finds the same pretokens; null if there is no such expression
    * (`javascriptSource`).
@@ -189,6 +191,8 @@ export type RunRecord = {
   readonly startedAt: string;
   /** Every file of the result, including this one. */
   readonly files: readonly string[];
+  /** SHA-256 of the others, in hex by name; those of tokenizers made from others have none. */
+  readonly filesSha256?: Readonly<Record<string, string>>;
   readonly timings: {
     readonly countMs: number;
     readonly mergeMs: number;
@@ -221,6 +225,11 @@ type InputRecord = {
   readonly textBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
+  /**
+   * CRC-32 of the `textBytes` bytes of text, those of records one after the other; absent if their words came from
+   * a cache of an older version.
+   */
+  readonly crc32?: string;
   /** `text`, `jsonl`, `json` or `parquet`. */
   readonly format: string;
   /** How the format was determined: `option`, `name` or `content`. */

@@ -1,4 +1,4 @@
-import { doctorCommand } from "#doctor";
+import { doctorCommands } from "#doctor";
 import { editCommands, imageCommand } from "#edit";
 import { encodeCommands, idsCommands, planCommand } from "#encode";
 import { evaluateCommands } from "#evaluate";
@@ -31,7 +31,7 @@ export const commands: readonly CommandSpec[] = [
   planCommand,
   ...encodeCommands,
   ...evaluateCommands,
-  doctorCommand,
+  ...doctorCommands,
   ...editCommands,
   ...idsCommands,
   imageCommand,

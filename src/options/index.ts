@@ -14,6 +14,7 @@ export {
   path,
   readNamed,
   readTextFile,
+  renames,
   size,
   sizes,
   text,

@@ -6,6 +6,10 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
+export type Crc32 = (data: Uint8Array, before: number) => number;
+/** Only records need checksums of texts. */
+export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
+
 /** A browser never calls these: only caches and records need hashes. */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Worker as NodeWorker } from "node:worker_threads";
+import * as zlib from "node:zlib";
 import picomatch from "picomatch";
 // The build puts this file next to the importing module.
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
@@ -10,6 +11,10 @@ import type { WorkerThread } from "./worker-jobs.ts";
 /* Replaces host.ts in the library for Node, with the same names and the same results. */
 
 export const runtimeVersion: string = `Node ${process.versions.node}`;
+
+export type Crc32 = (data: Uint8Array, before: number) => number;
+/** Older versions of Node have none. */
+export const crc32: Crc32 | undefined = zlib.crc32;
 
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;

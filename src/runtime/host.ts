@@ -11,7 +11,11 @@ export const runtimeVersion: string = Bun.version;
 
 /** A hash that detects accidental damage, but not a deliberate change. */
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
+/** CRC-32 of the data, which follow others with the checksum `before`. */
+export const crc32 = ((data, before) => Bun.hash.crc32(data, before)) as Crc32 | undefined;
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
+
+export type Crc32 = (data: Uint8Array, before: number) => number;
 
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;

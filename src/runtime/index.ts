@@ -4,7 +4,9 @@
 
 export { embeddedDirectory, startWorker } from "#embedded";
 export {
+  type Crc32,
   collectGarbage,
+  crc32,
   createSha1,
   createSha256,
   disableFtl,

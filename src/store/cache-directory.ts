@@ -12,8 +12,18 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type Check, fieldsOf, listOf, Mismatch, text, textLike, tupleOf, wholeNumber } from "#bytes";
-import { hasFields, type Input } from "#corpus";
+import {
+  type Check,
+  fieldsOf,
+  listOf,
+  Mismatch,
+  optional,
+  text,
+  textLike,
+  tupleOf,
+  wholeNumber,
+} from "#bytes";
+import { hasFields, type Input, type RangeStatistics } from "#corpus";
 import {
   asOption,
   createSha256,
@@ -142,11 +152,13 @@ export function withPath(path: string, error: unknown): unknown {
 }
 
 /** `RangeStatistics` in the files of a cache. */
-export const statisticsCheck = fieldsOf({
+export const statisticsCheck: Check<RangeStatistics> = fieldsOf({
   textBytes: wholeNumber(),
   documentCount: wholeNumber(),
   invalidByteCount: wholeNumber(),
   firstInvalidByte: wholeNumber(-1),
+  // Older entries have none.
+  crc32: optional(wholeNumber(0, 2 ** 32 - 1)),
 });
 
 /**

@@ -1,6 +1,7 @@
 import {
   canSeek,
   type Input,
+  joinChecksums,
   mayTakeLong,
   type Range,
   type RangePlanOptions,
@@ -167,10 +168,13 @@ const noStatistics = (): RangeStatistics => ({
   documentCount: 0,
   invalidByteCount: 0,
   firstInvalidByte: -1,
+  crc32: 0,
 });
 
-/** Adds the statistics of a range to those of its input. */
+/** Adds the statistics of a range to those of its input, whose ranges come in order. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
+  // Most inputs are one range.
+  sum.crc32 = sum.textBytes === 0 ? found.crc32 : joinChecksums(sum.crc32, found.crc32, found.textBytes);
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;
   sum.invalidByteCount += found.invalidByteCount;
@@ -208,8 +212,23 @@ const rangesPerThread = 16;
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
 
+/** Whether these ranges are whole inputs. */
+const areWhole = (inputs: readonly Input[], ranges: readonly Range[] = []) =>
+  ranges.every(
+    ({ inputIndex, startByte, endByte }) => startByte === 0 && endByte === inputs[inputIndex]!.sizeBytes,
+  );
+
 function setupOf(
-  { inputs, cutting, liftingModel, textBytesMax, runOptions, countedPerInput, workerCount }: CountOptions,
+  {
+    inputs,
+    ranges,
+    cutting,
+    liftingModel,
+    textBytesMax,
+    runOptions,
+    countedPerInput,
+    workerCount,
+  }: CountOptions,
   { isExtra }: Thread,
   own: Pick<CountSetup, "name" | "distinctWordCounts">,
 ): CountSetup {
@@ -223,6 +242,7 @@ function setupOf(
     inputs,
     cutting,
     liftingModel,
+    hasChecksums: areWhole(inputs, ranges),
     textBytesMax:
       textBytesMax === undefined ? undefined : Math.max(textBytesMax, textBytesWithTablesOf(cutting)),
     memoryCount: wordMemoryCount(workerCount, countedPerInput !== undefined),
@@ -256,6 +276,8 @@ export type CountSetup = SpillingOptions &
   Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
     /** The compiled kernel, which all threads share. */
     readonly kernelModule: WebAssembly.Module;
+    /** Whether inputs get checksums: those that are counted whole. */
+    readonly hasChecksums?: boolean;
     /** This thread's name, unique among all that write runs to one directory. */
     readonly name: string;
     /** The number of distinct words of each thread, by its index: written by the thread, read by the main thread. */
@@ -302,7 +324,10 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     const { words } = this.counter;
     if (liftingModel === undefined) {
       const mapping = { window: words.window, fileBytesLeast: mappedBytesLeast };
-      this.texts = new TaskTexts(new TextChain(cutting, words), { inputs, memory, mapping });
+      this.texts = new TaskTexts(new TextChain(cutting, words), {
+        ...{ inputs, memory, mapping },
+        hasChecksums: setup.hasChecksums,
+      });
     } else {
       this.lifted = new LiftedPretokens(liftingModel, words);
       const windowBytes = windowIdBytes / idBytesOf(liftingModel);

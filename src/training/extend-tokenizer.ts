@@ -108,6 +108,7 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
   return {
     parts,
     renamed,
+    readFiles: opened.files,
     files: names.size === 0 ? opened.files : renameInFiles(opened.files, names),
     recorded: recorded && {
       ...recorded,
@@ -245,10 +246,10 @@ export async function extensionProduct(
     baseFiles.push(files);
   }
   const facts = new Map(
-    filesIn(base.files).map((file) => {
-      const { path, bytes } = file;
-      return [file, { path: normalize(path), sizeBytes: bytes.length, sha256: sha256Of([bytes]) }];
-    }),
+    filesIn(base.readFiles).map(({ path, bytes }) => [
+      path,
+      { path: normalize(path), sizeBytes: bytes.length, sha256: sha256Of([bytes]) },
+    ]),
   );
   return {
     sizes: [...training.smallerSizes, training.vocabSize],
@@ -266,7 +267,7 @@ export async function extensionProduct(
         base: {
           path: base.path,
           kind: parts.description.kind,
-          files: filesIn(baseFiles[index]!).map((file) => facts.get(file)!),
+          files: filesIn(baseFiles[index]!).map(({ path }) => facts.get(path)!),
           vocabSize: parts.tokens.idLimit,
           bytesPerToken: bytesPerToken(trained.tokenCountBefore),
         },

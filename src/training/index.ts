@@ -12,6 +12,7 @@ export {
 } from "./chosen-files.ts";
 export { openMemory } from "./count-memory.ts";
 export { type CountedWords, countParts, countWords } from "./count-words.ts";
+export { imageAt } from "./image-at.ts";
 export {
   type Extended,
   learnPairs,

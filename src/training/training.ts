@@ -81,7 +81,9 @@ export type Base = {
   /** The path as the user gave it. */
   readonly path: string;
   readonly parts: TokenizerParts;
-  /** The files to rewrite with the new tokens. */
+  /** The files as they were read. */
+  readonly readFiles: BaseFiles;
+  /** The files to rewrite with the new tokens: special tokens have their new texts. */
   readonly files: BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
@@ -127,7 +129,7 @@ export type ResolvedSources = {
 };
 
 /** A tokenizer to extend, and its training record. */
-type FoundBase = Pick<Base, "parts" | "files" | "renamed"> & {
+type FoundBase = Pick<Base, "parts" | "readFiles" | "files" | "renamed"> & {
   readonly recorded: RecordedTraining | undefined;
   /** Returns the id of the token with this key in HF's files. */
   readonly idOfKey: (key: string) => number | undefined;
@@ -252,7 +254,7 @@ function settleBase(
   { sizes: asSized, newSpecials, room }: SettledSizes,
   seedTokens: readonly string[],
 ) {
-  const { parts, files, recorded, renamed } = found;
+  const { parts, readFiles, files, recorded, renamed } = found;
   const { idLimit } = parts.tokens;
   const seeds = found.makeSeeds(seedTokens);
   const sizes = asSized ?? [room.leastSize + seeds.seedTokenCount];
@@ -264,6 +266,7 @@ function settleBase(
   const base: Base = {
     path: asked.extend!,
     parts,
+    readFiles,
     files,
     reservedTokens,
     rule,

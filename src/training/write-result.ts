@@ -16,7 +16,7 @@ import {
 } from "#formats";
 import type { RequestedTraining } from "#options";
 import { javascriptSource, type ResolvedPattern } from "#pattern";
-import { build, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
+import { build, createSha256, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import {
   fingerprintAsLearned,
@@ -86,10 +86,11 @@ export async function writeProduct<Fields extends object>(
   guard: Guard = noGuard,
 ) {
   const writeStartMs = performance.now();
-  const recordOf = (names: readonly string[], index: number, sizes?: readonly number[]) => ({
+  const recordOf = ({ names, sha256 }: WrittenFiles, index: number, sizes?: readonly number[]) => ({
     ...headOf(run),
     ...product.fieldsOf(index, sizes),
     files: names,
+    filesSha256: sha256,
     ...costOf(run, writeStartMs),
     mergesSha256: product.mergesSha256Of(index),
   });
@@ -103,17 +104,25 @@ export async function writeProduct<Fields extends object>(
   return { ...former, record: record! };
 }
 
+/** The names of a record's files, and the SHA-256 of all but the record itself, in hex by name. */
+export type WrittenFiles = {
+  readonly names: readonly string[];
+  readonly sha256: Readonly<Record<string, string>>;
+};
+
 /**
  * Returns the files of the only size. For several sizes, returns the files of each in a directory of its own,
- * and a common record with the facts of the largest.
+ * and a common record with the facts of the largest. A record is made once the other files are written.
  */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
-  makeRecord: (names: readonly string[], index: number, sizes?: readonly number[]) => object,
+  makeRecord: (written: WrittenFiles, index: number, sizes?: readonly number[]) => object,
 ): OutputFile[] {
   const recorded = (files: readonly OutputFile[], index: number, sizes?: readonly number[]) => {
     const names = [...files.map(({ name }) => name), recordName];
-    return [...files, trainingFile(() => makeRecord(names, index, sizes))];
+    const sha256: Record<string, string> = {};
+    const hashed = files.map((file) => hashedFile(file, sha256));
+    return [...hashed, trainingFile(() => makeRecord({ names, sha256 }, index, sizes))];
   };
   const each = sizes.map((_, index) => recorded(product.filesOf(index), index));
   if (each.length === 1) return each[0]!;
@@ -122,6 +131,19 @@ export function filesOfSizes(
   );
   return recorded(files, sizes.length - 1, sizes);
 }
+
+/** A file that puts its SHA-256 into `sums` when it is written. */
+const hashedFile = ({ name, chunks }: OutputFile, sums: Record<string, string>): OutputFile => ({
+  name,
+  *chunks() {
+    const hasher = createSha256();
+    for (const chunk of chunks()) {
+      hasher.update(chunk);
+      yield chunk;
+    }
+    sums[name] = hasher.digest("hex");
+  },
+});
 
 type Publishing = {
   readonly keepCount?: number | undefined;
@@ -277,9 +299,10 @@ function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: 
   return { superwords: { fromVocabSize, wordPattern: patternRecord(pattern), ...superwordFacts } };
 }
 
-export const patternRecord = ({ name, sources, compiled }: ResolvedPattern) => ({
+export const patternRecord = ({ name, sources, huggingfaceSources, compiled }: ResolvedPattern) => ({
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
+  ...(huggingfaceSources && huggingfaceSources[0] !== sources[0] && { huggingface: huggingfaceSources[0]! }),
   javascript: compiled.javascript === undefined ? javascriptSource(sources) : compiled.javascript,
 });
 
@@ -302,6 +325,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
       textBytes: trained.statistics[i]!.textBytes,
       documents: trained.statistics[i]!.documentCount,
       invalidBytes: trained.statistics[i]!.invalidByteCount,
+      ...checksumRecord(trained.statistics[i]!),
       format,
       formatFrom,
       ...(hasFields(format) && { textField }),
@@ -315,6 +339,9 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
     distinctWordCount: trained.distinctWordCount,
   };
 }
+
+const checksumRecord = ({ crc32 }: TrainedWork["statistics"][number]) =>
+  crc32 === undefined ? {} : { crc32: crc32.toString(16).padStart(8, "0") };
 
 /** Returns the head of a record: the program, the command, and its time. */
 const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>

@@ -37,6 +37,20 @@ class Commands(Home):
             with self.assertRaises(bpe.BpeError):
                 bpe.doctor(os.path.join(home, "absent"))
 
+    def test_verify_answers_with_differences_too(self) -> None:
+        found = bpe.verify(self.large)
+        self.assertEqual((found["format"], found["verified"], found["differences"]), ("bpe-verification", True, []))
+        merges = self.small / "merges.txt"
+        merges.write_text(merges.read_text("utf-8") + "a b\n", "utf-8")
+        self.assertIn("merges.txt", [each["what"] for each in bpe.verify(self.small)["differences"]])
+        moved = self.home / "moved.txt"
+        self.corpus.rename(moved)
+        self.assertFalse(bpe.verify(self.large)["verified"])
+        self.assertTrue(bpe.verify(self.large, input={str(self.corpus): moved})["verified"])
+        self.assertIsNone(bpe.verify(self.large, files_only=True)["verified"])
+        with self.assertRaises(bpe.BpeError):
+            bpe.verify(self.home)
+
     def test_answers_are_those_of_the_command_line(self) -> None:
         large, small, corpus = map(str, (self.large, self.small, self.corpus))
         for answer, command in (

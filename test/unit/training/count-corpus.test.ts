@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { crc32, gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { runTasks } from "../../../src/jobs/run-tasks.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
@@ -122,6 +122,42 @@ test("statistics of an input do not depend on the order in which its ranges are 
       firstInvalidByte: content.indexOf(0xff),
     },
   ]);
+});
+
+test("checksums of inputs are those of their text, however it is cut", async () => {
+  const text = `${"some words, and more; ".repeat(3000)}\u00e9\u00df end`;
+  const records = [text.slice(0, 5000), text.slice(5000)].map((part) => JSON.stringify({ text: part }));
+  const files = {
+    "plain.txt": text,
+    "copy.txt.gz": gzipSync(text),
+    "lines.jsonl": `${records.join("\n")}\n`,
+    "list.json": `[ ${records.join(", ")} ]`,
+    "empty.txt": "",
+  };
+  const paths = Object.entries(files).map(([name, content]) => put(directory, `sums-${name}`, content));
+  const found = new Set<string>();
+  for (const normalization of [null, "NFC"] as const) {
+    for (const [rangeSizeBytes, workerCount] of [
+      [100, 1],
+      [7000, 2],
+      [1e6, 1],
+    ] as const) {
+      const sizes = { rangeSizeBytes, workerCount, chunkSizeBytes: 900 };
+      const cutting = plainCutting(pattern, [], normalization);
+      const inputs = findInputs(paths);
+      const { statistics } = await countCorpus({ ...options, ...sizes, cutting, inputs }, () => {});
+      found.add(JSON.stringify(statistics.map(({ crc32 }) => crc32)));
+    }
+  }
+  const sum = crc32(text);
+  expect([...found]).toEqual([JSON.stringify([sum, sum, sum, sum, 0])]);
+});
+
+test("parts of inputs have no checksums", async () => {
+  const path = put(directory, "part", "some words");
+  const ranges = [{ inputIndex: 0, startByte: 0, endByte: 4, startsInside: false, endsInside: true }];
+  const { statistics } = await countCorpus({ ...options, inputs: findInputs([path]), ranges }, () => {});
+  expect(statistics[0]!.crc32).toBeUndefined();
 });
 
 /** Numbers are words that no other range has; the others are everywhere. Some are long, and one is in the last input alone. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { gzipSync } from "node:zlib";
+import { crc32, gzipSync } from "node:zlib";
 import { cutIntoRanges } from "../../../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../../../src/corpus/find-inputs.ts";
 import { type Input, openInput, wholeRange } from "../../../../src/corpus/input.ts";
@@ -136,7 +136,15 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
         const work = countCorpus({ cutting, inputs, workerCount, rangeSizeBytes: 700 }, () => {});
         const { counter, statistics } = await work;
         expect(entriesOf(counter.words.toWordTable())).toEqual(words);
-        expect(statistics).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
+        expect(statistics).toEqual([
+          {
+            textBytes,
+            documentCount,
+            invalidByteCount: 0,
+            firstInvalidByte: -1,
+            crc32: crc32(texts.join("")),
+          },
+        ]);
       }
     }
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, crc32, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../../src/corpus/find-inputs.ts";
 import { type Input, openInput } from "../../../../src/corpus/input.ts";
@@ -210,7 +210,15 @@ describe("the texts of a Parquet file", () => {
         (bytesDone) => done.push(bytesDone),
       );
       expect(entriesOf(counter.words.toWordTable())).toEqual(inOrder(words));
-      expect(statistics).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
+      expect(statistics).toEqual([
+        {
+          textBytes,
+          documentCount,
+          invalidByteCount: 0,
+          firstInvalidByte: -1,
+          crc32: crc32(distinct.join("")),
+        },
+      ]);
       expect(done.at(-1)).toBeCloseTo(inputs[0]!.sizeBytes, 3);
     }
   });

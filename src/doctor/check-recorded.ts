@@ -1,0 +1,122 @@
+import { basename, join } from "node:path";
+import { groupDigits } from "#bytes";
+import { loadTokenizerParts, readJson, recordName, sha256Of } from "#formats";
+import { isFile, readBytes, UserError } from "#runtime";
+import { behaviorFingerprint, type JsonObject } from "#tokenizer";
+import { type Difference, difference } from "./compare-files.ts";
+import { compareChecksums } from "./compare-training.ts";
+
+import { checkFiles } from "./file-checks.ts";
+import { objectOf } from "./subject.ts";
+import { readTrainingRecord } from "./training-record.ts";
+
+/** What was found without training: how files differ, and which of them were checked, and what could not be. */
+export type CheckedFiles = {
+  readonly differences: readonly Difference[];
+  readonly fileNames: readonly string[];
+  readonly notes: readonly string[];
+};
+
+/** Checks whether the files of a training agree with its record, and with each other. */
+export async function checkRecorded(directory: string): Promise<CheckedFiles> {
+  const { record, json } = readTrainingRecord(directory);
+  const sizes = record.options.sizes ?? [];
+  const own = sizes.length === 0 ? [await checkDirectory(directory, json)] : [];
+  for (const size of sizes) {
+    const inside = join(directory, String(size));
+    const named = (name: string) => `${size}/${name}`;
+    try {
+      const found = await checkDirectory(inside, readTrainingRecord(inside).json);
+      own.push({
+        differences: found.differences.map((each) => ({ ...each, what: named(each.what) })),
+        fileNames: found.fileNames.map(named),
+        notes: found.notes,
+      });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const unread = difference(named(recordName), `cannot be read: ${error.message}`);
+      own.push({ differences: [unread], fileNames: [], notes: [] });
+    }
+  }
+  return {
+    differences: own.flatMap(({ differences }) => differences),
+    fileNames: own.flatMap(({ fileNames }) => fileNames),
+    notes: [...new Set(own.flatMap(({ notes }) => notes))],
+  };
+}
+
+async function checkDirectory(directory: string, json: JsonObject): Promise<CheckedFiles> {
+  const names = (json.files as string[]).filter((name) => name !== recordName);
+  const notes: string[] = [];
+  const missing = names.filter((name) => !isFile(join(directory, name)));
+  const differences = missing.map((name) => difference(name, "is missing"));
+  if (json.filesSha256 === undefined)
+    notes.push("the record has no checksums of the files: an older version of bpe made it");
+  differences.push(...asDifferences("files", () => compareChecksums(directory, json)));
+  differences.push(...asDifferences("merges", () => checkMerges(directory, json)));
+  try {
+    const parts = await loadTokenizerParts(directory);
+    const fingerprint = behaviorFingerprint(parts);
+    // tekken.json does not find its special tokens in a text.
+    const isComparable = (parts.controlTokens ?? []).length === 0;
+    if (isComparable && json.fingerprint !== undefined && json.fingerprint !== fingerprint)
+      differences.push(
+        difference(
+          basename(parts.description.path),
+          `has the fingerprint ${fingerprint}, not ${String(json.fingerprint)}`,
+        ),
+      );
+    for (const { check, severity, message, evidence } of await checkFiles(
+      { path: directory, isDirectory: true },
+      { parts },
+    )) {
+      const said = [message, ...evidence].join("; ");
+      if (severity === "error") differences.push({ what: check, message: said });
+      else notes.push(said);
+    }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    differences.push(difference(directory, `cannot be loaded: ${error.message}`));
+  }
+  return { differences, fileNames: names, notes };
+}
+
+function asDifferences(name: string, check: () => Difference[]): Difference[] {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [difference(name, `cannot be read: ${error.message}`)];
+  }
+}
+
+/** Checks the merges of the files against their checksum in the record. Files of ranks have none. */
+function checkMerges(directory: string, json: JsonObject): Difference[] {
+  const found = mergesIn(directory);
+  if (found === undefined) return [];
+  const { name, merges } = found;
+  const count = json.mergeCount as number;
+  // The record of an extension counts its own merges only.
+  const own = "base" in json ? merges.slice(merges.length - count) : merges;
+  if (own.length !== count)
+    return [difference(name, `has ${groupDigits(own.length)} merges, not ${groupDigits(count)}`)];
+  if (sha256Of([own.map((line) => `${line}\n`).join("")]) === json.mergesSha256) return [];
+  return [difference(name, "has other merges than those of the record (mergesSha256)")];
+}
+
+/** The merges of a directory as lines of merges.txt. */
+function mergesIn(directory: string): { name: string; merges: string[] } | undefined {
+  const [text, model] = ["merges.txt", "tokenizer.json"].map((name) => join(directory, name));
+  if (isFile(text!)) {
+    const [head, ...lines] = new TextDecoder().decode(readBytes(text!)).split("\n");
+    const merges = (head!.startsWith("#version") ? lines : [head!, ...lines]).filter((line) => line !== "");
+    return { name: "merges.txt", merges };
+  }
+  if (!isFile(model!)) return undefined;
+  const { merges } = objectOf(objectOf(readJson(model!)).model);
+  if (!Array.isArray(merges)) return undefined;
+  return {
+    name: "tokenizer.json",
+    merges: merges.map((merge) => (Array.isArray(merge) ? merge.join(" ") : String(merge))),
+  };
+}

@@ -1,0 +1,193 @@
+import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { countNoun, groupDigits } from "#bytes";
+import { imageFormat, recordName, sha256Of } from "#formats";
+import { isFile, readBytes, UserError } from "#runtime";
+import { imageName, type JsonObject } from "#tokenizer";
+import { type AnyProduct, type Finished, imageAt } from "#training";
+import { type Difference, difference, differenceOf } from "./compare-files.ts";
+import { objectOf } from "./subject.ts";
+import { type RecordedInput, type RecordedTraining, readTrainingRecord } from "./training-record.ts";
+
+/** What a comparison found, and the files that were compared. */
+export type Comparison = { readonly differences: Difference[]; readonly fileNames: string[] };
+
+/** Compares a result with what its training gives now: first inputs, merges and files, then what records say of them. */
+export async function compareResult(recorded: RecordedTraining, finished: Finished): Promise<Comparison> {
+  const { product } = finished;
+  const differences = compareInputs(recorded, finished);
+  const fileNames: string[] = [];
+  const isOne = product.sizes.length === 1;
+  const records: Said[] = [];
+  for (const [index, size] of product.sizes.entries()) {
+    const folder = isOne ? "" : String(size);
+    const directory = join(recorded.directory, folder);
+    const json = isOne ? recorded.json : recordIn(directory, `${folder}/${recordName}`, differences);
+    if (json !== null) {
+      differences.push(...compareMerges(json, product.mergesSha256Of(index), folder));
+      records.push({ json, made: product.fieldsOf(index), folder, directory });
+    }
+    const compared = await compareFiles({ product, index, folder, directory });
+    differences.push(...compared.differences);
+    fileNames.push(...compared.fileNames);
+  }
+  const { directory, json } = recorded;
+  const index = product.sizes.length - 1;
+  if (!isOne) records.push({ json, made: product.fieldsOf(index, product.sizes), folder: "", directory });
+  differences.push(...compareNames(recorded.record.files, fileNames));
+  // What differs in other respects has other numbers as well.
+  if (differences.length === 0) differences.push(...records.flatMap(compareRecord));
+  return { differences, fileNames };
+}
+
+/** Compares the files that a record lists with those that training writes. Images are not listed. */
+function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
+  const isOther = (name: string) => ![recordName, imageName].includes(basename(name));
+  return [
+    ...listed
+      .filter((name) => isOther(name) && !written.includes(name))
+      .map((name) => difference(recordName, `lists ${name}, which training does not write`)),
+    ...written
+      .filter((name) => isOther(name) && !listed.includes(name))
+      .map((name) => difference(recordName, `does not list ${name}, which training writes`)),
+  ];
+}
+
+type Size = {
+  readonly product: AnyProduct;
+  readonly index: number;
+  /** The folder of the size, or "" if it is the only one; and its path. */
+  readonly folder: string;
+  readonly directory: string;
+};
+
+async function compareFiles({ product, index, folder, directory }: Size): Promise<Comparison> {
+  const inFolder = (name: string) => (folder === "" ? name : `${folder}/${name}`);
+  const found: Comparison = { differences: [], fileNames: [] };
+  // The file that people read comes first.
+  const files = product.filesOf(index).toSorted((a, b) => orderOf(a.name) - orderOf(b.name));
+  for (const file of files) {
+    const name = inFolder(file.name);
+    found.fileNames.push(name);
+    const differing = await differenceOf(name, join(directory, file.name), file);
+    if (differing !== null) found.differences.push(differing);
+  }
+  if (!product.hasImage) return found;
+  found.differences.push(...(await compareImage(directory, inFolder(imageName))));
+  return found;
+}
+
+const orderOf = (name: string) => (name === "merges.txt" ? 0 : 1);
+
+function recordIn(directory: string, name: string, differences: Difference[]): JsonObject | null {
+  try {
+    return readTrainingRecord(directory).json;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    differences.push(difference(name, `cannot be read: ${error.message}`));
+    return null;
+  }
+}
+
+/** An image is compiled again from the files next to it. */
+async function compareImage(directory: string, name: string): Promise<Difference[]> {
+  const path = join(directory, imageName);
+  if (!isFile(path)) return [difference(name, `is missing, which the format ${imageFormat} asks for`)];
+  try {
+    const isEqual = Buffer.compare(readBytes(path), await imageAt(directory)) === 0;
+    return isEqual ? [] : [difference(name, "is not what this bpe compiles from the files next to it")];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [difference(name, `cannot be compared: ${error.message}`)];
+  }
+}
+
+function compareMerges(json: JsonObject, mergesSha256: string, folder: string): Difference[] {
+  if (json.mergesSha256 === mergesSha256) return [];
+  const what = folder === "" ? "merges" : `${folder}/merges`;
+  return [difference(what, "are not those that training gives (mergesSha256 of the record)")];
+}
+
+/** Fields that are compared otherwise, or that depend on the run. */
+const otherFields = ["inputs", "skipped", "counts", "base"];
+const otherOptions = ["workers", "weights", "like"];
+
+/** A record, what training gives for it now, and where its files are. */
+type Said = {
+  readonly json: JsonObject;
+  readonly made: object;
+  readonly folder: string;
+  readonly directory: string;
+};
+
+/** Compares what a record says with what training gives now. A field that the record lacks is not compared. */
+function compareRecord({ json, made, folder, directory }: Said): Difference[] {
+  const what = folder === "" ? recordName : `${folder}/${recordName}`;
+  const differences: Difference[] = [];
+  const compare = (name: string, theirs: unknown, ours: unknown) => {
+    if (isDeepStrictEqual(theirs, ours)) return;
+    const [shown, trained] = [theirs, ours].map(shortJson);
+    differences.push(difference(what, `has ${name} ${shown}; training gives ${trained}`));
+  };
+  const plain = JSON.parse(JSON.stringify(made)) as JsonObject;
+  for (const [name, value] of Object.entries(plain)) {
+    if (name === "options" || otherFields.includes(name) || !(name in json)) continue;
+    compare(name, json[name], value);
+  }
+  const [theirs, ours] = [objectOf(json.options), objectOf(plain.options)];
+  for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {
+    if (otherOptions.includes(name) || !(name in theirs)) continue;
+    compare(`options.${name}`, withoutJavaScript(name, theirs[name]), withoutJavaScript(name, ours[name]));
+  }
+  return [...differences, ...compareChecksums(directory, json, folder)];
+}
+
+/** Compares files with their checksums in a record; one that is missing is found elsewhere. */
+export function compareChecksums(directory: string, json: JsonObject, folder = ""): Difference[] {
+  return Object.entries(objectOf(json.filesSha256)).flatMap(([name, sha256]) => {
+    const path = join(directory, name);
+    if (!isFile(path) || sha256Of([readBytes(path)]) === sha256) return [];
+    return [difference(join(folder, name), "has another SHA-256 than the record says")];
+  });
+}
+
+/** The form of a pattern for JavaScript follows from its expressions, and may be written better by another version. */
+function withoutJavaScript(name: string, value: unknown): unknown {
+  if (name === "superwords" && value !== undefined) {
+    const { wordPattern, ...rest } = objectOf(value);
+    return { ...rest, wordPattern: withoutJavaScript("pattern", wordPattern) };
+  }
+  if (name !== "pattern") return value;
+  const { javascript: _, ...rest } = objectOf(value);
+  return rest;
+}
+
+function shortJson(value: unknown): string {
+  const json = JSON.stringify(value) ?? "nothing";
+  return json.length > 80 ? `${json.slice(0, 80)}...` : json;
+}
+
+/** Compares each input with what the record says of it. */
+function compareInputs({ record }: RecordedTraining, { result }: Finished): Difference[] {
+  return record.inputs.flatMap((input, i) => {
+    const message = inputDifference(input, result.trained.statistics[i]!);
+    return message === null ? [] : [difference(input.path, message)];
+  });
+}
+
+type Statistics = Finished["result"]["trained"]["statistics"][number];
+
+function inputDifference(input: RecordedInput, found: Statistics): string | null {
+  const { textBytes = found.textBytes, documents = found.documentCount } = input;
+  const { invalidBytes = found.invalidByteCount } = input;
+  if (found.textBytes !== textBytes)
+    return `has changed: ${groupDigits(found.textBytes)} bytes of text, not ${groupDigits(textBytes)}`;
+  if (found.documentCount !== documents)
+    return `has changed: ${countNoun(found.documentCount, "document")}, not ${groupDigits(documents)}`;
+  if (found.invalidByteCount !== invalidBytes)
+    return `has changed: ${countNoun(found.invalidByteCount, "invalid byte")}, not ${groupDigits(invalidBytes)}`;
+  const { crc32 } = found;
+  if (input.crc32 === undefined || crc32 === undefined || Number.parseInt(input.crc32, 16) === crc32)
+    return null;
+  return "has changed: as many bytes, but another text (crc32)";
+}

@@ -1,0 +1,45 @@
+import { isAbsolute, resolve } from "node:path";
+import { asOption, phrase, statOf, usageError, withForwardSlashes } from "#runtime";
+
+/** Returns where a recorded path is now, or undefined if nothing is there. */
+export type FindPath = (recorded: string) => string | undefined;
+
+/**
+ * Makes a function that finds the paths of a record, which are relative to the directory of its run. A path may
+ * have moved: `moved` has the new place of it, or of a folder above it, by the old one. A relative path that
+ * does not exist there is looked up in the present directory.
+ */
+export function pathFinder(
+  workingDirectory: string,
+  moved: Readonly<Record<string, string>>,
+): { readonly find: FindPath; readonly checkMoved: () => void } {
+  const absolute = (path: string) => withForwardSlashes(resolve(workingDirectory, path));
+  const pairs = Object.entries(moved)
+    .map(([before, after]) => ({ before, from: absolute(before), to: after, hasMatched: false }))
+    .sort((a, b) => b.from.length - a.from.length);
+  const isThere = (path: string) => statOf(path) !== undefined;
+  return {
+    find(recorded) {
+      const full = absolute(recorded);
+      for (const pair of pairs) {
+        const isWhole = recorded === pair.before || (recorded !== "-" && full === pair.from);
+        const below = pair.from === "/" ? "/" : `${pair.from}/`;
+        if (!isWhole && (recorded === "-" || !full.startsWith(below))) continue;
+        pair.hasMatched = true;
+        const place = isWhole ? pair.to : `${pair.to.replace(/\/+$/, "")}/${full.slice(below.length)}`;
+        return isThere(place) ? place : undefined;
+      }
+      if (recorded === "-") return undefined;
+      if (resolve(recorded) === full || isAbsolute(recorded)) return isThere(recorded) ? recorded : undefined;
+      return [full, recorded].find(isThere);
+    },
+    checkMoved() {
+      const unused = pairs.find(({ hasMatched }) => !hasMatched);
+      if (unused === undefined) return;
+      throw usageError(
+        phrase`${asOption("input", `"${unused.before}=${unused.to}"`)}: the record names no such file`,
+        "the old path is one of its inputs as training.json has it, or a folder above",
+      );
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { basename, dirname, join } from "node:path";
+import {
+  amount,
+  type Check,
+  type Checked,
+  checkOr,
+  fieldsOf,
+  flag,
+  isPlainObject,
+  listOf,
+  oneOf,
+  oneOrMore,
+  optional,
+  orNull,
+  text,
+  wholeNumber,
+} from "#bytes";
+import { inputFormats } from "#corpus";
+import { readJson, recordFormat, recordName } from "#formats";
+import { isDirectory, isFile, statOf, UserError } from "#runtime";
+import { normalizationCheck } from "#text";
+import type { JsonObject } from "#tokenizer";
+
+// The record of a training as `bpe verify` reads it.
+
+const count = wholeNumber();
+const pattern = fieldsOf({ name: orNull(text), regex: oneOrMore(text), huggingface: optional(text) });
+const weighted = { weight: optional(amount) };
+
+/** New texts by the old ones. */
+const texts: Check<Readonly<Record<string, string>>> = (value, name) => {
+  const fields = isPlainObject(value) ? Object.keys(value) : [];
+  return fieldsOf(Object.fromEntries(fields.map((field) => [field, text])))(value, name);
+};
+
+const inputFields = fieldsOf({
+  path: text,
+  sizeBytes: count,
+  textBytes: optional(count),
+  documents: optional(count),
+  invalidBytes: optional(count),
+  format: oneOf(inputFormats),
+  textField: optional(text),
+  crc32: optional(text),
+  language: optional(text),
+  isDev: optional(flag),
+  ...weighted,
+});
+
+const optionFields = fieldsOf({
+  vocabSize: count,
+  newTokens: optional(count),
+  sizes: optional(listOf(count)),
+  specialTokens: listOf(text),
+  specialTokensFirst: optional(flag),
+  documentsEndAt: optional(listOf(text)),
+  rename: optional(texts),
+  seedTokens: optional(listOf(text)),
+  parity: optional(
+    fieldsOf({
+      ratio: orNull(listOf(amount)),
+      window: orNull(fieldsOf({ size: count, alpha: amount })),
+      globalMerges: count,
+    }),
+  ),
+  padTo: optional(count),
+  pattern,
+  normalization: optional(orNull(normalizationCheck)),
+  superwords: optional(fieldsOf({ fromVocabSize: count, wordPattern: pattern })),
+  compat: oneOf(["cs336", "huggingface", "rustbpe", "extension"] as const),
+  wholeTexts: optional(flag),
+  specialTokensAsText: optional(flag),
+  wholeCharacters: optional(flag),
+  minFrequency: optional(count),
+  maxTokenLength: optional(orNull(count)),
+  like: optional(text),
+  model: optional(
+    fieldsOf({
+      ...{ bos: optional(text), eos: optional(text), pad: optional(text), unk: optional(text) },
+      addsBos: optional(flag),
+      chatTemplate: optional(orNull(text)),
+      modelMaxLength: optional(orNull(count)),
+      tokenizerClass: optional(text),
+    }),
+  ),
+});
+
+/** Names of options that a record may have. */
+const knownOptions: readonly string[] = [
+  ...["vocabSize", "newTokens", "sizes", "specialTokens", "specialTokensFirst", "documentsEndAt"],
+  ...["seedTokens", "parity", "padTo", "pattern", "normalization", "superwords", "compat", "wholeTexts"],
+  ...["specialTokensAsText", "wholeCharacters", "minFrequency", "maxTokenLength", "like", "model"],
+  ...["weights", "rename", "specialIds", "reservedTokens", "workers"],
+];
+
+const recordFields = fieldsOf({
+  version: text,
+  commit: text,
+  command: text,
+  workingDirectory: text,
+  options: optionFields,
+  formats: optional(orNull(listOf(text))),
+  base: optional(
+    fieldsOf({
+      path: text,
+      kind: text,
+      files: listOf(fieldsOf({ path: text, sha256: text })),
+      vocabSize: count,
+    }),
+  ),
+  inputs: listOf(inputFields),
+  counts: listOf(fieldsOf({ path: text, sizeBytes: count, sha256: orNull(text), ...weighted })),
+  wordCount: count,
+  mergeCount: count,
+  mergesSha256: text,
+  files: listOf(text),
+  timings: fieldsOf({ totalMs: amount }),
+});
+
+export type VerifiedRecord = Checked<typeof recordFields>;
+export type RecordedInput = VerifiedRecord["inputs"][number];
+
+/** The directory of a training, and its record: checked, and as it is in the file. */
+export type RecordedTraining = {
+  readonly directory: string;
+  readonly record: VerifiedRecord;
+  readonly json: JsonObject;
+};
+
+/** Reads the record in a directory. Throws a UserError if it is not that of a training that can be repeated. */
+export function readTrainingRecord(typed: string): RecordedTraining {
+  const directory = directoryOf(typed);
+  const path = join(directory, recordName);
+  if (!isFile(path))
+    throw new UserError(`"${directory}" has no ${recordName}, so it is not the result of a training`, {
+      hint: "bpe doctor checks any tokenizer",
+    });
+  const json = readJson(path);
+  const refuse = (what: string, hint?: string) => {
+    throw new UserError(`"${path}" ${what}`, hint === undefined ? {} : { hint });
+  };
+  if (!isPlainObject(json)) return refuse("is not a JSON object");
+  if (json.format !== recordFormat)
+    refuse(
+      `has the format ${JSON.stringify(json.format) ?? "of another program"}; this bpe reads ${recordFormat}`,
+      "verify it with the version of bpe that made it",
+    );
+  const made = typeof json.command === "string" ? ` (${json.command})` : "";
+  const derived = ["pruned", "converted"].find((name) => name in json);
+  if (derived !== undefined)
+    refuse(`is that of a ${derived} tokenizer${made}`, "verify the training that it was made from");
+  if ("symbolCount" in json) refuse(`is that of merges over ids${made}, which bpe verify does not repeat`);
+  const unknown = Object.keys(isPlainObject(json.options) ? json.options : {}).find(
+    (name) => !knownOptions.includes(name),
+  );
+  if (unknown !== undefined)
+    refuse(
+      `has the option "${unknown}", which this version of bpe does not know`,
+      "verify it with a newer one",
+    );
+  const record = checkOr(recordFields, json, (what) => refuse(`is not a training record: ${what}`));
+  return { directory, record, json };
+}
+
+/** The directory of a result: the argument, or the directory of the record that it names. */
+function directoryOf(typed: string): string {
+  if (isDirectory(typed)) return typed;
+  if (statOf(typed) === undefined) throw new UserError(`"${typed}" does not exist`);
+  if (basename(typed) === recordName) return dirname(typed);
+  throw new UserError(`"${typed}" is not a directory`, {
+    hint: `name the directory with ${recordName}: bpe verify ${dirname(typed)}`,
+  });
+}

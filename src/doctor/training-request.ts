@@ -1,0 +1,142 @@
+import { type Input, inspectInput } from "#corpus";
+import type { RequestedTraining } from "#options";
+import { roleNames } from "#tokenizer";
+import type { RecordedInput, VerifiedRecord } from "./training-record.ts";
+
+// A record as the request that makes the same tokenizer.
+
+/** The places of what a training read: its inputs and files of word counts, in their order, base and model. */
+export type FoundSources = {
+  readonly inputs: readonly string[];
+  readonly counts: readonly string[];
+  readonly base: string | undefined;
+  readonly like: string | undefined;
+};
+
+/** What this run decides: how much of the machine it may use. */
+type Limits = Pick<RequestedTraining, "workers" | "memoryLimit">;
+
+/** Makes the request for the training of a record, whose sources are at these places. */
+export function requestOf(record: VerifiedRecord, sources: FoundSources, limits: Limits): RequestedTraining {
+  const { options } = record;
+  const { seedTokens, padTo, wholeCharacters, minFrequency, maxTokenLength } = options;
+  return {
+    ...limits,
+    ...{ seedTokens, padTo, wholeCharacters },
+    // An extension without a corpus refuses it.
+    ...((record.base === undefined || hasCorpus(record)) && { minFrequency }),
+    maxTokenLength: maxTokenLength ?? undefined,
+    ...(record.base === undefined ? newTokenizer(record, sources) : extension(record, sources)),
+    ...corpusOf(record, sources),
+  } as RequestedTraining;
+}
+
+function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<RequestedTraining> {
+  const { options } = record;
+  const { superwords, compat, specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText } = options;
+  const model: Partial<NonNullable<typeof options.model>> = options.model ?? {};
+  // An empty text keeps a role from being proposed again.
+  const roles = Object.fromEntries(roleNames.map((role) => [role, model[role] ?? ""]));
+  return {
+    ...{ specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText, like, ...roles },
+    vocabSize: (options.sizes ?? [options.vocabSize]).map((count) => ({ isMore: false, count })),
+    compat,
+    normalize: options.normalization ?? undefined,
+    ...(like === undefined && { pattern: typedPattern(superwords?.wordPattern ?? options.pattern) }),
+    ...(superwords && {
+      superwordsFrom: superwords.fromVocabSize,
+      superwordPattern: typedPattern(options.pattern),
+    }),
+    addBos: model.addsBos,
+    chatTemplate: model.chatTemplate ?? undefined,
+    modelMaxLength: model.modelMaxLength ?? undefined,
+    tokenizerClass: model.tokenizerClass,
+    formats: record.formats ?? undefined,
+    ledger: hasFile(record, "tokens.tsv"),
+    modelCard: hasFile(record, "README.md"),
+  };
+}
+
+const hasCorpus = ({ inputs, counts }: VerifiedRecord) => inputs.length + counts.length > 0;
+
+/** Whether the record lists a file, or one in each size's directory. */
+const hasFile = ({ files }: VerifiedRecord, name: string) =>
+  files.some((file) => file === name || file.endsWith(`/${name}`));
+
+/**
+ * A pattern as it is typed; undefined for one that only a file can state: a sequence of expressions, or an
+ * expression that would be read as a name. The source of such a pattern is read again.
+ */
+function typedPattern({
+  name,
+  regex,
+  huggingface,
+}: VerifiedRecord["options"]["pattern"]): string | undefined {
+  if (name !== null || huggingface !== undefined) return name ?? huggingface;
+  return regex.length > 1 || /^[\w.-]*$/.test(regex[0]!) ? undefined : regex[0];
+}
+
+function extension(record: VerifiedRecord, { base }: FoundSources): Partial<RequestedTraining> {
+  const { options } = record;
+  const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
+  // Word counts may state special tokens that the tokenizer does not get.
+  const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
+  // A rank file, or vocab.json and merges.txt, has no pattern.
+  const isBare = /^rank file|.+ and .+/.test(record.base!.kind);
+  return {
+    extend: base,
+    compat,
+    // With this, documents end at the given tokens only.
+    specialTokensAsText: true,
+    specialTokens: areStated ? undefined : documentsEndAt,
+    rename,
+    ...(isBare && { pattern: typedPattern(pattern) }),
+    ...(hasCorpus(record) && {
+      vocabSize: sizes?.map((count) => ({ isMore: false, count })) ?? [{ isMore: true, count: newTokens! }],
+    }),
+  };
+}
+
+function corpusOf(record: VerifiedRecord, found: FoundSources): Partial<RequestedTraining> {
+  const { inputs, counts, options } = record;
+  const places = inputs.map((input, i) => ({ ...input, place: found.inputs[i]! }));
+  const filesOf = (isDev: boolean) =>
+    places.flatMap(({ language, place, ...input }) =>
+      language !== undefined && input.isDev === isDev ? [{ language, file: place }] : [],
+    );
+  const languages = filesOf(false);
+  const languagesDev = filesOf(true);
+  const { ratio, window, globalMerges } = options.parity ?? {};
+  const weights = weightsAt([
+    ...places.map(({ place, weight }) => [place, weight] as const),
+    ...counts.map(({ weight }, i) => [found.counts[i]!, weight] as const),
+  ]);
+  return {
+    ...(languages.length > 0 && { languages, languagesDev }),
+    languageRatio: ratio ?? undefined,
+    languageWindow: window ?? undefined,
+    globalMerges: globalMerges || undefined,
+    ...(weights.length > 0 && { weights }),
+    ...(counts.length > 0 && { counts: found.counts }),
+  };
+}
+
+/** The recorded weight of each path, as a glob that matches nothing else. */
+function weightsAt(weighted: readonly (readonly [path: string, weight: number | undefined])[]) {
+  const byPath = new Map(
+    weighted.flatMap(([path, weight]) => (weight === undefined ? [] : [[path, weight]])),
+  );
+  return [...byPath].map(([path, weight]) => ({
+    name: null,
+    glob: String(path).replaceAll(/[\\*?[\]{}!]/g, "\\$&"),
+    weight: weight as number,
+  }));
+}
+
+/** Inspects an input that is read as it was. */
+export const inputAt = (path: string, { format, textField }: RecordedInput): Input =>
+  inspectInput(path, {
+    inputFormat: format,
+    textField,
+    ...(format === "text" && { binary: "text" }),
+  });

@@ -1,0 +1,80 @@
+import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
+import { startJob } from "#jobs";
+import { readTyped } from "#options";
+import { asOption, phrase, UserError } from "#runtime";
+import { type Invocation, type Line, type Output, onStop, piece, writeJson, writeLines } from "#terminal";
+import type { examiningJob } from "./examine.ts";
+import { readTrainingRecord } from "./training-record.ts";
+import { type Verification, verify } from "./verify.ts";
+import { verifyOptions } from "./verify-options.ts";
+
+/** `bpe verify`: trains again from a record, and compares. A UserError at the end if the result is another one. */
+export async function runVerify(invocation: Invocation, output: Output): Promise<void> {
+  const asked = readTyped(verifyOptions, invocation.options);
+  const recorded = readTrainingRecord(invocation.files[0]!);
+  const { moved = {}, filesOnly = false, workers, memoryLimit } = asked;
+  const found = await verify(recorded, {
+    moved,
+    filesOnly,
+    limits: { workers, memoryLimit },
+    host: {
+      report: (progress) => output.progress(progress),
+      guard: onStop,
+      onOpen: () => output.endStage(),
+      onWords: ({ wordCount }) => output.endStage(countNoun(wordCount, "distinct pretoken")),
+      onLearned: () => output.endStage(),
+      tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
+    },
+    checkFiles: () => checkInWorker(recorded.directory),
+  });
+  output.endStage();
+  await (asked.json === true ? writeJson(found) : writeLines(verificationLines(found)));
+  const { path, differences, inputs } = found;
+  const isMissing = !filesOnly && inputs.some(({ place }) => place === null);
+  if (differences.length > 0)
+    throw new UserError(`"${path}" is not verified: ${countNoun(differences.length, "difference")}`, {
+      hint: isMissing ? inputHint : undefined,
+    });
+  output.succeed([], { ...found });
+}
+
+const inputHint = phrase`${asOption("input", "OLD=NEW")} says where an input is now; ${asOption("files-only")} checks only the files`;
+
+/** Loading large tokenizers takes seconds without a pause. */
+async function checkInWorker(directory: string) {
+  const thread = startJob<ReturnType<typeof examiningJob>>("examining");
+  const forget = onStop(() => thread.end());
+  return thread.ask("checkRecorded", directory).finally(() => {
+    thread.end();
+    forget();
+  });
+}
+
+/** Differences that people see. */
+const shownMax = 20;
+
+/** The verification for people: the verdict, and what differs. */
+export function verificationLines(found: Verification): Line[] {
+  const { differences, notes } = found;
+  const more = differences.length - shownMax;
+  return [
+    verdict(found),
+    ...differences.slice(0, shownMax).map(({ message }) => `- ${message}`),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+    ...notes.map((note) => `note: ${note}`),
+  ];
+}
+
+function verdict({ verified, trained, merges, textBytes, files, recorded, totalMs }: Verification): Line {
+  const count = countNoun(files.length, "file");
+  if (verified === false)
+    return [piece("red", "not verified"), trained ? ", after training again:" : ", not trained again:"];
+  if (!trained)
+    return [piece("bold", "files agree"), `: ${count}, with the record and each other; nothing was trained`];
+  const from = textBytes === 0 ? "" : ` from the same ${formatBytes(textBytes)}`;
+  const times = `${formatSeconds(totalMs / 1000)}; the training took ${formatSeconds(recorded.totalMs / 1000)}`;
+  return [
+    piece("bold", "verified"),
+    `: the same ${groupDigits(merges)} merges${from}, the same ${count} (${times})`,
+  ];
+}

@@ -1,0 +1,25 @@
+import { commonOptions, flag, renames, sharedOptions, tableOf, trainingOptions } from "#options";
+
+const { workers, memoryLimit } = trainingOptions;
+
+/** The options of `bpe verify`, in the order of help. */
+export const verifyOptions = tableOf({
+  moved: {
+    name: "input",
+    kind: renames,
+    topic: "input",
+    description: "where an input, or a folder of inputs, is now",
+    details:
+      "OLD is a path as training.json has it, or a folder above. A relative path is looked up in the directory of the training, then in this one. The same goes for word counts, and for the tokenizers of --extend and --like.",
+  },
+  filesOnly: {
+    name: "files-only",
+    kind: flag,
+    topic: "input",
+    sample: "",
+    description: "do not train: check files against the record",
+  },
+  json: sharedOptions.json,
+  ...{ workers, memoryLimit },
+  ...commonOptions,
+});

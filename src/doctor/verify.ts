@@ -1,0 +1,134 @@
+import { countNoun } from "#bytes";
+import type { RequestedTraining } from "#options";
+import { build, UserError } from "#runtime";
+import { type Finished, runTraining, type TrainingHost } from "#training";
+import type { CheckedFiles } from "./check-recorded.ts";
+import type { Difference } from "./compare-files.ts";
+import { compareResult } from "./compare-training.ts";
+import { findSources, type LookedUp } from "./find-sources.ts";
+import type { RecordedTraining } from "./training-record.ts";
+import { requestOf } from "./training-request.ts";
+
+/** What `bpe verify --json` prints; docs/verification.schema.json has the schema. */
+export type Verification = {
+  readonly format: "bpe-verification";
+  readonly version: 1;
+  readonly path: string;
+  /** Whether training gives the same merges and files; null if it was not asked for, and the files agree. */
+  readonly verified: boolean | null;
+  /** Whether the tokenizer was trained again. */
+  readonly trained: boolean;
+  readonly merges: number;
+  /** Bytes of text that were read again; 0 without training. */
+  readonly textBytes: number;
+  /** Recorded paths, and the present ones; null for those that were not looked for or are missing. */
+  readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
+  /** Files that were compared. */
+  readonly files: readonly string[];
+  /** Changed inputs first. */
+  readonly differences: readonly Difference[];
+  readonly notes: readonly string[];
+  readonly recorded: { readonly version: string; readonly commit: string; readonly totalMs: number };
+  readonly totalMs: number;
+};
+
+export type VerifyRun = {
+  readonly moved: Readonly<Record<string, string>>;
+  readonly filesOnly: boolean;
+  readonly limits: Pick<RequestedTraining, "workers" | "memoryLimit">;
+  readonly host: Pick<TrainingHost, "report" | "guard" | "onOpen" | "onWords" | "onLearned" | "tellMemory">;
+  /** Checks the files without training. */
+  readonly checkFiles: () => Promise<CheckedFiles>;
+};
+
+/** Verifies a training: repeats it in memory, if what it read is there, and compares the result. Writes nothing. */
+export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
+  const startMs = performance.now();
+  const { record, directory } = recorded;
+  const looked = run.filesOnly ? undefined : await findSources(record, run.moved);
+  const outcome =
+    looked === undefined || looked.missing.length + looked.changed.length > 0
+      ? await checkOnly(run, [...(looked?.changed ?? []), ...(looked?.missing ?? [])])
+      : await trainAgain(recorded, looked, run);
+  const isSame = outcome.differences.length === 0;
+  const { version, commit, timings } = record;
+  return {
+    format: "bpe-verification",
+    version: 1,
+    path: directory,
+    verified: isSame && !outcome.trained ? null : isSame,
+    trained: outcome.trained,
+    merges: record.mergeCount,
+    textBytes: outcome.textBytes,
+    inputs: record.inputs.map(({ path }, i) => ({ path, place: looked?.sources.inputs[i] || null })),
+    files: outcome.fileNames,
+    differences: outcome.differences,
+    notes: [...outcome.notes, ...(isSame ? [] : buildNotes(record))],
+    recorded: { version, commit, totalMs: timings.totalMs },
+    totalMs: Math.round(performance.now() - startMs),
+  };
+}
+
+type Outcome = CheckedFiles & { readonly trained: boolean; readonly textBytes: number };
+
+async function checkOnly({ checkFiles }: VerifyRun, before: readonly Difference[]): Promise<Outcome> {
+  const { differences, fileNames, notes } = await checkFiles();
+  return { differences: [...before, ...differences], fileNames, notes, trained: false, textBytes: 0 };
+}
+
+async function trainAgain(recorded: RecordedTraining, looked: LookedUp, run: VerifyRun): Promise<Outcome> {
+  const { record } = recorded;
+  let finished: Finished;
+  try {
+    finished = await repeatTraining(requestOf(record, looked.sources, run.limits), looked, run.host);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const failed = { what: "training", message: `training fails now: ${error.message}` };
+    return checkOnly(run, [failed]);
+  }
+  const { differences, fileNames } = await compareResult(recorded, finished);
+  const textBytes = finished.result.trained.statistics.reduce((sum, found) => sum + found.textBytes, 0);
+  return { differences, fileNames, notes: inputNotes(record), trained: true, textBytes };
+}
+
+async function repeatTraining(
+  asked: RequestedTraining,
+  { inputs }: LookedUp,
+  host: VerifyRun["host"],
+): Promise<Finished> {
+  const finished = await runTraining(
+    asked,
+    {
+      files: asked.languages === undefined ? inputs.map(({ path }) => path) : [],
+      command: { command: "", arguments: [] },
+    },
+    {
+      ...host,
+      // They were told when it was trained.
+      warn: () => {},
+      lock: async () => () => {},
+      find: () => ({ inputs, skipped: [], inputCounts: inputs.map(() => 1) }),
+      writeFile: async () => {},
+    },
+  );
+  return finished!;
+}
+
+/** Says what the record does not let check. */
+function inputNotes({ inputs }: RecordedTraining["record"]): string[] {
+  const bare = inputs.filter(({ crc32 }) => crc32 === undefined);
+  if (bare.length === 0) return [];
+  const which =
+    bare.length === inputs.length
+      ? "its inputs"
+      : `${countNoun(bare.length, "input")}, such as ${bare[0]!.path}`;
+  return [`the record has no checksum of ${which}: only sizes were compared`];
+}
+
+/** Another version may write other files from the same merges. */
+function buildNotes({ version, commit }: RecordedTraining["record"]): string[] {
+  if (version === build.version && commit === build.commit) return [];
+  const nameOf = (made: string, at: string) => (at === "unknown" ? made : `${made} (${at.slice(0, 9)})`);
+  const own = nameOf(build.version, build.commit);
+  return [`it was made by bpe ${nameOf(version, commit)}; this is ${own}, which may write other files`];
+}
