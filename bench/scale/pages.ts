@@ -46,9 +46,9 @@ function scaleSection(record: ScaleRecord): string {
        grows with the text. Adding up and merging grow with the distinct words, and their number with a power of the
        size (Heaps' law). The model has three exponents: **low** for one language (${low.name},
        ${low.exponent.toFixed(3)}), **middle** for all corpora together (${middle.exponent.toFixed(3)}), **high** for
-       ${high.name} text with many scripts (${high.exponent.toFixed(3)}), a bound rather than an expectation. Fitted to
-       smaller sizes, it predicts ${percent(Math.min(...errors))} to ${percent(Math.max(...errors))} too many words for
-       a corpus eight times as large.`,
+       ${high.name} text with many scripts (${high.exponent.toFixed(3)}), an upper bound. For a corpus eight times
+       as large as those it was fitted to, it predicts ${percent(Math.min(...errors))} to
+       ${percent(Math.max(...errors))} too many words.`,
     ),
     "![Distinct words over corpus size](scale.svg)",
     paragraph(

@@ -87,11 +87,7 @@ describe.skipIf(compiler === undefined)("the C library", () => {
       bytes.writeUInt32LE(crc32(bytes.subarray(16)), 12);
       writeFileSync(join(home, "edited.image"), bytes);
       const { exitCode, stderr } = Bun.spawnSync([driver, join(home, "edited.image")]);
-      expect([what, exitCode, stderr.toString()]).toEqual([
-        what,
-        1,
-        expect.stringMatching(/damaged|memory/),
-      ]);
+      expect([what, exitCode, stderr.toString()]).toEqual([what, 1, expect.stringMatching(/damaged|memory/)]);
     }
   });
 

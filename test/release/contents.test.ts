@@ -97,7 +97,7 @@ test("the parts of Bun are those of its page's tables, with names, addresses and
     { name: "uWS", address: "https://w", licence: "Apache 2.0 licensed" },
     { name: "Some IO code", address: "https://s#L1", licence: "Apache 2.0" },
   ]);
-  expect(() => bunParts("no word of it")).toThrow("something else of JavaScriptCore");
+  expect(() => bunParts("no word of it")).toThrow("something new about JavaScriptCore");
 });
 
 test("Bun's own page is understood", () => {

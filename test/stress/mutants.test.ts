@@ -22,9 +22,9 @@ import {
   CacheDirectory,
   contentsOf,
   isUpToDate,
-  rememberResult,
   type ResultSources,
   readResult,
+  rememberResult,
 } from "../../src/store/cache-directory.ts";
 import { allAddedTokens } from "../../src/tokenizer/tokenizer-parts.ts";
 import { vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";

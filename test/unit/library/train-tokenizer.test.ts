@@ -276,7 +276,7 @@ test("a cache keeps to its limit, and reports mistakes", async () => {
     else rmSync(join(at("small"), name));
   }
   await train(0);
-  expect(warnings).toEqual([expect.stringContaining(entry!), expect.stringContaining("larger than")]);
+  expect(warnings).toEqual([expect.stringContaining(entry!), expect.stringContaining("exceed")]);
 });
 
 test("skipped files of a directory are reported", async () => {

@@ -255,8 +255,8 @@ describe("another text for a special token", () => {
     const key = naive.merges[3]!.join("");
     const spare = "<|reserved_special_token_1|>";
     for (const [rename, message] of [
-      [{ "<|end|>": key }, `"${key}" is already token`],
-      [{ "<|end|>": spare }, `"${spare}" is already token 421 of the base`],
+      [{ "<|end|>": key }, `"${key}" is the base's token`],
+      [{ "<|end|>": spare }, `"${spare}" is the base's token 421 already`],
       [{ "<|end|>": "<x>", [spare]: "<x>" }, 'another token becomes "<x>", too'],
       [{ [key]: "<x>" }, `"${key}" cannot be renamed: the base has no such special token`],
     ] as const) {
