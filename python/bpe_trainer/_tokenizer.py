@@ -653,10 +653,13 @@ class Tokenizer:
         bytes_of = self._vocabulary().bytes_of
 
         def decode(ids: Sequence[int], is_first: bool) -> tuple[bytes, bool]:
-            kept = list(self._ordinary(ids) if skip_special_tokens else ids)
+            kept: Sequence[int] = list(ids) if isinstance(ids, Iterator) else ids
+            if skip_special_tokens:
+                kept = self._ordinary(kept)
             if skip_unknown_ids:
                 kept = [id for id in kept if bytes_of(index(id))]
-            return self.decode_bytes(kept) if is_first else self._joined(kept), bool(kept)
+            data = self.decode_bytes(kept) if is_first else self._joined(kept)
+            return data, len(kept) > 0
 
         _refuse_no_ids(ids)
         decoder = _stream.StreamDecoder(decode)
