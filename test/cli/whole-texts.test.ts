@@ -71,7 +71,9 @@ describe("--whole-texts", () => {
   test("is refused where it means nothing", () => {
     expect(train("none", "--whole-texts")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("whole texts are for the trainer huggingface; cs336 never splits text at line ends"),
+      stderr: expect.stringContaining(
+        "whole texts are for the trainer huggingface; cs336 never splits text at line ends",
+      ),
     });
     expect(train("none", ...huggingface, "--whole-texts", "--superwords-from", "280")).toMatchObject({
       code: 2,
