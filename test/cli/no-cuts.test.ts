@@ -57,6 +57,7 @@ test("sequences of FASTA are trained on, counted and encoded without their heade
       textBytes: 24,
       documents: 3,
       invalidBytes: 0,
+      crc32: "88204327",
       format: "fasta",
       formatFrom: "option",
     },

@@ -39,6 +39,7 @@ describe("a run that goes well", () => {
         textBytes: 174,
         documents: 4,
         invalidBytes: 0,
+        crc32: "e73dfdfa",
         format: "text",
         formatFrom: "name",
       },
