@@ -40,7 +40,7 @@ const printsForPeople = (args: readonly string[]) =>
 
 /** Fields of records that differ from run to run. */
 const volatile =
-  /^(version|bunVersion|commit|startedAt|endedAt|workingDirectory|timings|\w+Ms|peakMemoryBytes|memoryBytes|estimatedBytes|\w*PerSecond)$/;
+  /^(version|bunVersion|commit|startedAt|endedAt|workingDirectory|timings|\w+Ms|peakMemoryBytes|memoryBytes|estimatedBytes|\w*PerSecond|\d+\/training\.json)$/;
 
 const maskJson = (text: string) =>
   JSON.stringify(
@@ -101,7 +101,7 @@ const withoutProgram = (page: string) =>
     .replace(/<style>.*?<\/style>/s, "")
     .replace(/<script type="module">.*?<\/script>/s, "")
     .replace(/<p class="origin">.*?<\/p>/, "")
-    .replace(/"(\w+)":("[^"]*"|[\d.]+)/g, (field, key) => (volatile.test(key) ? `"${key}":"…"` : field));
+    .replace(/"([\w/.]+)":("[^"]*"|[\d.]+)/g, (field, key) => (volatile.test(key) ? `"${key}":"…"` : field));
 
 /** The record is the last line; progress lines may occur any number of times. */
 const maskLog = (text: string, directory: string) =>
