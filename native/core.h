@@ -211,7 +211,7 @@ BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, 
 /* A place in the text where it may be cut, and the number of ids before it. */
 typedef struct {
   uint32_t position, ids;
-} Mark;
+} Checkpoint;
 
 /* All zeros: the empty text. */
 typedef struct {
@@ -220,18 +220,18 @@ typedef struct {
   Segment *segments;
   size_t segment_count;
   Ids ids;
-  Mark *marks;
-  size_t mark_count;
+  Checkpoint *checkpoints;
+  size_t checkpoint_count;
   size_t encoded_size; /* the bytes that edits have encoded */
 } Session;
 
 BPE_HIDDEN void session_free(Session *);
-/* False without room. */
+/* Returns false if there is no room. */
 BPE_HIDDEN bool session_copy(Session *to, const Session *from);
-/* Replaces bytes [start, end) of the text. `*kept`: how many ids at its start have stayed. NULL, or why not: then the session is as
- * it was, and the instance can only be freed. */
+/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. Returns NULL, or an
+ * error: then the session is unchanged, and the instance can only be freed. */
 BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept);
-/* How many ids no text changes that is appended. */
+/* The number of leading ids that no appended text can change. */
 BPE_HIDDEN size_t session_stable(const Session *);
 
 /* How many bytes on both sides of a cut may decide about it. */

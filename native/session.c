@@ -1,5 +1,5 @@
-/* Texts that grow and are edited. The kernel says what is encoded again (src/kernel/text/sessions.ts); text, ids and marks are here,
- * a few bytes for each byte of text: thousands of sessions share the instances of a tokenizer. */
+/* Texts that grow and are edited. The kernel decides what is encoded again (src/kernel/text/sessions.ts). Text, ids and checkpoints are
+ * kept here and not in the kernel's memory, so that thousands of sessions share a tokenizer's instances. */
 #include <stdlib.h>
 #include <string.h>
 #include "instance.h"
@@ -10,7 +10,7 @@ void session_free(Session *session) {
   free(session->text);
   free(session->segments);
   free(session->ids.bytes);
-  free(session->marks);
+  free(session->checkpoints);
   *session = (Session){0};
 }
 
@@ -27,14 +27,14 @@ bool session_copy(Session *to, const Session *from) {
   to->segments = copied(from->segments, from->segment_count * sizeof *from->segments);
   to->ids.bytes = copied(from->ids.bytes, from->ids.size);
   to->ids.capacity = from->ids.size;
-  to->marks = copied(from->marks, from->mark_count * sizeof *from->marks);
+  to->checkpoints = copied(from->checkpoints, from->checkpoint_count * sizeof *from->checkpoints);
   to->encoded_size = 0;
-  if (to->text != NULL && to->segments != NULL && to->ids.bytes != NULL && to->marks != NULL) return true;
+  if (to->text != NULL && to->segments != NULL && to->ids.bytes != NULL && to->checkpoints != NULL) return true;
   session_free(to);
   return false;
 }
 
-/* Replaces bytes [start, end) of a text; false without room, or where it would have 2 GB. */
+/* Replaces bytes [start, end) of a text. Returns false if there is no room, or if the text would reach 2 GB. */
 static bool replace_text(Session *session, size_t start, size_t end, const uint8_t *bytes, size_t size) {
   size_t after = session->size - end, new_size = start + size + after;
   if (new_size > INT32_MAX) return false;
@@ -51,7 +51,8 @@ static bool replace_text(Session *session, size_t start, size_t end, const uint8
   return true;
 }
 
-/* Segments of the text in which [start, end) becomes `size` bytes of one of its own. Neighbours that are trusted alike are one. */
+/* Returns the segments after bytes [start, end) were replaced by `size` bytes. Adjacent segments that are all trusted, or all not, are
+ * joined. */
 static Segment *edited_segments(const Session *session, size_t start, size_t end, size_t size, bool is_trusted, size_t *count) {
   Segment *made = malloc((session->segment_count + 3) * sizeof *made);
   size_t n = 0, begin = 0;
@@ -80,8 +81,8 @@ typedef struct {
   size_t start, end, new_size, old_count;
   Ids ids; /* of the part that was encoded */
   size_t first_id, end_id;
-  Mark *marks;
-  size_t mark_count, encoded_size;
+  Checkpoint *checkpoints;
+  size_t checkpoint_count, encoded_size;
 } Edit;
 
 static const char *encode_part(Edit *edit, size_t from, size_t to, uint32_t *count) {
@@ -123,9 +124,9 @@ static const char *run_edit(void *context) {
   w2c_text *kernel = &edit->instance->tokens;
   wasm_rt_memory_t *memory = edit->instance->tokens_memory;
   uint32_t size = (uint32_t)session->size, answer = 0, step;
-  uint32_t address = w2c_text_beginEdit(kernel, (uint32_t)session->mark_count, size);
+  uint32_t address = w2c_text_beginEdit(kernel, (uint32_t)session->checkpoint_count, size);
   if (address == 0) return no_memory;
-  memory_put(memory, address, session->marks, session->mark_count * sizeof *session->marks);
+  memory_put(memory, address, session->checkpoints, session->checkpoint_count * sizeof *session->checkpoints);
   w2c_text_startEdit(kernel, (uint32_t)edit->start, (uint32_t)edit->end, (uint32_t)edit->new_size, size, (uint32_t)edit->old_count, cut_reach(edit->image));
   while (error == NULL && (step = w2c_text_nextStep(kernel, answer)) != EDIT_DONE) {
     uint32_t from = w2c_text_stepFrom(kernel), to = w2c_text_stepTo(kernel);
@@ -135,12 +136,12 @@ static const char *run_edit(void *context) {
   if (error != NULL) return error;
   edit->first_id = w2c_text_firstId(kernel);
   edit->end_id = w2c_text_endId(kernel);
-  edit->mark_count = w2c_text_madeMarkCount(kernel);
-  edit->marks = copied(memory_at(memory, w2c_text_madeMarksAddress(kernel), edit->mark_count * sizeof(Mark)), edit->mark_count * sizeof(Mark));
-  return edit->marks == NULL ? no_memory : NULL;
+  edit->checkpoint_count = w2c_text_madeCheckpointCount(kernel);
+  edit->checkpoints = copied(memory_at(memory, w2c_text_madeCheckpointsAddress(kernel), edit->checkpoint_count * sizeof(Checkpoint)), edit->checkpoint_count * sizeof(Checkpoint));
+  return edit->checkpoints == NULL ? no_memory : NULL;
 }
 
-/* Puts the new ids in the place of the old ones. Returns how many at the start have stayed, or SIZE_MAX without room. */
+/* Replaces the old ids by the new ones. Returns how many leading ids have not changed, or SIZE_MAX if there is no room. */
 static size_t splice_ids(Edit *edit) {
   Ids *ids = &edit->session->ids;
   size_t id_bytes = edit->image->id_bytes, first = edit->first_id * id_bytes, end = edit->end_id * id_bytes;
@@ -176,16 +177,16 @@ const char *session_edit(Session *session, const Image *image, Instance *instanc
   *kept = error == NULL ? splice_ids(&edit) : 0;
   if (*kept == SIZE_MAX) error = no_memory;
   if (error == NULL) {
-    free(session->marks);
+    free(session->checkpoints);
     free(old_segments);
-    session->marks = edit.marks;
-    session->mark_count = edit.mark_count;
+    session->checkpoints = edit.checkpoints;
+    session->checkpoint_count = edit.checkpoint_count;
     session->encoded_size += edit.encoded_size;
   } else {
     /* The text has had room for what was removed. */
     (void)replace_text(session, start, start + size, removed, end - start);
     free(session->segments);
-    free(edit.marks);
+    free(edit.checkpoints);
     session->segments = old_segments;
     session->segment_count = old_segment_count;
   }
@@ -194,4 +195,4 @@ const char *session_edit(Session *session, const Image *image, Instance *instanc
   return error;
 }
 
-size_t session_stable(const Session *session) { return session->mark_count == 0 ? 0 : session->marks[session->mark_count - 1].ids; }
+size_t session_stable(const Session *session) { return session->checkpoint_count == 0 ? 0 : session->checkpoints[session->checkpoint_count - 1].ids; }

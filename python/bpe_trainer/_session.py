@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A text that grows and is edited, and its ids, which are always those of the whole text.
+    """A text that grows and is edited, with its ids, which are always those of the whole text.
 
-    Text that is appended and is trusted like the text before it is one segment with that (`Tokenizer.encode_segments`), so the ids
-    of a text that is all trusted are those of `encode`. Each call returns how many ids at the start have stayed, which is what a
-    cache of keys and values can keep. A call that fails changes nothing. One thread at a time may use a session, and a session
+    Adjacent texts that are all trusted, or all not, are one segment of `Tokenizer.encode_segments`. So if all text is trusted,
+    the ids are those of `encode`. `append`, `replace` and `truncate` return how many leading ids have not changed: a cache of
+    keys and values can keep these. A call that fails changes nothing. Only one thread at a time may use a session. A session
     can be used after its tokenizer was closed.
     """
 
@@ -32,14 +32,14 @@ class Session:
         return self
 
     def append(self, text: str, trusted: bool = True) -> int:
-        """Puts a text after the others."""
+        """Appends a text, and returns how many leading ids have not changed."""
         data = text_of("text", text).encode("utf-8")
         kept: int = self._state.edit(-1, -1, data, flag_of("trusted", trusted))
         self._length += len(text)
         return kept
 
     def replace(self, start: int, end: int, text: str, trusted: bool = True) -> int:
-        """Replaces characters ``[start, end)`` by a text."""
+        """Replaces characters ``[start, end)`` by a text, and returns how many leading ids have not changed."""
         data = text_of("text", text).encode("utf-8")
         start, end = whole_number("start", start, 0), whole_number("end", end, 0)
         if not start <= end <= self._length:
@@ -49,14 +49,14 @@ class Session:
         return kept
 
     def truncate(self, length: int) -> int:
-        """Keeps the first characters of the text."""
+        """Keeps the first ``length`` characters, and returns how many leading ids have not changed."""
         if whole_number("length", length, 0) > self._length:
             raise ValueError(f"length is {length}, and the text has {self._length} characters")
         return self.replace(length, self._length, "")
 
     @property
     def ids(self) -> list[int]:
-        """The ids of the text: a new list."""
+        """The ids of the text, as a new list."""
         ids: list[int] = self._state.ids()
         return ids
 
@@ -75,7 +75,7 @@ class Session:
         return data.decode("utf-8")
 
     def __len__(self) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         return int(self._state.counts()[0])
 
     def __bool__(self) -> bool:
@@ -83,16 +83,16 @@ class Session:
 
     @property
     def stable(self) -> int:
-        """How many leading ids no text can change that is appended."""
+        """How many leading ids no appended text can change."""
         return int(self._state.counts()[1])
 
     @property
     def encoded_bytes(self) -> int:
-        """How many bytes of text were encoded so far."""
+        """The number of bytes of text encoded so far."""
         return int(self._state.counts()[2])
 
     def fork(self) -> "Session":
-        """A copy, for another branch of the text."""
+        """Returns a copy, for another branch of the text."""
         copy = object.__new__(Session)
         copy._state, copy._length = self._state.fork(), self._length
         return copy

@@ -27,7 +27,7 @@ const core = [
   "test_memory",
   "test_object",
   "test_segments",
-  "test_sessions",
+  "test_text_sessions",
   "test_session",
   "test_training",
 ];
@@ -76,7 +76,7 @@ for (const [environment, wanted] of environments) {
 
 /** What depends on sizes runs at small scale, too. */
 await buildModule(true);
-for (const name of ["test_calls", "test_cuts", "test_session", "test_sessions", "test_training"]) {
+for (const name of ["test_calls", "test_cuts", "test_session", "test_text_sessions", "test_training"]) {
   test.concurrent(`${name} at small scale`, async () => {
     const { status, text } = await said("at_small_scale.py", name);
     expect(status, text).toBe(0);

@@ -2,17 +2,20 @@ import { characterSize } from "../text/utf8";
 import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./model-layout";
 
 /**
- * Models in which merging begins with characters that are tokens, as SentencePiece has it. A character without a token begins with
- * its bytes, or with the unknown token. `byteIds` has the ids of ASCII characters, and of the bytes of characters without a token.
+ * Models whose merging begins with characters that are tokens, as in SentencePiece. A character without a token begins as its bytes,
+ * or as the unknown token. `byteIds` has the ids of ASCII characters, and of the bytes of characters without a token.
  *
- * Most of them spell a space as the *mark* U+2581. Here its token is that of the byte 0x20, so that a text stays as it is. A mark
- * in the text is the same token, so what the kernel knows about neighbours of a space holds for its neighbours, too.
+ * Most such models write a space as the *mark* U+2581. Here the token of the mark is the token of byte 0x20, so that texts need not
+ * be changed. A mark in a text is the same token, so what the kernel knows about neighbours of a space holds for those of a mark.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 let characters: TokenTable = changetype<TokenTable>(0);
 let hasMark: bool = false;
 
-/** Values of `beginning` of the model: bytes; characters, and those without a token by their bytes, or fused as one unknown token. */
+/**
+ * Values of `beginning` of the model. Merging begins with bytes; or with characters, those without a token as their bytes; or with
+ * characters, and adjacent ones without a token together as one unknown token.
+ */
 const withBytes: u32 = 0;
 const withCharacters: u32 = 1;
 const withFusedUnknown: u32 = 3;
@@ -21,7 +24,7 @@ const withFusedUnknown: u32 = 3;
 const mark: u32 = 0xe29681;
 const space: u32 = 0x20;
 
-/** Indexes the characters; false without room. */
+/** Indexes the characters; returns false if there is no room. */
 export function useFirstCharacters(given: EncodingModel): bool {
   model = given;
   characters = given.characters;
@@ -46,7 +49,7 @@ export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;
 }
 
-/** Whether a mark may have some of the three bytes on the left of a place, or on its right: edges of joins have a space instead. */
+/** Whether some of the three bytes on either side of a place may be of a mark. The edges of joins have a space instead. */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;
   if (left === mark || left >> 8 === (mark & 0xffff) || left >> 16 === (mark & 255)) return true;

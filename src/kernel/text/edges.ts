@@ -1,11 +1,11 @@
 import { reserveTable } from "../regions";
 
 /**
- * The edges between the segments of a text. Added tokens are found within a segment only, and special tokens stay text in those
- * that are not trusted: other people's texts. Everything else in a text ignores edges.
+ * The edges between the segments of a text. Added tokens are found only within one segment, and special tokens stay text in segments
+ * that are not trusted, such as a user's. Nothing else depends on edges.
  *
- * A list of u32[2], ascending: a position, and whether special tokens stay text from there to the next edge. The edges before
- * `first` were passed on, and the search has passed those before `next`.
+ * An ascending list of u32[2]: a position, and whether special tokens stay text from there to the next edge. The edges before `first`
+ * were handed on, and the search has passed those before `next`.
  */
 @unmanaged
 export class Edges {
@@ -39,12 +39,15 @@ export function keepsSpecialAfter(edges: Edges, index: u32): u32 {
   return load<u32>(edges.start + index * edgeBytes, 4);
 }
 
-/** Whether the next edge takes memory. */
+/** Whether adding an edge needs more memory. */
 export function areEdgesFull(edges: Edges): bool {
   return edges.count === edges.capacity;
 }
 
-/** Adds an edge. Of several at one position the last counts; none is added before the last. False without room. */
+/**
+ * Adds an edge. The last of several edges at one position counts; an edge before the last one is ignored. Returns false if there is
+ * no room.
+ */
 export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   if (edges.count > max(edges.first, edges.next)) {
     const last = edgePosition(edges, edges.count - 1);

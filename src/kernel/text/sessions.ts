@@ -1,30 +1,29 @@
 import { fixedEnd, reserveTo } from "../regions";
 
 /**
- * Decides what of a text is encoded again when some of it has changed, for sessions: texts that grow and are edited.
+ * Decides which part of a text is encoded again after an edit, for sessions: texts that grow and are edited.
  *
- * A *mark* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. Text before a mark has the same ids as long as
- * `reach` bytes from the mark on stay, and text after it as long as as many bytes before the cut's search stay. So an edit is
- * encoded from the last mark that it does not reach to the first mark after it that stays one: after the first safe cut that is
- * found in the unchanged text, all marks do. For there the automaton is in one state, whatever came before.
+ * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a checkpoint do not change
+ * while the next `reach` bytes after it stay. So a text is encoded again from the last checkpoint that the edit does not reach. It is
+ * encoded up to the first old checkpoint at or after a safe cut that is found in the unchanged text after the edit, searched `reach`
+ * bytes after it: at a safe cut the automaton is in one state, whatever came before, so from there on all checkpoints stay valid.
  *
- * Which ids are *stable*: those before the last mark. It is searched where `reach` bytes follow, so that no text that is appended
- * changes them.
+ * The ids before the last checkpoint are *stable*: it is followed by at least `reach` bytes, so no appended text changes them.
  *
- * The host has text, ids and marks. It calls `beginEdit`, writes the marks, calls `startEdit`, then `nextStep` with the answer to the
- * step before, until that is `editDone`:
+ * The host keeps text, ids and checkpoints. It calls `beginEdit`, writes the checkpoints, calls `startEdit`, and then `nextStep` with
+ * the answer to the previous step, until `nextStep` returns `editDone`:
  *
  *   STEP            WHAT THE HOST DOES                                       ANSWER
- *   findsFirst 1    searches the first safe cut in [stepFrom, stepTo)        its position, or `noCut`
- *   findsLast 2     searches the last one                                    its position, or `noCut`
- *   encodes 3       encodes bytes [stepFrom, stepTo), appends the ids        how many ids these bytes have
- *   editDone 0      replaces ids [firstId, endId) of the old ones by those, and its marks by these
+ *   findsFirst 1    searches for the first safe cut in [stepFrom, stepTo)    its position, or `noCut`
+ *   findsLast 2     searches for the last one                                its position, or `noCut`
+ *   encodes 3       encodes bytes [stepFrom, stepTo), collects the ids       the number of ids of these bytes
+ *   editDone 0      replaces old ids [firstId, endId) by the collected ones, and the old checkpoints by the new ones
  *
  * The first edit of a text inserts it into an empty one.
  *
- *   ARRAY   TYPE     LENGTH               MEANING
- *   marks   u32[2]   markCount            the old marks: position and number of ids, ascending
- *   made    u32[2]   madeCount            the new ones
+ *   ARRAY         TYPE     LENGTH            MEANING
+ *   checkpoints   u32[2]   checkpointCount   the old ones: position and number of ids, ascending
+ *   made          u32[2]   madeCount         the new ones
  */
 const editDone: u32 = 0;
 const findsFirst: u32 = 1;
@@ -32,19 +31,21 @@ const findsLast: u32 = 2;
 const encodes: u32 = 3;
 const noCut: u32 = u32.MAX_VALUE;
 
-/** The distance of marks in a long text, and how far a cut is searched. */
+/** The distance between checkpoints in a long text. */
 const spaceBytes: u32 = isSmallScale ? 8 : 1 << 11;
+/** How far a search for a cut reads. */
 const searchBytes: u32 = isSmallScale ? 32 : 1 << 15;
 
-let marks: usize = 0;
-let markCount: u32 = 0;
+let checkpoints: usize = 0;
+let checkpointCount: u32 = 0;
 let made: usize = 0;
 let madeCount: u32 = 0;
 let textBytes: u32 = 0;
 let grownBytes: i32 = 0;
 let reach: u32 = 0;
-/** The first mark that may stay after the edit; a search for the cut after which marks do begins here. */
-let nextMark: u32 = 0;
+/** The first old checkpoint that may stay after the edit. */
+let nextCheckpoint: u32 = 0;
+/** Where the text after the edit begins. */
 let unchangedFrom: u32 = 0;
 /** The text is encoded up to `at`, with `idsBefore` ids, and will be up to `windowEnd`. */
 let at: u32 = 0;
@@ -59,24 +60,24 @@ let to: u32 = 0;
 let state: u32 = 0;
 const begins: u32 = 0;
 const seeksWindowEnd: u32 = 1;
-const seeksMark: u32 = 2;
-const seeksLastMark: u32 = 3;
-const encodesToMark: u32 = 4;
-const encodesToLastMark: u32 = 5;
+const seeksCheckpoint: u32 = 2;
+const seeksLastCheckpoint: u32 = 3;
+const encodesToCheckpoint: u32 = 4;
+const encodesToLastCheckpoint: u32 = 5;
 const encodesRest: u32 = 6;
 
-/** The address to which `count` marks are written; 0 without room for them and those of a text of `byteCount` bytes. */
+/** Returns the address to which `count` checkpoints are written; 0 if there is no room for them and for those of `byteCount` bytes. */
 export function beginEdit(count: u32, byteCount: u32): usize {
-  marks = (fixedEnd + 63) & ~63;
-  markCount = count;
-  made = marks + ((<usize>count) << 3);
+  checkpoints = (fixedEnd + 63) & ~63;
+  checkpointCount = count;
+  made = checkpoints + ((<usize>count) << 3);
   const room = <u64>made + 8 * (<u64>count + byteCount / spaceBytes + 4);
-  return reserveTo(room) ? marks : 0;
+  return reserveTo(room) ? checkpoints : 0;
 }
 
 /**
- * Bytes [start, end) of a text with `idCount` ids have become `newBytes` others; it has `byteCount` bytes now. `cutReach`: how many
- * bytes on both sides of a cut may decide about it.
+ * Begins an edit: bytes [start, end) of a text with `idCount` ids were replaced by `newBytes` bytes, and the text has `byteCount`
+ * bytes now. `cutReach`: how many bytes on each side of a position may decide whether it is a safe cut.
  */
 export function startEdit(
   start: u32,
@@ -91,30 +92,32 @@ export function startEdit(
   reach = cutReach;
   unchangedFrom = start + newBytes;
   madeCount = 0;
-  while (madeCount < markCount && <u64>positionOf(marks, madeCount) + reach <= start) madeCount++;
-  memory.copy(made, marks, (<usize>madeCount) << 3);
-  at = madeCount === 0 ? 0 : positionOf(marks, madeCount - 1);
-  oldFirstId = idsBefore = madeCount === 0 ? 0 : idsOf(marks, madeCount - 1);
+  while (madeCount < checkpointCount && <u64>positionOf(checkpoints, madeCount) + reach <= start) madeCount++;
+  memory.copy(made, checkpoints, (<usize>madeCount) << 3);
+  at = madeCount === 0 ? 0 : positionOf(checkpoints, madeCount - 1);
+  oldFirstId = idsBefore = madeCount === 0 ? 0 : idsOf(checkpoints, madeCount - 1);
   oldEndId = idCount;
-  nextMark = madeCount;
-  while (nextMark < markCount && positionOf(marks, nextMark) < end) nextMark++;
+  nextCheckpoint = madeCount;
+  while (nextCheckpoint < checkpointCount && positionOf(checkpoints, nextCheckpoint) < end) nextCheckpoint++;
   state = begins;
 }
 
-/** Takes the answer to the step before, any for the first one, and returns the next step. */
+/** Takes the answer to the previous step (for the first step, any number), and returns the next step. */
 export function nextStep(answer: u32): u32 {
   if (state === begins) return seekWindowEnd();
   if (state === seeksWindowEnd) {
     takeWindowEnd(answer);
-    return seekMark();
+    return seekCheckpoint();
   }
-  if (state === seeksMark) return answer < windowEnd ? encodeTo(answer, encodesToMark) : seekLastMark();
-  if (state === seeksLastMark) return answer < windowEnd ? encodeTo(answer, encodesToLastMark) : encodeRest();
+  if (state === seeksCheckpoint)
+    return answer < windowEnd ? encodeTo(answer, encodesToCheckpoint) : seekLastCheckpoint();
+  if (state === seeksLastCheckpoint)
+    return answer < windowEnd ? encodeTo(answer, encodesToLastCheckpoint) : encodeRest();
   at = to;
   idsBefore += answer;
   if (state === encodesRest) return endEdit();
-  addMark();
-  return state === encodesToMark ? seekMark() : encodeRest();
+  addCheckpoint();
+  return state === encodesToCheckpoint ? seekCheckpoint() : encodeRest();
 }
 
 export function stepFrom(): u32 {
@@ -133,11 +136,11 @@ export function endId(): u32 {
   return oldEndId;
 }
 
-export function madeMarksAddress(): usize {
+export function madeCheckpointsAddress(): usize {
   return made;
 }
 
-export function madeMarkCount(): u32 {
+export function madeCheckpointCount(): u32 {
   return madeCount;
 }
 
@@ -152,35 +155,38 @@ function idsOf(list: usize, index: u32): u32 {
 function seekWindowEnd(): u32 {
   from = <u32>min<u64>(<u64>unchangedFrom + reach, textBytes);
   to = <u32>min<u64>(<u64>from + searchBytes, textBytes);
-  if (nextMark === markCount || from === to) return seekMark();
+  if (nextCheckpoint === checkpointCount || from === to) return seekCheckpoint();
   state = seeksWindowEnd;
   return findsFirst;
 }
 
-/** From the cut on marks stay. */
+/** Ends the window at the first old checkpoint at or after the cut. */
 function takeWindowEnd(cut: u32): void {
-  while (nextMark < markCount && (cut === noCut || positionOf(marks, nextMark) + grownBytes < cut))
-    nextMark++;
-  if (nextMark === markCount) return;
-  windowEnd = positionOf(marks, nextMark) + grownBytes;
-  oldEndId = idsOf(marks, nextMark);
+  while (
+    nextCheckpoint < checkpointCount &&
+    (cut === noCut || positionOf(checkpoints, nextCheckpoint) + grownBytes < cut)
+  )
+    nextCheckpoint++;
+  if (nextCheckpoint === checkpointCount) return;
+  windowEnd = positionOf(checkpoints, nextCheckpoint) + grownBytes;
+  oldEndId = idsOf(checkpoints, nextCheckpoint);
 }
 
-/** A mark needs `reach` bytes after it. */
-function seekMark(): u32 {
+/** Searches for the next checkpoint, which `reach` bytes must follow. */
+function seekCheckpoint(): u32 {
   const stop = min(windowEnd, textBytes > reach ? textBytes - reach : 0);
   from = at + spaceBytes;
   to = min(from + searchBytes, stop);
-  if (from >= to || windowEnd - at <= 2 * spaceBytes) return seekLastMark();
-  state = seeksMark;
+  if (from >= to || windowEnd - at <= 2 * spaceBytes) return seekLastCheckpoint();
+  state = seeksCheckpoint;
   return findsFirst;
 }
 
-function seekLastMark(): u32 {
+function seekLastCheckpoint(): u32 {
   to = textBytes > reach ? textBytes - reach : 0;
   from = max(at + 1, to > searchBytes ? to - searchBytes : 0);
   if (windowEnd < textBytes || from >= to) return encodeRest();
-  state = seeksLastMark;
+  state = seeksLastCheckpoint;
   return findsLast;
 }
 
@@ -195,23 +201,23 @@ function encodeTo(end: u32, next: u32): u32 {
   return encodes;
 }
 
-/** Adds a mark where the text is encoded up to. Of marks that are near, two of a short text that was appended, one is enough. */
-function addMark(): void {
+/** Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the one before that is near, as after short appends. */
+function addCheckpoint(): void {
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
-  const mark = made + ((<usize>madeCount) << 3);
+  const checkpoint = made + ((<usize>madeCount) << 3);
   madeCount++;
-  store<u32>(mark, at);
-  store<u32>(mark, idsBefore, 4);
+  store<u32>(checkpoint, at);
+  store<u32>(checkpoint, idsBefore, 4);
 }
 
-/** The marks after the edit move with their text. */
+/** Moves the checkpoints after the edit with their text. */
 function endEdit(): u32 {
   if (windowEnd === textBytes) return editDone;
-  for (; nextMark < markCount; nextMark++) {
-    const mark = made + ((<usize>madeCount) << 3);
+  for (; nextCheckpoint < checkpointCount; nextCheckpoint++) {
+    const checkpoint = made + ((<usize>madeCount) << 3);
     madeCount++;
-    store<u32>(mark, positionOf(marks, nextMark) + grownBytes);
-    store<u32>(mark, idsOf(marks, nextMark) + idsBefore - oldEndId, 4);
+    store<u32>(checkpoint, positionOf(checkpoints, nextCheckpoint) + grownBytes);
+    store<u32>(checkpoint, idsOf(checkpoints, nextCheckpoint) + idsBefore - oldEndId, 4);
   }
   return editDone;
 }
