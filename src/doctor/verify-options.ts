@@ -1,4 +1,4 @@
-import { commonOptions, flag, renames, sharedOptions, tableOf, trainingOptions } from "#options";
+import { commonOptions, flag, oldAndNew, sharedOptions, tableOf, trainingOptions } from "#options";
 
 const { workers, memoryLimit } = trainingOptions;
 
@@ -6,7 +6,7 @@ const { workers, memoryLimit } = trainingOptions;
 export const verifyOptions = tableOf({
   moved: {
     name: "input",
-    kind: renames,
+    kind: oldAndNew("corpus=/data/corpus"),
     topic: "input",
     description: "where an input, or a folder of inputs, is now",
     details:

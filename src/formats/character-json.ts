@@ -42,9 +42,7 @@ export type CharacterSteps = {
 export const beginsWithCharacters = (preTokenizer: unknown): boolean =>
   preTokenizer === null ||
   preTokenizer === undefined ||
-  stepsIn(preTokenizer, "pretokenizers").every(({ type }) => isSpaceSplit(type) || type === "Metaspace");
-
-const isSpaceSplit = (type: unknown) => type === "Split";
+  stepsIn(preTokenizer, "pretokenizers").every(({ type }) => type === "Split" || type === "Metaspace");
 
 type Step = Record<string, unknown>;
 

@@ -356,8 +356,8 @@ function readWeight(option: Message, typed: string): InputWeight {
   return { name, glob: path, weight: Number(text) };
 }
 
-/** New texts of special tokens, by their old texts: `OLD=NEW`. */
-export const renames: Kind<Readonly<Record<string, string>>> = {
+/** New texts by their old ones: `OLD=NEW`. `example` is a value for the error. */
+export const oldAndNew = (example: string): Kind<Readonly<Record<string, string>>> => ({
   value: "OLD=NEW",
   repeatable: true,
   read(typed, name) {
@@ -366,7 +366,7 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
       if (before !== undefined) return [before, after!];
       throw usageError(
         phrase`${withValue(name, `"${one}"`)} is not OLD=NEW`,
-        phrase`e.g. ${withValue(name, "'<|old|>=<|new|>'")}`,
+        phrase`e.g. ${withValue(name, example)}`,
       );
     });
     const twice = pairs.find(([before], i) => pairs.findIndex(([other]) => other === before) < i);
@@ -381,7 +381,7 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
   type: "Readonly<Record<string, string>>",
   schema: { type: "object", additionalProperties: { type: "string" } },
   python: inPython("t.Mapping[str, str]", "renames"),
-};
+});
 
 /** A file, with the language of its text. */
 export type NamedFile = { readonly language: string; readonly file: string };

@@ -397,6 +397,8 @@ describe("an input that moved is found", () => {
       const two = ["--input", "corpus=elsewhere/texts", "--input", "corpus/one.txt=one.gz"];
       expect(verify(directory, ...two).json.inputs[0]).toEqual({ path: "corpus/one.txt", place: "one.gz" });
       expect(verify(directory, ...two).code).toBe(0);
+      const bare = bpe(["verify", directory, "--input", "elsewhere"], inHome);
+      expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining("--input corpus=/data/corpus")]);
       const unused = bpe(["verify", directory, "--input", "copus=elsewhere"], inHome);
       expect(unused.code).toBe(2);
       expect(unused.stderr).toMatch(/the record names no such file/);
