@@ -18,7 +18,7 @@ import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
  * Reads the parts of a `tokenizer.json` whose merging begins with characters instead of bytes, as in files made from
- * SentencePiece models (Llama 2, Mistral 7B, Gemma). HF replaces each space of a text by the mark U+2581, so the tokens
+ * SentencePiece models (Llama 2, Yi, Gemma). HF replaces each space of a text by the mark U+2581, so the tokens
  * of the file contain marks. Here, tokens contain spaces instead, and a mark in a text counts as a space
  * (src/kernel/encode/first-characters.ts), so that the text need not be changed.
  *
