@@ -85,8 +85,9 @@ BPE_API size_t bpe_session_size(const bpe_session *);
 BPE_API const char *bpe_session_text(const bpe_session *); /* until the next edit */
 /* The ids from `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
-/* An appendable encoder is a session whose edits begin and end at its size; a prependable one, at 0. The count of an interval is that of
- * a fork without the text before and after it; the count of one that is asked for once, bpe_count of its bytes. */
+/* A session that is edited only at its end is an appendable encoder, one that is edited only at 0 a prependable one. To count the ids of
+ * many intervals of a text, delete in a fork of its session what follows the interval, then what precedes it. For one interval, bpe_count
+ * on its bytes is cheaper. */
 
 /* How many ids a text has; counting ends early where there are more than `limit`, and the count is then limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);

@@ -1,4 +1,5 @@
 /* For library.test.ts: `sessions IMAGE < text`. Edits a session and compares it with encoding the whole text. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,18 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
+/* The count of an interval as bpe.h describes it, against that of its bytes. */
+static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
+  size_t kept, count;
+  bpe_session *fork = bpe_session_fork(session);
+  int right = bpe_session_edit(fork, end, bpe_session_size(fork), "", 0, 1, &kept) == NULL &&
+              bpe_session_edit(fork, 0, start, "", 0, 1, &kept) == NULL &&
+              bpe_count(tokenizer, bpe_session_text(session) + start, end - start, 0, SIZE_MAX, &count) == NULL &&
+              bpe_session_count(fork) == count;
+  bpe_session_close(fork);
+  return right;
+}
+
 int main(int argc, char **argv) {
   static char text[1 << 16];
   size_t size = fread(text, 1, sizeof text, stdin), kept;
@@ -31,11 +44,13 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 300; i++) {
     size_t old = bpe_session_size(session), start = draw(old + 1), end = start + draw(draw(9) == 0 ? old - start + 1 : 9);
     if (end > old) end = old;
-    if (draw(2) == 0) start = end = old;
+    if (draw(2) == 0) start = end = draw(4) == 0 ? 0 : old;
     size_t from = draw(size), part = draw(size - from < 400 ? size - from : 400);
     wrong += bpe_session_edit(session, start, end, text + from, part, 1, &kept) != NULL;
     wrong += kept > bpe_session_count(session) || bpe_session_stable(session) > bpe_session_count(session);
     wrong += !is_same(tokenizer, session);
+    size_t first = draw(bpe_session_size(session) + 1);
+    wrong += !is_interval_right(tokenizer, session, first, first + draw(bpe_session_size(session) - first + 1));
     if (draw(20) != 0) continue;
     bpe_session *fork = bpe_session_fork(session);
     bpe_session_close(session);
