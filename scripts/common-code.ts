@@ -13,6 +13,8 @@ type Imports = { readonly now: readonly string[]; readonly later: readonly strin
 /** The share of the commands that load a module which all of them get. */
 const commonShare = 1 / 3;
 
+const isCommand = (path: string) => path.endsWith("-command.ts");
+
 /** For a build of the command line, without its workers: they would load what only commands need. `directory` is src. */
 export function commonCode(directory: string): BunPlugin {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
@@ -30,17 +32,18 @@ export function commonCode(directory: string): BunPlugin {
   };
   const start = `${directory}/main/run.ts`;
   const atStart = reach(start);
-  const commands = [...atStart]
-    .flatMap((path) => importsOf(path).later)
-    .filter((path) => path.endsWith("-command.ts"))
+  const laterOf = (paths: Iterable<string>) => [...paths].flatMap((path) => importsOf(path).later);
+  const tables = laterOf(atStart).filter((path) => importsOf(path).later.some(isCommand));
+  const atTables = tables.flatMap((path) => [...reach(path)]);
+  const commands = laterOf([...atStart, ...atTables])
+    .filter(isCommand)
     .map((path) => reach(path));
   const isShared = (path: string) =>
     commands.filter((modules) => modules.has(path)).length >= commonShare * commands.length;
   const shared = commands.flatMap((modules) => [...modules].filter(isShared));
-  const onDemand = new Set<string>();
-  for (const path of [...atStart, ...commands.flatMap((modules) => [...modules])]) {
-    for (const other of importsOf(path).later) onDemand.add(other);
-  }
+  const onDemand = new Set(
+    laterOf([...atStart, ...atTables, ...commands.flatMap((modules) => [...modules])]),
+  );
   const asked = (paths: Iterable<string>) =>
     [...new Set(paths)]
       .filter((path) => !onDemand.has(path))
@@ -48,8 +51,9 @@ export function commonCode(directory: string): BunPlugin {
       .join("");
   const atStartOnly = asked(atStart);
   const all = asked([...atStart, ...shared]);
-  /** Modules that a start without a command may load: help, the manual, the check of paths, which refuses. */
-  const isForStart = (path: string) => importsOf(start).later.includes(path) && !path.endsWith("-command.ts");
+  /** Tables of commands, and what a start without a command may load: help, the manual, the check of paths. */
+  const isForStart = (path: string) =>
+    tables.includes(path) || (importsOf(start).later.includes(path) && !isCommand(path));
   return {
     name: "common code",
     setup(build) {

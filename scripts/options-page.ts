@@ -1,7 +1,7 @@
 // docs/options.md: every command and every option of the command table, each described once.
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
-import { commands } from "../src/main/command-table.ts";
+import { commands } from "../src/main/all-commands.ts";
 import { makeSentences } from "../src/main/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
 import { spell } from "../src/runtime/message.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { commands } from "../src/main/command-table.ts";
+import { commands } from "../src/main/all-commands.ts";
 
 // The modules, as ARCHITECTURE.md lists them. That they are used through their doors, and in no cycles, is for the linter (biome.json).
 

@@ -313,7 +313,7 @@ def _too_long(command: Sequence[str]) -> BpeError:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the environment in which messages name parameters of this package, not options (src/terminal/caller.ts)."""
+    """Returns the environment in which messages name parameters of this package, not options (src/options/python-spelling.ts)."""
     return {**os.environ, "BPE_CALLER": "python"}
 
 

@@ -1,6 +1,6 @@
 // The manual page bpe(1), made of the table that help is made of.
 
-import { commands } from "../../src/main/command-table.ts";
+import { commands } from "../../src/main/all-commands.ts";
 import { describeOption, makeSentences, topicsOf } from "../../src/main/help.ts";
 import { type Option, topics } from "../../src/options/option.ts";
 import { commonOptions } from "../../src/options/shared-options.ts";

@@ -1,6 +1,6 @@
-import { commonOptions, flag, oldAndNew, sharedOptions, tableOf, trainingOptions } from "#options";
+import { commonOptions, flag, oldAndNew, sharedOptions, sharedWithTraining, tableOf } from "#options";
 
-const { workers, memoryLimit } = trainingOptions;
+const { workers, memoryLimit } = sharedWithTraining;
 
 /** The options of `bpe verify`, in the order of help. */
 export const verifyOptions = tableOf({

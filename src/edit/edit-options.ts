@@ -3,10 +3,10 @@ import {
   flag,
   readingOptions,
   sharedOptions,
+  sharedWithTraining,
   sizes,
   tableOf,
   tokenizerSupplements,
-  trainingOptions,
   unattendedOptions,
   whole,
   words,
@@ -14,9 +14,9 @@ import {
 
 // The options of prune, truncate, convert and image. Each table is in the order of help.
 
-const { details: _, ...outputDirectory } = trainingOptions.output;
+const { details: _, ...outputDirectory } = sharedWithTraining.output;
 const { output: outputFile, texts: textFiles } = sharedOptions;
-const { workers } = trainingOptions;
+const { workers } = sharedWithTraining;
 
 /** The options of `bpe prune`. */
 export const pruneOptions = tableOf({

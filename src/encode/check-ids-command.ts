@@ -10,8 +10,8 @@ import {
   type TokenizerParts,
   tokenBytesOf,
 } from "#tokenizer";
-import { checkIdsOptions } from "./encode-options.ts";
 import { findIdFiles } from "./ids-command.ts";
+import { checkIdsOptions } from "./ids-options.ts";
 
 /** A place in a document where ids are not canonical. */
 type FoundPlace = NoncanonicalPlace & { readonly path: string; readonly document: number };

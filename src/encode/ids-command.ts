@@ -46,7 +46,7 @@ import {
 } from "#terminal";
 import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
 import { settleLimits } from "#training";
-import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./encode-options.ts";
+import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./ids-options.ts";
 import { SequenceMerger } from "./sequence-merger.ts";
 
 /** `bpe ids train`: learns merges over an alphabet of numbers. */

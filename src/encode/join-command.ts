@@ -4,8 +4,8 @@ import { readTyped } from "#options";
 import { asOption, phrase, statOf, UserError, usageError } from "#runtime";
 import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
-import { joinIdsOptions } from "./encode-options.ts";
 import { isPart, pathsToLock } from "./id-files.ts";
+import { joinIdsOptions } from "./ids-options.ts";
 import { joinParts } from "./join-parts.ts";
 
 /** `bpe ids join`: joins parts that several machines encoded into the files that one machine would have written. */

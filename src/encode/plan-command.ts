@@ -26,7 +26,8 @@ import {
 } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { countsOptionsOf, settleCutting } from "#training";
-import { encodeOptions, planOptions } from "./encode-options.ts";
+import { encodeOptions } from "./encode-options.ts";
+import { planOptions } from "./plan-options.ts";
 
 /** `bpe plan`: writes the ranges of a corpus as JSON Lines, for any number of machines to count or encode. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {

@@ -28,8 +28,8 @@ import {
   writeData,
 } from "#terminal";
 import type { Pieces } from "#tokenizer";
-import { truncateIdsOptions } from "./encode-options.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
+import { truncateIdsOptions } from "./ids-options.ts";
 import { checkEncodedBy } from "./shard-manifest.ts";
 
 /** `bpe ids truncate`: converts the ids of a larger vocabulary to those of a smaller one. */

@@ -10,11 +10,11 @@ import {
   readingOptions,
   readTextFile,
   sharedOptions,
+  sharedWithTraining,
   specialTokensAsText,
   tableOf,
   texts,
   tokenizerSupplements,
-  trainingOptions,
   whole,
   words,
 } from "#options";
@@ -22,7 +22,7 @@ import {
 // The options of inspect, explain, eval and diff. Each table is in the order of help.
 
 const { texts: textFiles, json } = sharedOptions;
-const { workers, memoryLimit, report } = trainingOptions;
+const { workers, memoryLimit, report } = sharedWithTraining;
 
 /** The options of `bpe inspect`. */
 export const inspectOptions = tableOf({

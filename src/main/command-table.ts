@@ -1,11 +1,5 @@
-import { doctorCommands } from "#doctor";
-import { editCommands, imageCommand } from "#edit";
-import { encodeCommands, idsCommands, planCommand } from "#encode";
-import { evaluateCommands } from "#evaluate";
 import { commonOptions } from "#options";
-import { playgroundCommand } from "#playground";
 import type { Command, CommandSpec } from "#terminal";
-import { trainCommands } from "#train";
 
 const completions: Command = {
   name: "completions",
@@ -25,32 +19,53 @@ const completions: Command = {
   ],
 };
 
-/** All commands, in the order of help. */
-export const commands: readonly CommandSpec[] = [
-  ...trainCommands,
-  planCommand,
-  ...encodeCommands,
-  ...evaluateCommands,
-  ...doctorCommands,
-  ...editCommands,
-  ...idsCommands,
-  imageCommand,
-  playgroundCommand,
-  completions,
-].map((command) => ({ ...command, options: Object.values(command.options) }));
+/** Commands whose tables are in one file, which is loaded if the command line begins with one of the words. */
+type Feature = { readonly words: readonly string[]; readonly load: () => Promise<readonly Command[]> };
+
+/** In the order of help. */
+const features: readonly Feature[] = [
+  { words: ["train", "count"], load: async () => (await import("#train/train-commands")).trainCommands },
+  { words: ["plan"], load: async () => [(await import("#encode/plan-commands")).planCommand] },
+  {
+    words: ["encode", "tokens", "decode"],
+    load: async () => (await import("#encode/encode-commands")).encodeCommands,
+  },
+  {
+    words: ["eval", "diff", "inspect", "explain"],
+    load: async () => (await import("#evaluate/evaluate-commands")).evaluateCommands,
+  },
+  { words: ["doctor", "verify"], load: async () => (await import("#doctor/doctor-commands")).doctorCommands },
+  {
+    words: ["prune", "truncate", "convert"],
+    load: async () => (await import("#edit/edit-commands")).editCommands,
+  },
+  { words: ["ids"], load: async () => (await import("#encode/ids-commands")).idsCommands },
+  { words: ["image"], load: async () => [(await import("#edit/edit-commands")).imageCommand] },
+  {
+    words: ["playground"],
+    load: async () => [(await import("#playground/playground-commands")).playgroundCommand],
+  },
+  { words: ["completions"], load: async () => [completions] },
+];
 
 /** What the commands with two words are for, by their first word. */
 export const commandGroups = {
   ids: "learn merges over ids; truncate, join, check ids",
 } as const;
 
-export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
+const specsOf = async ({ load }: Feature): Promise<CommandSpec[]> =>
+  (await load()).map((command) => ({ ...command, options: Object.values(command.options) }));
 
-export const secondWordsOf = (group: string) =>
-  commandsOf(group).map(({ name }) => name.slice(group.length + 1));
+/** Returns the command that the first words name, and the remaining arguments; undefined if they name no command. */
+export async function findCommandIn(
+  typed: readonly string[],
+): Promise<{ command: CommandSpec; rest: string[] } | undefined> {
+  const feature = features.find(({ words }) => words.includes(typed[0]!));
+  const commands = feature === undefined ? [] : await specsOf(feature);
+  const command = commands.find(({ name }) => name.split(" ").every((word, i) => word === typed[i]));
+  return command && { command, rest: typed.slice(command.name.split(" ").length) };
+}
 
-/** The words that may follow `bpe`: commands and groups of them. */
-export const firstWords = [
-  ...commands.map(({ name }) => name).filter((name) => !name.includes(" ")),
-  ...Object.keys(commandGroups),
-];
+/** Loads all commands, in the order of help. */
+export const loadCommands = async (): Promise<readonly CommandSpec[]> =>
+  (await Promise.all(features.map(specsOf))).flat();

@@ -3,7 +3,8 @@ import { patterns } from "#pattern";
 import { spell } from "#runtime";
 import { type CommandSpec, type Invocation, type Output, writeStdout } from "#terminal";
 import { chatTemplates } from "#tokenizer";
-import { commandGroups, commands, firstWords, secondWordsOf } from "./command-table.ts";
+import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
+import { commandGroups } from "./command-table.ts";
 import { topicsOf } from "./help.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;

@@ -9,8 +9,9 @@ import {
   terminalColumns,
   usageLine,
 } from "#terminal";
-import { unknownOption } from "./arguments.ts";
-import { commandGroups, commands, commandsOf, firstWords } from "./command-table.ts";
+import { commands, commandsOf, firstWords } from "./all-commands.ts";
+import { commandGroups } from "./command-table.ts";
+import { unknownOption } from "./mistakes.ts";
 
 // Help, wrapped to the terminal: for the program, for a command on one screen, for a topic in full, and for one option.
 

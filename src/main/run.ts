@@ -5,7 +5,9 @@ import {
   isVersionRequest,
   phrase,
   prepareKernel,
+  type Spelling,
   shellLine,
+  type UserError,
   usageError,
   versionLine,
 } from "#runtime";
@@ -13,7 +15,6 @@ import { MisplacedOutput } from "#store";
 import {
   ClosedReader,
   type CommandSpec,
-  callerSpelling,
   type Invocation,
   LogFile,
   Output,
@@ -26,19 +27,28 @@ import {
 import {
   checkComplete,
   checkValidUtf8,
-  findCommandIn,
   parseInvocation,
   peekOption,
-  refuseIdsFormat,
   refuseTypedText,
-  unknownCommand,
+  UnknownOption,
 } from "./arguments.ts";
-import { commandGroups } from "./command-table.ts";
+import { commandGroups, findCommandIn } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
 /** Loads the code that examines paths. Only on demand, because neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
+const codeForMistakes = () => import("./mistakes.ts");
+
+/**
+ * How the caller of this process names a command's options; undefined if as they are typed. The Python package starts
+ * this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its messages in errors and warnings of
+ * its own.
+ */
+const spellingFor = async (command: string): Promise<Spelling | undefined> =>
+  process.env.BPE_CALLER === "python"
+    ? (await import("#options/python-spelling")).pythonSpellingFor(command)
+    : undefined;
 
 /** Runs the command that the arguments name. Returns the exit code; never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
@@ -50,7 +60,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
       const [page] = rest;
       const isPage = name === "help" && page?.startsWith("docs") === true;
-      const asked = isPage || page === undefined || isGroup(rest) ? undefined : findCommand(rest);
+      const asked = isPage || page === undefined || isGroup(rest) ? undefined : await findCommand(rest);
       const [topic, extra] = isPage ? [undefined, rest[1]] : (asked?.rest ?? rest.slice(1));
       if (extra !== undefined && name === "help") throw tooMany("help", extra, helpForms);
       if (isPage) return await showPage(page);
@@ -62,11 +72,11 @@ export async function run(typed: readonly string[]): Promise<number> {
       return exitCode.done;
     }
     if (isGroup(typed)) return await showHelp(name);
-    const { command, rest: args } = findCommand(typed);
+    const { command, rest: args } = await findCommand(typed);
     if (asksForHelp(args)) return await showHelp(command, topicAsked(command, args));
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
-    const spelling = callerSpelling(command.name);
+    const spelling = await spellingFor(command.name);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
     // A log that was refused must not be created to hold this error.
     output = new Output({ ...guessed, log: undefined });
@@ -85,7 +95,8 @@ export async function run(typed: readonly string[]): Promise<number> {
       await writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
     }
-    refuseIdsFormat(command, invocation);
+    if (invocation.options.text("input-format") === "ids")
+      throw (await codeForMistakes()).idsAsFormat(command, invocation);
     refuseTypedText(command, invocation);
     checkComplete(command, invocation);
     checkCombinations(command.options, invocation.options);
@@ -105,8 +116,13 @@ export async function run(typed: readonly string[]): Promise<number> {
       output.endUnread();
       return exitCode.done;
     }
-    return output.fail(error);
+    return output.fail(error instanceof UnknownOption ? await explained(error) : error);
   }
+}
+
+async function explained({ command, shown, argument }: UnknownOption): Promise<UserError> {
+  const { unknownOption } = await codeForMistakes();
+  return unknownOption(command, shown, argument);
 }
 
 /** Loads the code for token lists on demand, because few runs need it. */
@@ -122,9 +138,10 @@ async function takeListedTokens(
   takeSpecialTokens(options, takesIds, (warning) => output.warn(warning));
 }
 
-function findCommand(typed: readonly string[]) {
-  const found = findCommandIn(typed);
+async function findCommand(typed: readonly string[]) {
+  const found = await findCommandIn(typed);
   if (found !== undefined) return found;
+  const { unknownCommand } = await codeForMistakes();
   const [first = "", second] = typed;
   throw Object.hasOwn(commandGroups, first) ? unknownCommand(second!, first) : unknownCommand(first);
 }
@@ -194,13 +211,13 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
  * requested form and to the requested log.
  */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
-  const command = findCommandIn(typed)?.command;
+  const command = (await findCommandIn(typed))?.command;
   const isTaken = command?.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
   const logPath = asked === undefined || (await codeForPaths()).mayDamage(asked, typed) ? undefined : asked;
   return {
     quiet: false,
-    spelling: callerSpelling(command?.name ?? ""),
+    spelling: await spellingFor(command?.name ?? ""),
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
     command: shellLine(["bpe", ...typed]),
     log: logPath === undefined ? undefined : new LogFile(logPath),

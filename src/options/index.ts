@@ -40,9 +40,12 @@ export {
 } from "./option.ts";
 export {
   commonOptions,
+  idType,
   readingOptions,
   sharedOptions,
+  sharedWithTraining,
+  specialTokensAsText,
   tokenizerSupplements,
   unattendedOptions,
 } from "./shared-options.ts";
-export { idType, type RequestedTraining, specialTokensAsText, trainingOptions } from "./training-table.ts";
+export { type RequestedTraining, trainingOptions } from "./training-table.ts";

@@ -1,27 +1,215 @@
+import { inputFormats } from "#corpus";
 import { asOption, phrase } from "#runtime";
 import {
   flag,
   outputFile as outputPath,
   path,
   paths,
+  size,
   specialTokens as specialTokensWithIds,
   text,
+  texts,
+  whole,
+  word,
 } from "./kinds.ts";
-import { tableOf } from "./option.ts";
-import { trainingOptions } from "./training-table.ts";
+import { type Exclusion, tableOf } from "./option.ts";
 
-// Options that several commands other than bpe train have.
+// Options that several commands have.
 
-const { workers, memoryLimit, specialTokensFile, textField, include, inputFormat, binary } = trainingOptions;
-const { wait, logFile, progress, quiet, help } = trainingOptions;
+export const commandLineOnly = { library: null, python: null } as const;
 
-export const commonOptions = { progress, quiet, help };
+export const notWithExtend: Exclusion = { other: "extend" };
+
+const fixedByRanges: Exclusion = {
+  other: "ranges",
+  why: "the plan determines which files are read, and how",
+};
+
+/** Options that commands describe in their own words. */
+export const { idType, specialTokensAsText } = tableOf({
+  idType: {
+    name: "dtype",
+    kind: word(["uint16", "uint32"], "TYPE"),
+    topic: "output",
+    rare: true,
+    ...commandLineOnly,
+    description: "type of the ids in a .npy or .bin file",
+    default: "uint16 if every id of the tokenizer fits",
+  },
+  specialTokensAsText: {
+    name: "special-tokens-as-text",
+    kind: flag,
+    topic: "input",
+    rare: true,
+    description: "encode special tokens in the text as plain text",
+  },
+});
+
+/** Options that every command has. */
+export const commonOptions = tableOf({
+  progress: {
+    name: "progress",
+    kind: word(["auto", "bar", "plain", "json", "none"], "MODE"),
+    topic: "general",
+    ...commandLineOnly,
+    rare: true,
+    description: "how progress is shown",
+    details:
+      "auto shows a bar on a terminal and plain lines elsewhere: one at the end of each stage of a second or more, and one every ten minutes. json writes one object a line; the last is the result.",
+    default: "auto",
+  },
+  quiet: {
+    name: "quiet",
+    short: "q",
+    kind: flag,
+    topic: "general",
+    ...commandLineOnly,
+    rare: true,
+    sample: "",
+    description: "show only errors",
+    details: "No progress, no summary, no warnings.",
+  },
+  help: {
+    name: "help",
+    short: "h",
+    kind: flag,
+    topic: "general",
+    ...commandLineOnly,
+    rare: true,
+    description: phrase`show help; ${asOption("help", "TOPIC")} says more`,
+  },
+});
+
 /** Options of commands that may run for a long time, unattended. */
-export const unattendedOptions = { wait, logFile, ...commonOptions };
-/** Options about how files are read. */
-export const readingOptions = { textField, include, inputFormat, binary };
+export const unattendedOptions = tableOf({
+  wait: {
+    name: "wait",
+    kind: flag,
+    topic: "nightly",
+    rare: true,
+    library: null,
+    description: "wait while another run writes the output",
+    details: "Without it, the second run ends at once with an error that names the process of the first.",
+  },
+  logFile: {
+    name: "log-file",
+    writes: "log",
+    kind: path("FILE", phrase`name a file, e.g. ${asOption("log-file", "bpe.log")}`),
+    topic: "nightly",
+    library: null,
+    rare: true,
+    sample: "bpe.log",
+    description: "append progress, warnings and the record",
+    details: "The last line is the record of the run, as JSON, even if the run failed.",
+  },
+  ...commonOptions,
+});
 
-/** Options that several commands have. */
+/** Options about how files are read. */
+export const readingOptions = tableOf({
+  textField: {
+    name: "text-field",
+    kind: text("NAME"),
+    topic: "input",
+    description: "record field with the text",
+    details:
+      "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document; its text is in a field, or column, of this name.",
+    default: "text",
+  },
+  include: {
+    name: "include",
+    kind: texts("GLOB"),
+    topic: "input",
+    excludes: [fixedByRanges],
+    description: "in directories, read only files that match",
+    details:
+      "Without a slash, GLOB matches file names at any depth. With one, it matches paths below the directory.",
+  },
+  inputFormat: {
+    name: "input-format",
+    kind: word(inputFormats, "FORMAT"),
+    topic: "input",
+    rare: true,
+    excludes: [fixedByRanges],
+    description: "read every input as this format",
+    default: "by name and content",
+  },
+  binary: {
+    name: "binary",
+    kind: word(["text"], "MODE"),
+    topic: "input",
+    rare: true,
+    excludes: [fixedByRanges],
+    description: "read files that are not text as text",
+    details:
+      "Without it, an archive, an image or a program is an error; in a directory, it is skipped and listed.",
+  },
+});
+
+/** Options that bpe train has, and others unlike `sharedOptions`. */
+export const sharedWithTraining = tableOf({
+  specialTokensFile: {
+    name: "special-tokens",
+    reads: "files",
+    kind: paths,
+    topic: "tokens",
+    rare: true,
+    library: null,
+    description: "special tokens from a file: one a line, or JSON",
+    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
+  },
+  output: {
+    name: "output",
+    writes: "directory",
+    short: "o",
+    kind: path("DIR", phrase`name a directory, e.g. ${asOption("output", "tokenizer")}`),
+    topic: "output",
+    required: true,
+    description: "tokenizer directory",
+    details:
+      "DIR may be absent or empty, or hold the result of an earlier training, which is replaced as a whole. If it holds anything else, the run fails and changes nothing.",
+    inCode:
+      "The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its method save.",
+  },
+  report: {
+    name: "report",
+    writes: "file",
+    kind: path("FILE"),
+    topic: "output",
+    library: null,
+    excludes: [notWithExtend],
+    description: "write charts, tables and tokens as one HTML page",
+    details:
+      "The page starts with the findings, needs no network, and never runs code from the texts it shows.",
+  },
+  workers: {
+    name: "workers",
+    recorded: true,
+    short: "w",
+    kind: whole(1),
+    topic: "speed",
+    sample: "4",
+    description: "number of threads",
+    details:
+      "The main thread is one of them. The default is all cores that this process may use, and 1 for small inputs. The result does not depend on it.",
+    default: "all cores",
+  },
+  memoryLimit: {
+    name: "memory-limit",
+    kind: size(1),
+    topic: "speed",
+    library: "memoryLimitBytes",
+    rare: true,
+    description: "memory to use; the rest goes to disk",
+    details:
+      "A size such as 800MB, 2GB or 1.5GiB. The result does not depend on it. The default is a share of the memory that the machine or the control group has.",
+    default: "80 %",
+  },
+});
+
+const { specialTokensFile, workers, memoryLimit } = sharedWithTraining;
+
+/** Options that several commands other than bpe train have. */
 export const sharedOptions = tableOf({
   tokenizer: {
     name: "tokenizer",

@@ -1,4 +1,3 @@
-import { inputFormats } from "#corpus";
 import { describeWritten, imageFormat, writtenFormats } from "#formats";
 import { asOption, phrase } from "#runtime";
 import { normalizationSteps } from "#text";
@@ -23,6 +22,15 @@ import {
   words,
 } from "./kinds.ts";
 import { type Exclusion, type Need, type Requested, tableOf } from "./option.ts";
+import {
+  commandLineOnly,
+  commonOptions,
+  notWithExtend,
+  readingOptions,
+  sharedWithTraining,
+  specialTokensAsText,
+  unattendedOptions,
+} from "./shared-options.ts";
 
 // Every option of a training, defined once for the command line, the library and Python.
 
@@ -31,13 +39,6 @@ import { type Exclusion, type Need, type Requested, tableOf } from "./option.ts"
  * new tokens.
  */
 const fixedByBase: Exclusion = { other: "extend", hint: "the base determines it" };
-export const notWithExtend: Exclusion = { other: "extend" };
-export const commandLineOnly = { library: null, python: null } as const;
-
-const fixedByRanges: Exclusion = {
-  other: "ranges",
-  why: "the plan determines which files are read, and how",
-};
 const languagesFirst = {
   other: "language",
   hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language", "hi=corpus/hi")}`,
@@ -62,25 +63,8 @@ const role = (name: string, details: string) =>
     details,
   }) as const;
 
-/** Options that other commands describe in other words. */
-export const { idType, specialTokensAsText } = tableOf({
-  idType: {
-    name: "dtype",
-    kind: word(["uint16", "uint32"], "TYPE"),
-    topic: "output",
-    rare: true,
-    ...commandLineOnly,
-    description: "type of the ids in a .npy or .bin file",
-    default: "uint16 if every id of the tokenizer fits",
-  },
-  specialTokensAsText: {
-    name: "special-tokens-as-text",
-    kind: flag,
-    topic: "input",
-    rare: true,
-    description: "encode special tokens in the text as plain text",
-  },
-});
+const { specialTokensFile, output, report, workers, memoryLimit } = sharedWithTraining;
+const { wait, logFile } = unattendedOptions;
 
 /** The options of a training, in the order of help. */
 export const trainingOptions = tableOf({
@@ -119,16 +103,7 @@ export const trainingOptions = tableOf({
     description: "special tokens get the first ids",
     details: phrase`The 256 bytes come after them, in order, then merges: the layout of tekken.json. With ${asOption("compat", "huggingface")} they always come first.`,
   },
-  specialTokensFile: {
-    name: "special-tokens",
-    reads: "files",
-    kind: paths,
-    topic: "tokens",
-    rare: true,
-    library: null,
-    description: "special tokens from a file: one a line, or JSON",
-    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
-  },
+  specialTokensFile,
   pattern: {
     name: "pattern",
     recorded: { $ref: "#/$defs/pattern" },
@@ -298,43 +273,7 @@ export const trainingOptions = tableOf({
     description: "fill the vocabulary to a multiple of N",
     details: "Reserved special tokens are added after all others.",
   },
-  textField: {
-    name: "text-field",
-    kind: text("NAME"),
-    topic: "input",
-    description: "record field with the text",
-    details:
-      "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document; its text is in a field, or column, of this name.",
-    default: "text",
-  },
-  include: {
-    name: "include",
-    kind: texts("GLOB"),
-    topic: "input",
-    excludes: [fixedByRanges],
-    description: "in directories, read only files that match",
-    details:
-      "Without a slash, GLOB matches file names at any depth. With one, it matches paths below the directory.",
-  },
-  inputFormat: {
-    name: "input-format",
-    kind: word(inputFormats, "FORMAT"),
-    topic: "input",
-    rare: true,
-    excludes: [fixedByRanges],
-    description: "read every input as this format",
-    default: "by name and content",
-  },
-  binary: {
-    name: "binary",
-    kind: word(["text"], "MODE"),
-    topic: "input",
-    rare: true,
-    excludes: [fixedByRanges],
-    description: "read files that are not text as text",
-    details:
-      "Without it, an archive, an image or a program is an error; in a directory, it is skipped and listed.",
-  },
+  ...readingOptions,
   languages: {
     name: "language",
     reads: "corpus",
@@ -423,19 +362,7 @@ export const trainingOptions = tableOf({
     inCode:
       'How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input applies; the default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.',
   },
-  output: {
-    name: "output",
-    writes: "directory",
-    short: "o",
-    kind: path("DIR", phrase`name a directory, e.g. ${asOption("output", "tokenizer")}`),
-    topic: "output",
-    required: true,
-    description: "tokenizer directory",
-    details:
-      "DIR may be absent or empty, or hold the result of an earlier training, which is replaced as a whole. If it holds anything else, the run fails and changes nothing.",
-    inCode:
-      "The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its method save.",
-  },
+  output,
   formats: {
     name: "format",
     kind: words(writtenFormats, [imageFormat]),
@@ -455,17 +382,7 @@ export const trainingOptions = tableOf({
     description: "write tokens.tsv: how often each token occurs",
     details: phrase`It has each token's occurrences when created and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
-  report: {
-    name: "report",
-    writes: "file",
-    kind: path("FILE"),
-    topic: "output",
-    library: null,
-    excludes: [notWithExtend],
-    description: "write charts, tables and tokens as one HTML page",
-    details:
-      "The page starts with the findings, needs no network, and never runs code from the texts it shows.",
-  },
+  report,
   noLedger: {
     name: "no-ledger",
     kind: flag,
@@ -475,29 +392,8 @@ export const trainingOptions = tableOf({
     excludes: [{ other: "ledger", hint: "leave one of them out" }],
     description: "do not write tokens.tsv",
   },
-  workers: {
-    name: "workers",
-    recorded: true,
-    short: "w",
-    kind: whole(1),
-    topic: "speed",
-    sample: "4",
-    description: "number of threads",
-    details:
-      "The main thread is one of them. The default is all cores that this process may use, and 1 for small inputs. The result does not depend on it.",
-    default: "all cores",
-  },
-  memoryLimit: {
-    name: "memory-limit",
-    kind: size(1),
-    topic: "speed",
-    library: "memoryLimitBytes",
-    rare: true,
-    description: "memory to use; the rest goes to disk",
-    details:
-      "A size such as 800MB, 2GB or 1.5GiB. The result does not depend on it. The default is a share of the memory that the machine or the control group has.",
-    default: "80 %",
-  },
+  workers,
+  memoryLimit,
   cache: {
     name: "cache",
     writes: "cache",
@@ -604,26 +500,8 @@ export const trainingOptions = tableOf({
     details:
       "It describes the tokenizer, what it was trained on, and how to use it. It names none of your files.",
   },
-  wait: {
-    name: "wait",
-    kind: flag,
-    topic: "nightly",
-    rare: true,
-    library: null,
-    description: "wait while another run writes the output",
-    details: "Without it, the second run ends at once with an error that names the process of the first.",
-  },
-  logFile: {
-    name: "log-file",
-    writes: "log",
-    kind: path("FILE", phrase`name a file, e.g. ${asOption("log-file", "bpe.log")}`),
-    topic: "nightly",
-    library: null,
-    rare: true,
-    sample: "bpe.log",
-    description: "append progress, warnings and the record",
-    details: "The last line is the record of the run, as JSON, even if the run failed.",
-  },
+  wait,
+  logFile,
   summary: {
     name: "summary",
     kind: word(["short", "full"], "MODE"),
@@ -635,37 +513,7 @@ export const trainingOptions = tableOf({
       "short has at most eight lines. full adds weights, languages, pretokens, intermediate tokens, the longest tokens and all file names. training.json always has the numbers of both.",
     default: "short",
   },
-  progress: {
-    name: "progress",
-    kind: word(["auto", "bar", "plain", "json", "none"], "MODE"),
-    topic: "general",
-    ...commandLineOnly,
-    rare: true,
-    description: "how progress is shown",
-    details:
-      "auto shows a bar on a terminal and plain lines elsewhere: one at the end of each stage of a second or more, and one every ten minutes. json writes one object a line; the last is the result.",
-    default: "auto",
-  },
-  quiet: {
-    name: "quiet",
-    short: "q",
-    kind: flag,
-    topic: "general",
-    ...commandLineOnly,
-    rare: true,
-    sample: "",
-    description: "show only errors",
-    details: "No progress, no summary, no warnings.",
-  },
-  help: {
-    name: "help",
-    short: "h",
-    kind: flag,
-    topic: "general",
-    ...commandLineOnly,
-    rare: true,
-    description: phrase`show help; ${asOption("help", "TOPIC")} says more`,
-  },
+  ...commonOptions,
 });
 
 /** The requested settings of a training. A setting that is left out has its default. */

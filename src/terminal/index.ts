@@ -1,7 +1,6 @@
 // What commands print, and how they open what was typed. This is one module because a command consists of typed
 // options, inputs, outputs and printed lines: an error in any of them has to end in the same output.
 
-export { callerSpelling } from "./caller.ts";
 export {
   type Command,
   type CommandSpec,

@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { countNoun, escapeText, formatBytes, groupDigits, jsonLine } from "#bytes";
 import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
 import { type EncodeProgress, formatWarning, type StageProgress, type Warning } from "#jobs";
-import { trainingOptions } from "#options";
+import { commonOptions } from "#options";
 import {
   asOption,
   exitCode,
@@ -73,7 +73,7 @@ export class Output {
 
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
-    const asked = trainingOptions.progress.kind.read([progress], asOption("progress"));
+    const asked = commonOptions.progress.kind.read([progress], asOption("progress"));
     const canDraw = () => isTerminal(stderr) && !isDumb();
     this.mode = quiet ? "none" : asked !== "auto" ? asked : canDraw() ? "bar" : "plain";
     const shown = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));

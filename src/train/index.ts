@@ -1,5 +1,4 @@
 // The commands train, count and ids train.
 
-export { trainCommands } from "./train-commands.ts";
 export { type IdInput, trainIds, writeIds } from "./train-ids.ts";
 export { idsSummary, whitespaceAndSeparators } from "./train-summary.ts";

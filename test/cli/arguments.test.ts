@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseInvocation, unknownCommand, unknownOption } from "../../src/main/arguments.ts";
-import { commands } from "../../src/main/command-table.ts";
+import { commands } from "../../src/main/all-commands.ts";
+import { parseInvocation } from "../../src/main/arguments.ts";
+import { unknownCommand, unknownOption } from "../../src/main/mistakes.ts";
 import {
   flag,
   oneOf,
@@ -101,7 +102,7 @@ describe("options", () => {
     ["a flag takes no value", ["--quiet=yes"], "--quiet takes no value"],
     ["negation is not an option", ["--no-quiet"], "unknown option --no-quiet"],
   ];
-  test.each(wrong)("%s", (_, typed, message) => expect(errorOf(() => parse(...typed)).message).toBe(message));
+  test.each(wrong)("%s", (_, typed, message) => expect(() => parse(...typed)).toThrow(new Error(message)));
 });
 
 test("whole numbers are digits, with k for 1,024 times and m for that twice", () => {
@@ -243,8 +244,8 @@ describe("an option that is not known gets", () => {
   });
 
   test("its second dash, if it is a long one with one", () => {
-    const { message, hint } = errorOf(() => parseInvocation(commandOf("train"), ["-help"]));
-    expect([message, hint]).toEqual(["unknown option -e", "did you mean --help?"]);
+    expect(() => parse("-help")).toThrow("unknown option -e");
+    expect(unknownOption(train, "-e", "-help").hint).toBe("did you mean --help?");
   });
 
   test("no hint of what many begin with", () => {

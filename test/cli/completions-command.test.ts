@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { commands } from "../../src/main/command-table.ts";
+import { commands } from "../../src/main/all-commands.ts";
 import { completionScript } from "../../src/main/completions-command.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
 import { bpe, put, scratch } from "../binary.ts";

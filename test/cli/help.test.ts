@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
+import { commands } from "../../src/main/all-commands.ts";
 import { checkComplete, parseInvocation } from "../../src/main/arguments.ts";
-import { commands } from "../../src/main/command-table.ts";
 import {
   commandHelp,
   optionHelp,

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
+import { commands } from "../../src/main/all-commands.ts";
 import { parseInvocation } from "../../src/main/arguments.ts";
-import { commands } from "../../src/main/command-table.ts";
 import { checkRunPaths } from "../../src/main/run-paths.ts";
 import type { PathRead } from "../../src/options/option.ts";
 import { pageMark } from "../../src/pages/page-file.ts";

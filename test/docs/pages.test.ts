@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { optionsPagePath, pagesOfCommands, pagesOfOptions } from "../../scripts/options-page.ts";
-import { commands } from "../../src/main/command-table.ts";
+import { commands } from "../../src/main/all-commands.ts";
 import { type Message, spell } from "../../src/runtime/message.ts";
 import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";

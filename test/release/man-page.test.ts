@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { manPage, roff } from "../../scripts/release/man-page.ts";
 import { shellFiles } from "../../scripts/release/shell-files.ts";
-import { commands } from "../../src/main/command-table.ts";
+import { commands } from "../../src/main/all-commands.ts";
 import { spell } from "../../src/runtime/message.ts";
 
 const page = manPage({ version: "1.2.3", seconds: 1_700_000_000 });

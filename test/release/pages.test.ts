@@ -9,7 +9,7 @@ import { manPage } from "../../scripts/release/man-page.ts";
 import { shellFiles } from "../../scripts/release/shell-files.ts";
 import { targets } from "../../scripts/release/targets.ts";
 import { makeWheel } from "../../scripts/release/wheel.ts";
-import { commands } from "../../src/main/command-table.ts";
+import { commands } from "../../src/main/all-commands.ts";
 import { helpText } from "../../src/main/help.ts";
 import { withPlainLinks } from "../../src/main/manual.ts";
 import { bpe, scratch } from "../binary.ts";

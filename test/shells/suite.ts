@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { manPage } from "../../scripts/release/man-page.ts";
-import { secondWordsOf } from "../../src/main/command-table.ts";
+import { secondWordsOf } from "../../src/main/all-commands.ts";
 import { completionScript } from "../../src/main/completions-command.ts";
 import { put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";

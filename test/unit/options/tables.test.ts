@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readCall, runCall, spellInLibrary } from "../../../src/library/library.ts";
+import { commands } from "../../../src/main/all-commands.ts";
 import { checkComplete, parseInvocation } from "../../../src/main/arguments.ts";
-import { commands } from "../../../src/main/command-table.ts";
 import { checkCombinations, nameInLibrary, type Option } from "../../../src/options/option.ts";
 import { trainingOptions } from "../../../src/options/training-table.ts";
 import { asOption } from "../../../src/runtime/message.ts";

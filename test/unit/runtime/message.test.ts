@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spellInLibrary } from "../../../src/library/library.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { asOption, joined, type Message, phrase, spell, withValue } from "../../../src/runtime/message.ts";
-import { pythonSpelling } from "../../../src/terminal/caller.ts";
+import { pythonSpelling } from "../../../src/options/python-spelling.ts";
 
 const small = phrase`${asOption("vocab-size", 300)} is too small: ${phrase`with ${asOption("bos")}`} it is ${400}`;
 

@@ -1,5 +1,6 @@
-import { type Option, trainingOptions } from "#options";
 import type { Spelling } from "#runtime";
+import type { Option } from "./option.ts";
+import { trainingOptions } from "./training-table.ts";
 
 /**
  * Commands that the Python package runs with the parameters of its `train`. The parameters of its other functions are
@@ -12,13 +13,9 @@ const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${le
 /** The parameter of an option in Python; `null` if there is none. */
 export const pythonName = (key: string, { python = snakeCase(key) }: Option): string | null => python;
 
-/**
- * How the caller of this process names a command's options; undefined if as they are typed. The Python package starts
- * this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its messages in errors and warnings of
- * its own.
- */
-export const callerSpelling = (command: string): Spelling | undefined =>
-  process.env.BPE_CALLER === "python" ? pythonSpelling(withParameters.includes(command)) : undefined;
+/** How Python's callers of a command name its options. */
+export const pythonSpellingFor = (command: string): Spelling =>
+  pythonSpelling(withParameters.includes(command));
 
 /** @internal `vocab_size=300` */
 export const pythonSpelling =

@@ -1,3 +1,0 @@
-// The commands doctor and verify.
-
-export { doctorCommands } from "./doctor-commands.ts";

@@ -1,0 +1,26 @@
+import type { Command } from "#terminal";
+import { planOptions } from "./plan-options.ts";
+
+export const planCommand: Command = {
+  name: "plan",
+  files: "<file>...",
+  reads: "corpus",
+  filesDescription: "text, JSON lines, Parquet; directories, globs",
+  description: "cut a corpus into ranges for several machines",
+  details:
+    "Splits files into byte ranges, one line of JSON each. Any number of machines can process them, with --ranges of count and encode. The results add up to those of the whole corpus.",
+  // The error can then explain that other machines cannot read a pipe.
+  readsPipe: true,
+  options: planOptions,
+  examples: [
+    {
+      what: "Plan, and count the ranges in any order",
+      command: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
+    },
+    {
+      what: "Into a file that all machines read",
+      command: "bpe plan corpus.txt -s '<|endoftext|>' -o plan.jsonl",
+    },
+  ],
+  run: async () => (await import("./plan-command.ts")).runPlan,
+};

@@ -1,0 +1,49 @@
+import {
+  readingOptions,
+  sharedOptions,
+  size,
+  specialTokensAsText,
+  tableOf,
+  trainingOptions,
+  unattendedOptions,
+} from "#options";
+import { scaled } from "#runtime";
+
+const { tokenizer, output: outputFile } = sharedOptions;
+const { specialTokens, specialTokensFile, pattern, normalize, compat } = trainingOptions;
+
+/** The options of `bpe plan`. */
+export const planOptions = tableOf({
+  rangeSize: {
+    name: "range-size",
+    // Planning smaller ranges would take longer than counting them.
+    kind: size(scaled(64_000, 1000)),
+    topic: "output",
+    description: "approximate size of a range, e.g. 64MB or 1GiB",
+    default: "256MB",
+  },
+  output: { ...outputFile, description: "where the plan goes" },
+  ...{ specialTokens, specialTokensFile, pattern },
+  normalize: {
+    ...normalize,
+    excludes: [{ other: "tokenizer", why: "the tokenizer determines the normalization" }],
+    description: "plan for bpe count with this --normalize",
+    details: "Ranges end where no character is changed together with its neighbour.",
+  },
+  compat: {
+    ...compat,
+    excludes: [{ other: "tokenizer", why: "the tokenizer determines how text is split" }],
+  },
+  ...readingOptions,
+  tokenizer: {
+    ...tokenizer,
+    required: false,
+    description: "plan for bpe encode with this tokenizer",
+    details: "-p and -s then mean what they mean for encode.",
+  },
+  specialTokensAsText: {
+    ...specialTokensAsText,
+    needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
+  },
+  ...unattendedOptions,
+});

@@ -1,3 +1,0 @@
-// The commands eval, diff, inspect and explain.
-
-export { evaluateCommands } from "./evaluate-commands.ts";

@@ -1,0 +1,17 @@
+import { commandGroups, loadCommands } from "./command-table.ts";
+
+// Loaded on demand, for help, completions and mistakes: any other run needs one command.
+
+/** All commands, in the order of help. */
+export const commands = await loadCommands();
+
+export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
+
+export const secondWordsOf = (group: string) =>
+  commandsOf(group).map(({ name }) => name.slice(group.length + 1));
+
+/** The words that may follow `bpe`: commands and groups of them. */
+export const firstWords = [
+  ...commands.map(({ name }) => name).filter((name) => !name.includes(" ")),
+  ...Object.keys(commandGroups),
+];
