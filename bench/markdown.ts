@@ -21,5 +21,5 @@ export const list = (items: readonly (readonly [mark: string, text: string])[]) 
 
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+  return [line(header), `|${"---|".repeat(header.length)}`, ...rows.map(line)].join("\n");
 }

@@ -12,7 +12,7 @@ export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md")
 /** Pages with more about an option, beyond this page and its help: with an example, and with its effects. */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
-  ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers", "summary"),
+  ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
   ...of("formats.md", "compat", "pad-to", "ledger", "format", "keep", "wait", "output"),
   ...of("nightly.md", "cache", "cache-limit", "if-changed", "log-file", "progress"),
   ...of("clean-and-fair.md", "whole-characters", "seed-token", "seed-tokens", "normalize"),
@@ -20,7 +20,8 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("superwords.md", "superwords-from"),
   ...of("extend.md", "extend", "rename"),
   ...of("your-model.md", "like", "chat-template", "add-bos", "model-card", "bos", "eos", "pad", "pieces"),
-  ...of("evaluate.md", "text", "numbers", "report", "measure", "model", "words"),
+  ...of("evaluate.md", "text", "numbers", "report", "measure", "model", "words", "term", "terms"),
+  ...of("doctor.md", "input", "files-only"),
   ...of("encode.md", "tokenizer", "ids-format", "shard-size", "document-end", "keep-field"),
   ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
@@ -29,9 +30,10 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan", "ids join"),
-  ...of("encode.md", "encode", "tokens", "decode", "ids check", "image"),
+  ...of("encode.md", "encode", "tokens", "decode", "ids check", "image", "explain"),
   ...of("evaluate.md", "eval", "diff"),
-  ...of("extend.md", "prune", "truncate", "ids truncate"),
+  ...of("extend.md", "prune", "truncate", "ids truncate", "ids train"),
+  ...of("learn.md", "playground"),
   ...of("doctor.md", "doctor", "verify"),
   ...of("your-model.md", "convert"),
 };
@@ -52,10 +54,10 @@ const groups = {
 
 const head = [
   "# Every option of every command",
-  "Look up what can be typed. `bpe help COMMAND` has the usual options on a screen, and `bpe help COMMAND TOPIC` every sentence about those of a topic:",
+  "`bpe help COMMAND` has the usual options on a screen, and `bpe help COMMAND TOPIC` all about those of a topic:",
   "```sh run\nbpe help train nightly | grep -A 2 -e '--keep N'\n```",
   "```output\n      --keep N\n      Keep the last N results that were replaced. They stay next to the output,\n      as DIR.<UTC start of their run>.\n```",
-  `Each option is followed by the commands that accept it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}; *writers* are ${groups.writers.join(", ")}. [inputs.md](inputs.md) says what a file can be, [train.md](train.md) how to write numbers and sizes. Links lead to examples and details.`,
+  `Each option is followed by the commands that accept it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}; *writers* are ${groups.writers.join(", ")}. [inputs.md](inputs.md) says what a file can be, [train.md](train.md) how to write numbers and sizes.`,
 ];
 const tail = ["## Limits", "The page is made from the table by which the command line is read."];
 
@@ -94,8 +96,8 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
     sentences: [
       ...makeSentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
       words.length > 0 && `${which} ${words.join(", ")}.`,
-      // A minimum size of 1 byte only refuses 0.
-      least && !(least === 1 && bytes) && `At least ${least.toLocaleString("en")}${bytes}.`,
+      // A minimum of 1 only refuses 0.
+      least && least > 1 && `At least ${least.toLocaleString("en")}${bytes}.`,
       needs && `Needs --${needs.other}.`,
       option.default && `Default: ${spell(option.default)}.`,
     ].filter((sentence) => typeof sentence === "string"),
@@ -151,8 +153,8 @@ function exclusions(): string {
   );
   return list(
     [...Map.groupBy(all, ({ other }) => other)].map(([other, those]) => {
-      const byReason = Map.groupBy(those, ({ why, hint, unless }) =>
-        [why, hint && spell(hint), unless && `but for ${unless}`].filter(Boolean).join("; "),
+      const byReason = Map.groupBy(those, ({ why, unless }) =>
+        [why, unless && `but for ${unless}`].filter(Boolean).join("; "),
       );
       const parts = [...byReason].map(([reason, these]) => {
         const names = [...new Set(these.map(({ name }) => option(name)))].join(", ");

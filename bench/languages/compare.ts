@@ -75,9 +75,6 @@ export function comparisonTable(evaluation: Evaluation): string {
   return table(["bytes per token", ...evaluation.texts.map(({ name }) => name)], rows);
 }
 
-/** The row below the heads has no spaces: pages have a limit of words. */
-export const compactTable = (shown: string) => shown.replace(/^\| ---.*$/m, (row) => row.replaceAll(" ", ""));
-
 /** The pages with the table. */
 export const pagesWithTable = ["docs/evaluate.md"].map((path) => join(root, path));
 
@@ -105,7 +102,7 @@ async function takePicture(reportPath: string, picturePath: string): Promise<voi
 }
 
 if (import.meta.main) {
-  const shown = compactTable(comparisonTable(compare().evaluation));
+  const shown = comparisonTable(compare().evaluation);
   for (const path of pagesWithTable) {
     writeFileSync(path, readFileSync(path, "utf8").replace(tableOnPage, `${shown}\n`));
   }

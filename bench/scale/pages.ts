@@ -72,8 +72,8 @@ function scaleSection(record: ScaleRecord): string {
        times in a slice. ${rareWords(record)}`,
     ),
     paragraph(
-      `Measured ${record.date}, commit ${record.commit}, ${record.cores} cores (${record.cpu}), load ${record.load},
-       pattern ${record.pattern}: processor time, medians of 3. The record is \`bench/record/scale.json\`.`,
+      `Measured ${record.date}, commit ${record.commit}, ${record.cores} cores, pattern ${record.pattern}: processor time,
+       medians of 3. The record, \`bench/record/scale.json\`, has more.`,
     ),
   ].join("\n\n");
 }

@@ -76,11 +76,11 @@ describe("docs/options.md", () => {
   test("says once what does not go together, and why", () => {
     for (const { options } of commands) {
       for (const { name, excludes = [] } of options) {
-        for (const { other, why, hint, unless } of excludes) {
+        for (const { other, why, unless } of excludes) {
           if (!options.some((option) => option.name === other.split(" ")[0])) continue;
           const [entry = "", ...more] = itemsOf(new RegExp(`^Not with --${other}:`));
           expect([other, more]).toEqual([other, []]);
-          for (const text of [`--${name}`, why, hint, unless]) expect(entry).toContain(plain(text ?? ""));
+          for (const text of [`--${name}`, why, unless]) expect(entry).toContain(plain(text ?? ""));
         }
       }
     }

@@ -2,12 +2,12 @@
 // the benchmark takes seconds.
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
-import { compactTable, compare, comparisonTable, pagesWithTable } from "../../bench/languages/compare.ts";
+import { compare, comparisonTable, pagesWithTable } from "../../bench/languages/compare.ts";
 
 const { evaluation, reportPath } = compare();
 
 test("the table of five languages is what bpe eval says", () => {
-  const shown = compactTable(comparisonTable(evaluation));
+  const shown = comparisonTable(evaluation);
   for (const path of pagesWithTable) expect(readFileSync(path, "utf8")).toContain(`\n\n${shown}\n\n`);
 });
 
