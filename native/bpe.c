@@ -11,10 +11,11 @@ enum { IDLE_MAX = 64 };
 struct bpe_tokenizer {
   Image image;
   uint8_t *bytes;
-  /* Instances that nobody works with. A place is taken and filled by one exchange. */
+    /* Instances that no thread uses, or NULL. Threads take and return them by atomic exchange. */
   _Atomic(Instance *) idle[IDLE_MAX];
 };
 
+/* Returns an idle instance or a new one. On failure returns NULL and sets `*error`. */
 static Instance *acquire(bpe_tokenizer *tokenizer, const char **error) {
   for (int i = 0; i < IDLE_MAX; i++) {
     Instance *instance = atomic_load(&tokenizer->idle[i]) == NULL ? NULL : atomic_exchange(&tokenizer->idle[i], NULL);
@@ -23,6 +24,7 @@ static Instance *acquire(bpe_tokenizer *tokenizer, const char **error) {
   return instance_new(&tokenizer->image, error);
 }
 
+/* Keeps an instance for later use; frees it if it is large, or enough are idle. */
 static void release(bpe_tokenizer *tokenizer, Instance *instance) {
   for (int i = 0; i < IDLE_MAX && !instance_is_large(instance); i++) {
     Instance *none = NULL;
@@ -31,7 +33,7 @@ static void release(bpe_tokenizer *tokenizer, Instance *instance) {
   instance_free(instance);
 }
 
-/* Takes over the bytes. */
+/* Opens an image whose bytes the tokenizer will free, or this function on failure. */
 static bpe_tokenizer *open_owned(uint8_t *bytes, size_t size, const char **error) {
   bpe_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
   if (tokenizer == NULL) {
@@ -116,7 +118,7 @@ static const char *encode(bpe_tokenizer *tokenizer, const char *text, size_t siz
   return run(tokenizer, (Encoding){.specials_as_text = as_text, .text = (const uint8_t *)text, .size = size, .out = ids, .id_limit = limit});
 }
 
-/* Gives the ids to the caller, unless there is an error, and frees them. */
+/* Copies the ids to `out` with 32 bits each, unless there is an error, and frees `ids`. Returns the error. */
 static const char *give_ids(const bpe_tokenizer *tokenizer, const char *error, Ids ids, bpe_ids *out) {
   uint32_t id_bytes = tokenizer->image.id_bytes;
   size_t count = ids.size / id_bytes;
@@ -134,6 +136,7 @@ const char *bpe_encode(bpe_tokenizer *tokenizer, const char *text, size_t size, 
   return give_ids(tokenizer, error, ids, out);
 }
 
+/* Encodes the text that the segments form together. */
 static const char *encode_joined(bpe_tokenizer *tokenizer, const bpe_segment *given, size_t count, Ids *ids) {
   size_t size = 0, used = 0, at = 0;
   for (size_t i = 0; i < count; i++) {
@@ -186,7 +189,8 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   }
   char *bytes = malloc(size + 8);
   if (bytes == NULL) return no_memory;
-  /* Most tokens are short, and copying eight bytes is faster than copying fewer. Reading eight bytes is safe before this. */
+    /* Most tokens are short, and a copy of eight bytes is faster than one of a variable length. From `last` on, the image ends within
+   * eight bytes. */
   const uint8_t *last = image->bytes + image->size - 8;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
@@ -261,4 +265,4 @@ const char *bpe_session_ids(const bpe_session *session, size_t first, bpe_ids *o
 
 uint32_t bpe_id_limit(const bpe_tokenizer *tokenizer) { return tokenizer->image.id_limit; }
 
-void bpe_free(void *given) { free(given); }
+void bpe_free(void *memory) { free(memory); }

@@ -1,4 +1,4 @@
-/* bpe in your own program: encodes and decodes with a tokenizer, in its process.
+/* bpe as a library: encodes and decodes with a tokenizer, inside your program.
  *
  *     bpe image TOKENIZER -o tokenizer.image        once, by the command line
  *
@@ -10,7 +10,8 @@
  *     bpe_free(ids.ids);
  *     bpe_close(tokenizer);
  *
- * A tokenizer may be used by several threads at once. Errors are texts that stay, or NULL. Ids are those of `bpe encode`. */
+  * Several threads may use a tokenizer at once. Functions that return `const char *` return NULL for success, or an error message that is
+ * never freed. Ids are those of `bpe encode`. */
 #ifndef BPE_H
 #define BPE_H
 
@@ -37,11 +38,11 @@ typedef struct {
 } bpe_ids;
 
 typedef struct {
-  char *bytes; /* to be freed with bpe_free; never NULL after success. A 0 follows the last one */
+    char *bytes; /* to be freed with bpe_free; never NULL after success; followed by a zero byte */
   size_t size;
 } bpe_bytes;
 
-/* Special tokens in the text are text, too; without it they become their ids. */
+/* Flag: special tokens in the text are encoded as text. Without it, they become their ids. */
 enum { BPE_SPECIALS_AS_TEXT = 1 };
 
 /* A part of a text that comes from several sources. */
@@ -51,54 +52,55 @@ typedef struct {
   int is_trusted; /* special tokens within it become their ids; in other segments they are text */
 } bpe_segment;
 
-/* Each segment is encoded by itself; without it the text merges across their edges. */
+/* Flag: each segment is encoded separately. Without it, tokens may span segments. */
 enum { BPE_ISOLATE = 2 };
 
-/* A tokenizer of an image, from a file or from memory, which is copied. NULL, and why. */
+/* Opens an image in a file, or in memory, which is copied. On failure, returns NULL and sets `*error`. */
 BPE_API bpe_tokenizer *bpe_open(const char *path, const char **error);
 BPE_API bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error);
 BPE_API void bpe_close(bpe_tokenizer *);
 
-/* The ids of a text in UTF-8. */
+/* Encodes a text in UTF-8. */
 BPE_API const char *bpe_encode(bpe_tokenizer *, const char *text, size_t size, int flags, bpe_ids *ids);
 
-/* The ids of the text that segments are together. An added token is found only where it lies within one segment. */
+/* Encodes the text that the segments form together. An added token is found only within one segment. */
 BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, size_t count, int flags, bpe_ids *ids);
 
-/* A text that grows and is edited, and its ids: an edit encodes what has changed, and no more than it has to. One thread at a time may
- * use a session, and its tokenizer has to stay open. An edit that fails changes nothing. */
+/* A text that grows and is edited, with its ids. An edit encodes again only the part of the text whose ids it can change. One thread at a
+ * time may use a session, and its tokenizer must stay open. An edit that fails changes nothing. */
 typedef struct bpe_session bpe_session;
 
-/* The empty text; a copy, for another branch of a text. NULL without memory. */
+/* Opens a session with the empty text; copies a session. Both return NULL if there is no memory. */
 BPE_API bpe_session *bpe_session_open(bpe_tokenizer *);
 BPE_API bpe_session *bpe_session_fork(const bpe_session *);
 BPE_API void bpe_session_close(bpe_session *);
 
-/* Replaces bytes [start, end) of the text; both are its size to append. Text that is trusted as its neighbour is, is one segment with it.
- * `kept`: how many leading ids have stayed. */
+/* Replaces bytes [start, end) of the text. To append, both are the size of the text. The new text joins an adjacent segment if both are
+ * trusted, or both are not. `*kept` is set to the number of leading ids that have not changed. */
 BPE_API const char *bpe_session_edit(bpe_session *, size_t start, size_t end, const char *text, size_t size, int is_trusted, size_t *kept);
 
-/* How many ids there are, and how many of the first ones no text can change that is appended; the bytes of the text. */
+/* The number of ids; the number of leading ids that no appended text can change; the size of the text in bytes. */
 BPE_API size_t bpe_session_count(const bpe_session *);
 BPE_API size_t bpe_session_stable(const bpe_session *);
 BPE_API size_t bpe_session_size(const bpe_session *);
 BPE_API const char *bpe_session_text(const bpe_session *); /* until the next edit */
-/* The ids from `first` on. */
+/* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
 /* A session that is edited only at its end is an appendable encoder, one that is edited only at 0 a prependable one. To count the ids of
  * many intervals of a text, delete in a fork of its session what follows the interval, then what precedes it. For one interval, bpe_count
  * on its bytes is cheaper. */
 
-/* How many ids a text has; counting ends early where there are more than `limit`, and the count is then limit + 1. */
+/* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
 
-/* The bytes of ids: UTF-8, unless ids of parts of characters stand alone. An id without a token is an error. */
+/* Decodes ids to bytes. The bytes are UTF-8, unless the ids contain only some of the bytes of a character. An id without a token is an
+ * error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
 /* One more than the largest id. */
 BPE_API uint32_t bpe_id_limit(const bpe_tokenizer *);
 
-/* Frees what a function above has given. */
+/* Frees the memory of a bpe_ids or bpe_bytes. */
 BPE_API void bpe_free(void *);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* What native/ is made of: an image, instances of the kernel, and what a text goes through on its way to its ids. It knows
- * nothing of Python. src/tokenizer/image.ts says what an image is; the meaning of each step is that of src/text. */
+/* The core of native/: opens an image, sets up instances of the kernel, and encodes texts with them. It does not depend on
+ * Python. src/tokenizer/image.ts documents images; src/text has the same steps in TypeScript. */
 #ifndef BPE_CORE_H
 #define BPE_CORE_H
 
@@ -17,138 +17,155 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
-/* Bytes of the kernel's memory, and one of its variables (src/tokenizer/laid-out-model.ts). */
+/* A range of the kernel's memory (src/tokenizer/laid-out-model.ts). All its bytes are `fill`, or the model has them. */
 typedef struct {
-  uint32_t start, size, fill; /* a byte, or AREA_LISTED: the model has its bytes */
+  uint32_t start, size, fill; /* fill: a byte, or AREA_LISTED */
 } Area;
 enum { AREA_LISTED = 256 };
+/* A global variable of the kernel, and its value. */
 typedef struct {
   uint32_t key, value[2];
 } Variable;
 
 typedef struct {
-  const uint8_t *bytes; /* the image; it has to stay */
+    const uint8_t *bytes; /* the image; must outlive this struct */
   size_t size;
-  uint32_t id_bytes; /* 2 or 4: of an id as the kernel has it */
-  uint32_t id_limit;
-  bool adds_prefix_space, trim_keeps_one, has_marks, leaves_out_space, leaves_out_spaces;
-  bool may_be_cut[2], is_direct[2]; /* special tokens are found, or stay text */
-  uint32_t longest_token; /* of those that the kernel finds while it cuts; in bytes */
-  uint32_t trim_count; /* steps that take spaces off offsets */
-  const char *facts;
+  uint32_t id_bytes; /* size of an id in the kernel's memory: 2 or 4 bytes */
+  uint32_t id_limit; /* the largest id + 1 */
+  bool adds_prefix_space;
+  bool trim_keeps_one; /* trimming leaves one space at the start of the text */
+  bool has_marks; /* U+2581 in a text is encoded as a space (SentencePiece) */
+  bool leaves_out_space, leaves_out_spaces; /* decoding drops one space at the start, or all those of the first token */
+  /* Index 0: special tokens in the text become their ids; 1: they are encoded as text. */
+  bool may_be_cut[2]; /* a text may be encoded in parts */
+  bool is_direct[2];  /* nothing changes a text before the kernel cuts it into pretokens */
+  uint32_t longest_token; /* bytes of the longest added token that the kernel finds while it cuts */
+  uint32_t trim_count; /* number of steps that remove spaces from offsets */
+  const char *facts; /* JSON for the Python package: what it has to know about the tokenizer */
   uint32_t facts_size;
-  const uint32_t *starts;
+  const uint32_t *starts; /* token `id` is tokens[starts[id] .. starts[id + 1]); empty if no token has the id */
   const uint8_t *tokens;
-  const uint32_t *text_ids;
+  const uint32_t *text_ids; /* ids whose tokens are shown as text: first those of added tokens */
   uint32_t text_id_count, added_id_count;
-  const uint8_t *sections; /* what the kernel's text module is set up by */
+  const uint8_t *sections; /* data that sets up the kernel's text module */
   uint32_t sections_size;
-  const uint8_t *model; /* the listed areas end to end */
+  const uint8_t *model; /* the bytes of the listed areas, end to end */
   const Area *areas;
   const Variable *variables;
   uint32_t area_count, variable_count, page_count;
 } Image;
 
-/* NULL, or why the bytes are no image that this build can use. */
+/* Checks an image. Returns NULL, or why this build cannot use the bytes. */
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
-/* The bytes that decoding leaves out at the start of a text, of its first id, which is below the limit. */
+/* Returns how many bytes of the first token decoding drops. `first_id` must be below the limit. */
 BPE_HIDDEN uint32_t leading_bytes(const Image *, uint32_t first_id);
 
-/* ---- Stopping: long work asks now and then whether to continue ---- */
+/* ---- Stopping: long work asks from time to time whether to continue ---- */
 
 typedef struct {
-  bool (*ask)(void *context); /* false: give up. NULL: nobody is asked */
+  bool (*ask)(void *context); /* returns false to give up; NULL: never give up */
   void *context;
-  size_t unasked; /* steps since it was asked */
+  size_t unasked; /* steps since the last call of `ask` */
   bool has_given_up;
 } Poll;
 
-/* Some 10 to 50 ms of work. */
+/* Steps between two calls of `ask`: about 10 to 50 ms of work. */
 enum { POLL_STEPS = SCALED(1 << 20, 64) };
 
 /* Counts `steps`, each a byte or some nanoseconds of work. Returns false to give up. The poll may be NULL. */
-static inline bool goes_on(Poll *poll, size_t steps) {
+static inline bool should_continue(Poll *poll, size_t steps) {
   if (poll == NULL || (poll->unasked += steps) < POLL_STEPS) return true;
   poll->unasked = 0;
   if (!poll->has_given_up && poll->ask != NULL) poll->has_given_up = !poll->ask(poll->context);
   return !poll->has_given_up;
 }
 
-/* Whether the poll has given up: what was asked for is not done then. */
+/* Whether the poll has given up, so that the work is not done. */
 static inline bool has_stopped(const Poll *poll) { return poll != NULL && poll->has_given_up; }
 
-/* NULL, or why this processor cannot run the kernel. To be asked before anything else. */
+/* Returns NULL, or why this processor cannot run the kernel. Must be called first. */
 BPE_HIDDEN const char *processor_obstacle(void);
+
+/* ---- Errors ----
+ * Functions that return `const char *` return NULL for success, or an error message that is never freed. If a function takes
+ * an instance and fails, that instance can only be freed. */
 
 /* ---- instance.c: the kernel, set up for an image; for one thread at a time ---- */
 
 typedef struct Instance Instance;
 
-/* NULL, and why. */
+/* On failure, returns NULL and sets `*error`. */
 BPE_HIDDEN Instance *instance_new(const Image *, const char **error);
 BPE_HIDDEN void instance_free(Instance *);
-/* Whether it holds so much memory for a long text that it had better be freed. */
+/* Whether the instance has grown so much for a long text that it should be freed and not kept. */
 BPE_HIDDEN bool instance_is_large(const Instance *);
 
-/* The memory is large, and is used from end to end. */
+/* Asks the system for huge pages. For large memory that is used from end to end. */
 BPE_HIDDEN void advise_huge(uint8_t *start, size_t size);
 
-/* Calls `work`, and turns a trap of the kernel into an error: then the instance can only be freed. */
+/* Calls `work`, and turns a trap of the kernel into an error. */
 BPE_HIDDEN const char *instance_safely(const char *(*work)(void *), void *context);
-/* Whom the kernel asks, from now on, in calls that take long. */
+/* Sets the poll of long calls of the kernel. NULL: they are not interrupted. */
 BPE_HIDDEN void instance_poll(Instance *, Poll *);
 
-/* A section of text goes into an instance in pieces. Its ids are taken piece by piece. */
+/* A growing array of ids. */
 typedef struct {
-  uint8_t *bytes; /* end to end, `id_bytes` each */
-  size_t size, capacity;
+  uint8_t *bytes; /* ids end to end, `id_bytes` each */
+  size_t size, capacity; /* in bytes */
 } Ids;
 
+/* Makes room for `more` bytes. Returns false if there is no memory. */
 BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
 BPE_HIDDEN extern const char no_memory[];
 
+/* A section of a text, whose bytes are passed to an instance in pieces. Ids are appended to `out` as soon as they are
+ * certain. */
 typedef struct {
   Instance *instance;
   const Image *image;
   Ids *out;
-  uint32_t limit; /* bytes that are in the kernel's text */
-  uint32_t longest_token; /* in bytes, of those that are looked for */
+  uint32_t limit; /* number of bytes in the kernel's text */
+  uint32_t longest_token; /* bytes of the longest token that is searched for; 0: none is */
 } Section;
 
-/* `is_direct`: it is a whole text, in which added tokens are to be found. */
+/* `is_direct`: the section is a whole text, in which the kernel finds added tokens. */
 BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
-/* Errors, or NULL. Any size. */
+/* Passes bytes of any number to the kernel. */
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
-/* Encodes what is certain of what came so far. */
+/* Encodes the part whose tokens no further text can change. */
 BPE_HIDDEN const char *section_settle(Section *);
-/* Ends the section; or its text continues with the character `following`, before which it may be cut. */
+/* Ends the section. If `following` is not NULL, it is the next character of a text that continues, and the text may be cut
+ * before it. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
-/* The first place in [from, from + some KB) of a text where it may be cut, and its parts be encoded on their own; its size without
- * one. It is before a whole character, or before a byte that is no part of one. `is_all`: the text ends there. NULL, or why it failed; then the instance can only be freed. */
+/* Finds the first position in [from, from + some KB) where the text may be cut, so that its parts can be encoded separately.
+ * `*cut` is `size` if there is none. The position is before a whole character, or before a byte that is not part of one.
+ * `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
-/* What the kernel's text module says of a piece of a text (src/kernel/text/sections.ts). */
+/* Events by which the kernel's text module describes a piece of a text (src/kernel/text/sections.ts). */
 enum { EVENT_TEXT, EVENT_END, EVENT_TOKEN, EVENT_STRIPPED, EVENT_SPACE, EVENT_CHANGE };
 typedef struct {
   uint32_t kind, a, b, c;
 } Event;
 
-/* Begins a text. NULL, or why it failed. */
+/* Begins a text. */
 BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments);
-/* Ends a segment; the next one begins. NULL, or why it failed. */
+/* Ends a segment, and begins the next one, whose special tokens are text if `specials_as_text`. */
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
-enum { GOES_ON, ENDS_TEXT, ENDS_PART };
-/* Takes a piece, after which the text ends, or a part of it whose section the caller ends. `bytes` of sections, which texts are offsets in, and events stay until the next call. NULL, or why it failed. */
+/* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
+enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
+/* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid until the
+ * next call. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
-/* The bytes of an event that is text. */
+/* The bytes of an EVENT_TEXT. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
-/* ---- encode.c ---- */
+/* ---- encode.c: a text to ids ---- */
 
-/* The events of a text that say where its tokens are, with the index of the next id as the last number, but for changes; to be
- * freed (src/kernel/text/offsets.ts). */
+/* The events of a text that say where its tokens are (src/kernel/text/offsets.ts). `c` is the index of the next id, except in
+ * an EVENT_CHANGE. To be freed by `notes_free`. */
 typedef struct {
   Event *events;
   size_t count, capacity;
@@ -165,50 +182,50 @@ typedef struct {
   const Image *image;
   Instance *instance;
   bool specials_as_text;
-  const Segment *segments; /* NULL: the text is one, and `specials_as_text` counts. None is empty */
+      const Segment *segments; /* not one of them empty. NULL: the text is one segment, and `specials_as_text` applies */
   const uint8_t *text;
   size_t size;
-  const uint8_t *following; /* at least the next character of the text, if it continues; else NULL */
+  const uint8_t *following; /* at least the next character, if the text continues; otherwise NULL */
   size_t following_size;
   Ids *out;
-  size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
+  size_t id_limit;  /* encoding stops once there are more ids than this; SIZE_MAX: never */
   Poll poll;
-  Notes *notes;              /* or NULL */
-  size_t read_size;          /* the number of bytes that were read */
+  Notes *notes;     /* receives the events; may be NULL */
+  size_t read_size; /* set to the number of bytes that were read before encoding stopped */
 } Encoding;
 
-/* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */
+/* Encodes a text, and appends its ids to `out`. */
 BPE_HIDDEN const char *encode_text(Encoding *);
+/* The error of work that a poll has stopped. */
 BPE_HIDDEN extern const char gave_up[];
 
-/* ---- spans.c: where tokens are in their text, by the kernel (src/kernel/text/offsets.ts and cuts.ts) ---- */
+/* ---- spans.c: the positions of tokens in their text, found by the kernel (src/kernel/text/offsets.ts and cuts.ts) ---- */
 
 typedef struct {
   uint32_t start, end;
 } Span;
 
-/* Where each of the ids that a text was encoded to begins and ends in it, in bytes or in characters as HF has it. NULL, or why not;
- * then the instance can only be freed. */
+/* After `encode_text`: finds where each id begins and ends in the text, in bytes, or in characters as HF counts them. */
 BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
 
-/* How a text is cut into parts of at most `ids_max` ids. */
+/* A text that is cut into parts of at most `ids_max` ids. */
 typedef struct {
   enum { FIRST_PART, LAST_PART, ALL_PARTS } which;
-  uint32_t ids_max, overlap;
-  Span *parts; /* in bytes; to be freed */
+    uint32_t ids_max, overlap; /* overlap: how many tokens of a part the next one repeats */
+  Span *parts; /* in bytes; the caller frees them */
   size_t count, capacity;
-  size_t too_many; /* the ids of the last part, a character that has more than `ids_max`; else 0 */
+  size_t too_many; /* 0, or the number of ids of the last part, if that is a character with more than `ids_max` */
 } Cutting;
 
-/* Cuts a text that was encoded, or the part of it that was read. It has more than `ids_max` ids. NULL, or why not, as above. */
+/* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part of the text that is being cut; any number above the limit if there are more. */
+/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` is any number above it. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 /* ---- session.c: texts that grow and are edited ---- */
 
-/* A place in the text where it may be cut, and the number of ids before it. */
+/* A position where the text may be cut, and the number of ids before it. */
 typedef struct {
   uint32_t position, ids;
 } Checkpoint;
@@ -228,16 +245,16 @@ typedef struct {
 BPE_HIDDEN void session_free(Session *);
 /* Returns false if there is no room. */
 BPE_HIDDEN bool session_copy(Session *to, const Session *from);
-/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. Returns NULL, or an
- * error: then the session is unchanged, and the instance can only be freed. */
+/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. On failure, the session is
+ * unchanged. */
 BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept);
 /* The number of leading ids that no appended text can change. */
 BPE_HIDDEN size_t session_stable(const Session *);
 
-/* How many bytes on both sides of a cut may decide about it. */
+/* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(const Image *);
-/* The first or last place in [from, to) where a text may be cut; UINT32_MAX without one. At least `cut_reach` bytes follow `to`, or the text ends
- * with them. NULL, or why it failed; then the instance can only be freed. */
+/* Finds the first or last position in [from, to) where the text may be cut; UINT32_MAX if there is none. At least `cut_reach` bytes must follow
+ * `to`, unless the text ends there. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

@@ -24,6 +24,7 @@ static const char *note(const Encoding *encoding, const Event *event) {
   return NULL;
 }
 
+/* Appends the id of an EVENT_TOKEN. */
 static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   if (!ids_reserve(out, id_bytes)) return no_memory;
   memcpy(out->bytes + out->size, &token->a, id_bytes); /* little-endian, as the kernel's */
@@ -31,8 +32,7 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* How many bytes are encoded at a time. If the number of ids is limited: a few bytes for each id still needed, within
- * bounds. */
+/* How many bytes are encoded at a time. If the number of ids is limited, only a few for each id that is still needed. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
@@ -60,12 +60,12 @@ static const char *encode_directly(Encoding *encoding, Section *section) {
     const char *error = section_push(section, text, part);
     if (error == NULL && size > part) error = settle(encoding, section);
     if (error != NULL || has_enough(encoding)) return error;
-    if (!goes_on(&encoding->poll, part)) return gave_up;
+    if (!should_continue(&encoding->poll, part)) return gave_up;
   }
   return encoding->size == 0 ? NULL : section_end(section, encoding->following, encoding->following_size);
 }
 
-/* `*is_open`: the section has begun. */
+/* Handles an event of the text module. `*is_open` tells whether a section has begun, and is updated. */
 static const char *take_event(Encoding *encoding, Section *section, bool *is_open, const Event *event) {
   bool has_text = event->kind == EVENT_TEXT || event->kind == EVENT_SPACE;
   if (has_text && !*is_open) section_open(section, false, false);
@@ -80,7 +80,8 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* How much of the text goes to the text module next: not more than is left of a segment. A segment that has ended is left. */
+/* Determines how many bytes the text module gets next, at most the rest of the segment. At the end of a segment, begins the next
+ * one. */
 static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
   size_t at = encoding->read_size, end = encoding->size;
   const char *error = NULL;
@@ -92,13 +93,14 @@ static const char *next_section_part(Encoding *encoding, const Segment **segment
   return error;
 }
 
+/* Passes the text to the text module, and the sections that it finds to the kernel. */
 static const char *encode_sections(Encoding *encoding, Section *section) {
   const uint8_t *text = encoding->text;
   const Segment *segment = encoding->segments;
   size_t left = encoding->size, part;
   bool is_open = false, as_text = segment == NULL ? encoding->specials_as_text : left > 0 && !segment->is_trusted;
-  if (encoding->notes != NULL && left > UINT32_MAX) return "a text that is changed before it is encoded has offsets only below 4 GB";
-  if (segment != NULL && left > INT32_MAX) return "a text of segments may have 2 GB";
+    if (encoding->notes != NULL && left > UINT32_MAX) return "a text of 4 GB or more that is normalized has no offsets";
+  if (segment != NULL && left > INT32_MAX) return "a text of segments has at most 2 GB";
   const char *error = sections_open(encoding->instance, encoding->image, as_text, encoding->notes != NULL, segment != NULL);
   if (error != NULL) return error;
   do {
@@ -107,11 +109,11 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
     encoding->read_size += part;
     const Event *events;
     uint32_t count;
-    error = sections_take(encoding->instance, text, (uint32_t)part, part < left ? GOES_ON : encoding->following == NULL ? ENDS_TEXT : ENDS_PART, &events, &count);
+    error = sections_take(encoding->instance, text, (uint32_t)part, part < left ? ENDS_NOTHING : encoding->following == NULL ? ENDS_TEXT : ENDS_PART, &events, &count);
     for (uint32_t i = 0; i < count && error == NULL; i++) error = take_event(encoding, section, &is_open, &events[i]);
     if (error == NULL && is_open) error = settle(encoding, section);
     if (error != NULL || has_enough(encoding)) return error;
-    if (!goes_on(&encoding->poll, part)) return gave_up;
+    if (!should_continue(&encoding->poll, part)) return gave_up;
     text += part;
     left -= part;
   } while (left > 0);

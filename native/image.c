@@ -34,7 +34,7 @@ const char *processor_obstacle(void) {
   return NULL;
 }
 
-/* Sixteen bytes at a time ("slicing"). */
+/* Returns the CRC-32 of bytes, computed for sixteen bytes at a time ("slicing-by-16"). */
 uint32_t image_crc32(const uint8_t *bytes, size_t size) {
   uint32_t tables[16][256];
   for (uint32_t i = 0; i < 256; i++) {

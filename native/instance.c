@@ -1,4 +1,4 @@
-/* An instance of the kernel in a memory of its own, with the model of an image. */
+/* An instance of the kernel: its memory, and the model of an image in it. */
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #define PAGE ((uint64_t)65536)
 #define SPACE ((uint64_t)1 << 32)
 #define SMALLEST_SPACE ((uint64_t)1 << 26)
-/* The head of a memory is the end of the page before its bytes. */
+/* Where the struct of a memory begins in the page before its bytes, so that it ends where they begin. */
 #define HEAD (PAGE - offsetof(wasm_rt_memory_t, data))
 
 static _Thread_local jmp_buf *trap_target;
 
-/* What `longjmp` brings where a poll has given up, or a call that the kernel made has failed: no trap has these numbers. */
+/* Values of `longjmp`, in addition to the numbers of traps: a poll has given up, or a function that the kernel called has failed. */
 enum { GIVEN_UP = 100, FAILED };
 static _Thread_local const char *failure;
 
@@ -28,12 +28,12 @@ void wasm_rt_trap(wasm_rt_trap_t trap) { longjmp(*trap_target, (int)trap); }
 
 wasm_rt_memory_t *w2c_env_memory(struct w2c_env *env) { return (wasm_rt_memory_t *)env; }
 
-/* The kernel asks within a call that takes long (src/kernel/env.ts). */
+/* Called by the kernel from time to time in long calls (src/kernel/env.ts). */
 void w2c_env_poll(struct w2c_env *env) {
-  if (!goes_on(((wasm_rt_memory_t *)env)->poll, POLL_STEPS)) longjmp(*trap_target, GIVEN_UP);
+  if (!should_continue(((wasm_rt_memory_t *)env)->poll, POLL_STEPS)) longjmp(*trap_target, GIVEN_UP);
 }
 
-/* The kernel counts the ids of parts of a text that it cuts (src/kernel/env.ts). */
+/* Called by the kernel to count the ids of a part of a text that it cuts (src/kernel/env.ts). */
 uint32_t w2c_env_countIds(struct w2c_env *env, uint32_t start, uint32_t end, uint32_t limit) {
   uint32_t count = 0;
   failure = count_part(((wasm_rt_memory_t *)env)->cutting, start, end, limit, &count);
@@ -71,7 +71,8 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* All that a kernel can ever address; where address space is limited, a quarter of what is free, and the rest is for others. */
+/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves a quarter of what is free, and leaves the
+ * rest to other instances. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -110,9 +111,9 @@ bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 
 /* ---- Instances ---- */
 
-/* A text goes into the kernel in windows of this size. */
+/* Bytes of text that are passed to the kernel at a time; bytes after the text that the kernel may read. */
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
-/* What an instance may keep beyond the memory that it was set up with. */
+/* An instance that has grown by more than this is freed after use. */
 #define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
 
 static const char damaged[] = "the image is damaged";
@@ -140,7 +141,7 @@ static bool reserve_text(Instance *instance, uint64_t capacity) {
   return true;
 }
 
-/* Where a variable of the kernel is in its instance. */
+/* The offset of a kernel variable in `w2c_kernel`. */
 typedef struct {
   uint32_t key, offset, size;
 } StateField;
@@ -163,7 +164,7 @@ static const char *set_up_sections(Instance *instance, const Image *image) {
   return result == 1 ? NULL : result == 0 ? no_memory : damaged;
 }
 
-/* Both lists are in the order of their keys. */
+/* Sets the kernel's variables to the values in the image. Both lists are sorted by key. */
 static const char *set_variables(w2c_kernel *kernel, const Image *image) {
   const Variable *variable = image->variables, *end = variable + image->variable_count;
   for (size_t i = 0; i < sizeof kernel_state / sizeof *kernel_state && variable < end; i++) {
@@ -174,6 +175,7 @@ static const char *set_variables(w2c_kernel *kernel, const Image *image) {
   return variable == end ? NULL : damaged;
 }
 
+/* Sets up the kernel with the model of the image. */
 static const char *take_model(void *context) {
   Instance *instance = ((SetUp *)context)->instance;
   const Image *image = ((SetUp *)context)->image;
@@ -251,8 +253,8 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Has the kernel encode the text up to `stop`. Tokens end by `end`; those that begin before `sure_end` are certain; bytes before
- * `limit` may be looked at. */
+/* Makes the kernel encode the text up to `stop`. No token goes beyond `end`; those that begin before `sure_end` are certain; look-ahead
+ * may read bytes before `limit`. */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
@@ -264,10 +266,10 @@ static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, 
   return NULL;
 }
 
-/* The most bytes that a look at the text that follows needs: a character and one byte after it. */
+/* The maximum number of following bytes that a cut depends on: a character and one byte after it. */
 enum { LOOKAHEAD = 4 };
 
-/* Encodes what is certain of a text that continues: `partBefore` of src/text/pretokens.ts. */
+/* Encodes the certain part of a text that continues (`partBefore` of src/text/pretokens.ts does the same). */
 static const char *take_certain(Section *section) {
   uint32_t limit = section->limit, unsure = section->longest_token > 0 ? section->longest_token - 1 : 0;
   if (limit <= unsure + LOOKAHEAD) return NULL;
@@ -282,7 +284,8 @@ void section_open(Section *section, bool is_direct, bool specials_as_text) {
   w2c_kernel_openText(kernel, 0, 0);
 }
 
-/* Makes room for `count` bytes after the text: moves what is still needed to the front, and grows if that is not enough. */
+/* Makes room for `count` bytes after the text: moves the bytes that are still needed to the front, and grows the region if that is not
+ * enough. */
 static const char *make_room(Section *section, uint32_t count) {
   Instance *instance = section->instance;
   if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
@@ -306,14 +309,14 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
   return NULL;
 }
 
-/* The tables are read at random places. Huge pages save misses there once the tables grow, most of them in many scripts, and cost
- * up to 10 MB. They pay where a quarter of 256 KB is not ASCII; in other text after 16 MB. */
+/* When the kernel's memory gets huge pages, which cost up to 10 MB. They save TLB misses in the tables, which grow with the number of
+ * different words. That is worthwhile once a quarter of a block of 256 KB is not ASCII, and in other text after 16 MB. */
 enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
 enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
 void advise_huge(uint8_t *start, size_t size) {
 #ifdef MADV_HUGEPAGE
-  /* Whole pages. Where the system has no huge ones, nothing changes. */
+    /* Only whole pages. If the system has no huge pages, nothing changes. */
   size_t head = -(uintptr_t)start & 4095;
   if (size > head) (void)madvise(start + head, (size - head) & ~(size_t)4095, MADV_HUGEPAGE);
 #else
@@ -322,6 +325,7 @@ void advise_huge(uint8_t *start, size_t size) {
 #endif
 }
 
+/* Counts the bytes of text, and requests huge pages when they are worthwhile. */
 static void count_text(Instance *instance, const uint8_t *text, size_t size) {
   if (instance->pushed >= HUGE_AFTER) return;
   size_t pushed = instance->pushed + size, beyond_ascii = pushed / BLOCK == instance->pushed / BLOCK ? instance->beyond_ascii : 0;
@@ -335,7 +339,7 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
   const char *error = NULL;
   count_text(section->instance, text, size);
   while (size > 0 && error == NULL) {
-    /* A window that is full is encoded once more text comes: at a section's end it is taken at once. */
+        /* A full window is encoded only when more text follows: at the end of a section, one call encodes everything. */
     if (section->limit >= WINDOW) error = take_certain(section);
     uint32_t count = (uint32_t)(size < WINDOW ? size : WINDOW);
     if (error == NULL) error = append(section, text, count);
@@ -363,7 +367,7 @@ const char *section_end(Section *section, const uint8_t *following, size_t follo
 
 /* ---- Cuts ---- */
 
-/* How far to search for a place to cut. */
+/* How many bytes are searched for a position to cut at. */
 enum { CUT_SEARCH_BYTES = SCALED(1 << 16, 16) };
 
 typedef struct {
@@ -419,7 +423,7 @@ const char *sections_open(Instance *instance, const Image *image, bool specials_
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2;
-  /* While segments were taken, others became current than the first one's. */
+    /* Segments of the last text may have changed the flags in the text module. */
   if (instance->sections_flags != flags || has_segments) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;
@@ -434,7 +438,7 @@ const char *sections_take(Instance *instance, const uint8_t *text, uint32_t size
   w2c_text *sections = &instance->sections;
   wasm_rt_memory_t *memory = instance->sections_memory;
   uint32_t address = w2c_text_pieceAddress(sections, size);
-  instance->sections_flags = ends != GOES_ON ? instance->sections_flags & ~(uint32_t)IS_WITHIN : instance->sections_flags | IS_WITHIN;
+  instance->sections_flags = ends != ENDS_NOTHING ? instance->sections_flags & ~(uint32_t)IS_WITHIN : instance->sections_flags | IS_WITHIN;
   if (address == 0) return no_memory;
   memory_put(memory, address, text, size);
   *count = w2c_text_takePiece(sections, size, ends);

@@ -1,4 +1,4 @@
-/* An instance as the files that call the kernel see it. */
+/* The members of an instance, for the files that call the kernel. */
 #ifndef BPE_INSTANCE_H
 #define BPE_INSTANCE_H
 
@@ -7,34 +7,35 @@
 #include "kernel.h"
 #include "text.h"
 
-/* A flag of `sections_flags` in addition to those of the kernel. */
+/* A flag of `sections_flags` in addition to those of the kernel: the text has not ended. */
 enum { IS_WITHIN = 8 };
 
 struct Instance {
   w2c_kernel kernel;
   wasm_rt_memory_t *memory;
   w2c_text sections;
-  wasm_rt_memory_t *sections_memory; /* NULL until a text needs it that is not cut unchanged */
-  uint64_t sections_set_up_size;
-  uint32_t sections_flags; /* of the last text; IS_WITHIN if it has not ended */
-  w2c_text tokens; /* where the tokens of texts are found in them (spans.c) */
-  wasm_rt_memory_t *tokens_memory; /* NULL until that is asked for */
+    wasm_rt_memory_t *sections_memory; /* NULL until the first text that needs the text module */
+  uint64_t sections_set_up_size; /* size of a memory once it is set up; likewise below */
+  uint32_t sections_flags; /* flags of the last text */
+  w2c_text tokens; /* another instance of the text module, which finds the positions of tokens (spans.c) */
+  wasm_rt_memory_t *tokens_memory; /* NULL until the first call that needs it */
   uint64_t tokens_set_up_size;
   uint64_t set_up_size;
-  uint32_t text, capacity; /* address and size of the text's region */
-  size_t pushed;           /* bytes of text so far, up to HUGE_AFTER */
-  size_t beyond_ascii;     /* of these, bytes of this block that are not ASCII */
+  uint32_t text, capacity; /* address and size of the region for text */
+  size_t pushed;           /* bytes of text so far, or HUGE_AFTER once huge pages were requested */
+  size_t beyond_ascii;     /* bytes of the current block that are not ASCII */
 };
 
-/* Sets up the memory that has the tokens, once (spans.c). */
+/* Sets up the instance of the text module for positions of tokens, unless it exists (spans.c). */
 BPE_HIDDEN const char *set_up_tokens(Instance *, const Image *);
 
-/* NULL without room. */
+/* Returns NULL if there is no memory. */
 BPE_HIDDEN wasm_rt_memory_t *memory_new(void);
 BPE_HIDDEN void memory_free(wasm_rt_memory_t *);
+/* Makes the memory at least this large. Returns false if that is impossible. */
 BPE_HIDDEN bool grow_to(wasm_rt_memory_t *, uint64_t end);
 
-/* The bytes there; a trap if the memory does not have them. */
+/* Returns the address of `size` bytes of the memory. Traps if they are not inside it. */
 static inline uint8_t *memory_at(wasm_rt_memory_t *memory, uint64_t address, uint64_t size) {
   if (address > memory->size || size > memory->size - address) wasm_rt_trap(WASM_RT_TRAP_OOB);
   return memory->data + address;

@@ -1,4 +1,4 @@
-/* bpe_trainer._native: the core as Python objects, for all Pythons from 3.10 on (limited API). _tokenizer.py uses it. */
+/* The Python module bpe_trainer._native: the core as Python objects, for Python 3.10 and later (limited API). _tokenizer.py uses it. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #include <Python.h>
@@ -118,7 +118,7 @@ static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
 }
 
 /* Runs pending signal handlers, if this is the main thread. Returns false if one raised an exception. */
-static bool serve_signals(void *context) {
+static bool handle_signals(void *context) {
   PyThreadState **thread = context;
   PyEval_RestoreThread(*thread);
   bool is_well = PyErr_CheckSignals() == 0;
@@ -126,17 +126,17 @@ static bool serve_signals(void *context) {
   return is_well;
 }
 
-/* Like `serve_signals`, for work that holds the GIL. */
-static bool serve_signals_held(void *context) {
+/* Like `handle_signals`, for work that holds the GIL. */
+static bool handle_signals_held(void *context) {
   (void)context;
   return PyErr_CheckSignals() == 0;
 }
 
-/* How the ids of a text are used. */
+/* What is computed from the ids of a text: parts of the text if `cutting` is not NULL, otherwise the positions of its tokens. */
 typedef struct {
-  bool in_characters;
-  Span *spans;      /* one per token, if `cutting` is NULL; the caller frees it */
-  Cutting *cutting; /* gets no parts if the text is within its limit */
+  bool in_characters; /* unit of `spans`; otherwise bytes */
+  Span *spans;        /* set to one span for each id; the caller frees it */
+  Cutting *cutting;   /* gets no parts if the text is within its limit */
 } Use;
 
 static const char *encode_and_use(Encoding *encoding, Use *use) {
@@ -163,7 +163,7 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
     error = encode_and_use(encoding, use);
   } else {
     PyThreadState *thread = PyEval_SaveThread();
-    encoding->poll = (Poll){.ask = serve_signals, .context = &thread};
+    encoding->poll = (Poll){.ask = handle_signals, .context = &thread};
     error = encode_and_use(encoding, use);
     PyEval_RestoreThread(thread);
   }
@@ -172,8 +172,8 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
   return error == NULL;
 }
 
-/* Making an object can run a finalizer that encodes with this model. So a caller takes the spare memory, and owns it
- * until `give_spare`. */
+/* Takes the model's spare memory; the caller owns it until `give_spare`. Creating an object can run a finalizer that encodes with
+ * this model, and must not use the same memory. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -211,7 +211,7 @@ typedef struct {
 } List;
 static bool knows_lists;
 
-/* Fills a new list until an id has no object yet. Returns the number of items filled. */
+/* Fills a new list with the objects of ids, up to the first id that has none. Returns the number of items filled. */
 static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t id_limit, const uint8_t *ids, uint32_t id_bytes, size_t count) {
   size_t i = 0;
   for (; i < count; i++) {
@@ -277,13 +277,13 @@ static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t cou
   return list;
 }
 
-/* count(text, limit, specials_as_text) -> int: at most limit + 1; limit -1: all */
+/* count(text, limit, specials_as_text) -> int: number of ids, at most limit + 1; no limit if it is -1 */
 static PyObject *model_count(Model *self, PyObject *args) {
-  PyObject *given;
+  PyObject *argument;
   Py_ssize_t limit, size;
   int as_text;
-  if (!PyArg_ParseTuple(args, "Onp", &given, &limit, &as_text)) return NULL;
-  const char *text = utf8_of(given, &size);
+  if (!PyArg_ParseTuple(args, "Onp", &argument, &limit, &as_text)) return NULL;
+  const char *text = utf8_of(argument, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
   size_t most = limit < 0 ? SIZE_MAX - 1 : (size_t)limit;
@@ -295,10 +295,10 @@ static PyObject *model_count(Model *self, PyObject *args) {
   return is_done ? PyLong_FromSize_t(count > most ? most + 1 : count) : NULL;
 }
 
-/* Pairs of numbers. */
+/* Returns a list of tuples (start, end). */
 static PyObject *pairs_of(const Span *spans, size_t count) {
   PyObject *pairs = PyList_New((Py_ssize_t)count);
-  if (pairs != NULL) PyObject_GC_UnTrack(pairs); /* A signal handler must not find it half made. */
+  if (pairs != NULL) PyObject_GC_UnTrack(pairs); /* A signal handler must not see the unfinished list. */
   for (size_t i = 0; pairs != NULL && i < count; i++) {
     PyObject *pair = is_interrupted(i) ? NULL : Py_BuildValue("(nn)", (Py_ssize_t)spans[i].start, (Py_ssize_t)spans[i].end);
     if (pair == NULL) Py_CLEAR(pairs);
@@ -309,11 +309,11 @@ static PyObject *pairs_of(const Span *spans, size_t count) {
 
 /* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
 static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
-  PyObject *given, *told = NULL;
+  PyObject *argument, *result = NULL;
   int in_characters, as_text;
   Py_ssize_t size;
-  if (!PyArg_ParseTuple(args, "Opp", &given, &in_characters, &as_text)) return NULL;
-  const char *text = utf8_of(given, &size);
+  if (!PyArg_ParseTuple(args, "Opp", &argument, &in_characters, &as_text)) return NULL;
+  const char *text = utf8_of(argument, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
   Notes notes = {0};
@@ -325,15 +325,15 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
                        .id_limit = SIZE_MAX,
                        .notes = &notes};
   if (encode(self, &encoding, &use))
-    told = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), pairs_of(use.spans, ids.size / self->image.id_bytes));
+    result = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), pairs_of(use.spans, ids.size / self->image.id_bytes));
   free(use.spans);
   notes_free(&notes);
   give_spare(self, ids);
-  return told;
+  return result;
 }
 
-/* Segments of a text, none of them empty, as `_segments.py` packs them: 64 bits each, the end and whether it is trusted in the lowest
- * bit. NULL if they are not those of the text. */
+/* Unpacks the segments of a text, none of them empty. `_segments.py` packs each into 64 bits: its end, and in the lowest bit whether it
+ * is trusted. Returns NULL if they do not cover the text. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
@@ -378,7 +378,7 @@ static PyObject *model_encode_segments(Model *self, PyObject *args) {
   return list;
 }
 
-/* The parts of a text as strings. */
+/* Returns the parts of a text as strings. Raises if the last one has too many ids. */
 static PyObject *strings_of(const Model *self, const char *text, const Cutting *cutting) {
   PyObject *strings = PyList_New(0);
   for (size_t i = 0; strings != NULL && i < cutting->count; i++) {
@@ -398,11 +398,11 @@ static PyObject *strings_of(const Model *self, const char *text, const Cutting *
 /* cut(text, limit, which, overlap, specials_as_text) -> list: `[text]` if it has at most `limit` ids. Otherwise parts
  * of at most `limit` ids: by `which` the first (0), the last (1) or all (2). */
 static PyObject *model_cut(Model *self, PyObject *args) {
-  PyObject *given, *parts = NULL;
+  PyObject *argument, *parts = NULL;
   Py_ssize_t limit, overlap, size;
   int which, as_text;
-  if (!PyArg_ParseTuple(args, "Oninp", &given, &limit, &which, &overlap, &as_text)) return NULL;
-  const char *text = utf8_of(given, &size);
+  if (!PyArg_ParseTuple(args, "Oninp", &argument, &limit, &which, &overlap, &as_text)) return NULL;
+  const char *text = utf8_of(argument, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
   Notes notes = {0};
@@ -414,18 +414,18 @@ static PyObject *model_cut(Model *self, PyObject *args) {
                        .id_limit = which == FIRST_PART ? cutting.ids_max : SIZE_MAX,
                        .notes = &notes};
   if (encode(self, &encoding, &(Use){.cutting = &cutting}))
-    parts = cutting.count == 0 ? Py_BuildValue("[O]", given) : strings_of(self, text, &cutting);
+    parts = cutting.count == 0 ? Py_BuildValue("[O]", argument) : strings_of(self, text, &cutting);
   free(cutting.parts);
   notes_free(&notes);
   give_spare(self, ids);
   return parts;
 }
 
-/* Returns `given` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, it handles signals
+/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, it handles signals
  * meanwhile. */
-static PyObject *listed(PyObject *given) {
-  if (PyList_CheckExact(given)) return Py_NewRef(given);
-  PyObject *items = PyObject_GetIter(given), *list = items == NULL ? NULL : PyList_New(0), *item;
+static PyObject *as_list(PyObject *argument) {
+  if (PyList_CheckExact(argument)) return Py_NewRef(argument);
+  PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;
   for (size_t i = 0; list != NULL && (item = PyIter_Next(items)) != NULL; i++) {
     if (is_interrupted(i) || PyList_Append(list, item) < 0) Py_CLEAR(list);
     Py_DECREF(item);
@@ -436,14 +436,14 @@ static PyObject *listed(PyObject *given) {
 }
 
 /* decode(ids) -> bytes */
-static PyObject *model_decode(Model *self, PyObject *given) {
-  PyObject *ids = listed(given);
+static PyObject *model_decode(Model *self, PyObject *argument) {
+  PyObject *ids = as_list(argument);
   if (ids == NULL) return NULL;
   const Image *image = &self->image;
   size_t size = 0, capacity = 256;
   char *bytes = malloc(capacity);
   if (bytes == NULL) PyErr_NoMemory();
-  /* The list may change while an object is asked for its number. */
+    /* `__index__` of an item may change the list. */
   for (Py_ssize_t i = 0; bytes != NULL && i < PyList_Size(ids); i++) {
     if (is_interrupted((size_t)i)) goto failed;
     PyObject *object = PyList_GetItem(ids, i);
@@ -488,17 +488,18 @@ failed:
 
 /* ---- Batches: texts that several threads encode, part by part ---- */
 
+/* The size of a part, and of the shortest text that is divided into slices. */
 enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
-/* Texts [first, end); or a slice: of one long text, or of a file. */
+/* A part of a batch: either whole texts, those with the indices [first, end), or a slice of one long text or of a file. */
 typedef struct {
   Py_ssize_t first, end;
-  const char *slice; /* NULL: texts */
-  size_t size;       /* of a slice */
-  uint8_t next_size; /* bytes of text after a slice that are looked at */
-  PyObject *data;    /* the bytes that a slice of a file is in */
-  Py_ssize_t appended; /* an id to append to a slice of a file; -1: none */
-  Ids ids;           /* of slices that are to be a list; of an array those that wait for others */
+  const char *slice;        /* NULL: whole texts */
+  size_t size;              /* bytes of the slice */
+  uint8_t lookahead_size;   /* bytes after the slice on which its last token may depend */
+  PyObject *data;           /* the bytes object that contains a slice of a file */
+  Py_ssize_t appended;      /* id to append to a slice of a file; -1: none */
+  Ids ids;                  /* the ids, until they are put into the list or the array */
   bool is_taken, is_done;
 } Part;
 
@@ -511,21 +512,21 @@ typedef struct {
 typedef struct {
   PyObject_HEAD
   Model *model;
-  PyObject *texts; /* a list of its own: nobody else changes it */
-  PyObject *lists; /* NULL: arrays are wanted */
+    PyObject *texts; /* a copy of the caller's list, so that it cannot change */
+  PyObject *lists; /* the list of ids of each text; NULL if the result is an array */
   bool specials_as_text;
-  Text *each;
+  Text *entries; /* for each text: its bytes, and the number of its ids */
   Py_ssize_t count;
   Part *parts;
-  Py_ssize_t part_count, part_capacity, next_part; /* all before the next one are taken */
-  unsigned width; /* how many threads are to work */
-  unsigned working; /* how many have an instance now */
-  Py_ssize_t done;  /* parts that are encoded */
-  PyObject *array; /* the ids of the first `placed` parts */
+  Py_ssize_t part_count, part_capacity, next_part; /* all parts before `next_part` are taken */
+  unsigned width;         /* number of threads that the caller will use */
+  unsigned working;       /* number of threads that have an instance now */
+  Py_ssize_t done;        /* number of parts that are encoded */
+  PyObject *array;        /* the ids of the first `placed` parts, end to end */
   size_t array_size, expected_parts;
   Py_ssize_t placed;
-  Ids spare; /* memory for the ids of a part */
-  atomic_bool is_stopped; /* every thread stops: one has failed, or the caller gives up */
+  Ids spare;              /* memory for the ids of a part */
+  atomic_bool is_stopped; /* all threads stop, because one has failed, or the caller has given up */
 } Batch;
 
 static void batch_dealloc(Batch *self) {
@@ -534,7 +535,7 @@ static void batch_dealloc(Batch *self) {
     Py_XDECREF(self->parts[part].data);
   }
   free(self->parts);
-  free(self->each);
+  free(self->entries);
   free(self->spare.bytes);
   Py_XDECREF(self->texts);
   Py_XDECREF(self->lists);
@@ -543,8 +544,8 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* The size of the next step through `left` bytes: a character may have four. */
-static uint8_t next_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
+/* Returns the `lookahead_size` of a slice before the last `left` bytes: a character has at most four bytes. */
+static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
   if (self->part_count == self->part_capacity) {
@@ -558,10 +559,10 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Slices of a long text that end at safe cuts. False where it failed, which it has raised. */
+/* Divides a long text into slices that end at safe cuts, and adds them. On failure, sets a Python exception and returns false. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
-  const Text *text = &self->each[which];
-  Poll poll = {.ask = serve_signals_held};
+  const Text *text = &self->entries[which];
+  Poll poll = {.ask = handle_signals_held};
   const char *error;
   Idle *idle = acquire(self->model, &error);
   if (idle == NULL) {
@@ -573,21 +574,22 @@ static bool add_slices(Batch *self, Py_ssize_t which) {
     to = text->size;
     if (text->size - from >= 2 * PART_BYTES)
       error = find_cut(idle->instance, &self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, text->size, from + PART_BYTES, true, &to);
-    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .next_size = next_size(text->size - to)};
+    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .lookahead_size = lookahead_size(text->size - to)};
     if (error == NULL && !add_part(self, slice)) error = no_memory;
-    if (error == NULL && !goes_on(&poll, PART_BYTES / 8)) error = gave_up;
+    if (error == NULL && !should_continue(&poll, PART_BYTES / 8)) error = gave_up;
   }
   release(self->model, idle, error);
   if (error != NULL) raise(self->model, error);
   return error == NULL;
 }
 
+/* Divides all texts into parts. Returns false on failure; if no Python exception is set then, there is no memory. */
 static bool plan_parts(Batch *self, bool cuts_texts) {
   Py_ssize_t first = 0;
   size_t size = 0;
   for (Py_ssize_t i = 0; i < self->count; i++) {
-    bool is_sliced = cuts_texts && self->each[i].size >= LONG_BYTES;
-    size += self->each[i].size;
+    bool is_sliced = cuts_texts && self->entries[i].size >= LONG_BYTES;
+    size += self->entries[i].size;
     if (is_sliced) {
       if (i > first && !add_part(self, (Part){.first = first, .end = i})) return false;
       if (!add_slices(self, i)) return false;
@@ -614,9 +616,9 @@ static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text, unsi
   batch->specials_as_text = specials_as_text;
   batch->width = width > 0 ? width : 1;
   batch->count = PyList_Size(texts);
-  batch->each = calloc((size_t)batch->count + 1, sizeof *batch->each);
+  batch->entries = calloc((size_t)batch->count + 1, sizeof *batch->entries);
   batch->array = PyByteArray_FromStringAndSize(NULL, 0);
-  if (batch->each != NULL && batch->array != NULL) return batch;
+  if (batch->entries != NULL && batch->array != NULL) return batch;
   Py_DECREF((PyObject *)batch);
   PyErr_NoMemory();
   return NULL;
@@ -624,19 +626,19 @@ static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text, unsi
 
 /* batch(texts, specials_as_text, wants_lists, threads) -> Batch */
 static PyObject *model_batch(Model *self, PyObject *args) {
-  PyObject *given;
+  PyObject *argument;
   int as_text, wants_lists;
   unsigned width;
-  if (!PyArg_ParseTuple(args, "OppI", &given, &as_text, &wants_lists, &width)) return NULL;
-  Batch *batch = new_batch(self, PySequence_List(given), as_text, width);
+  if (!PyArg_ParseTuple(args, "OppI", &argument, &as_text, &wants_lists, &width)) return NULL;
+  Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
-  /* Never with holes: others may find the list by the collector. */
+    /* Not a list with NULL items: other code can find it through the garbage collector. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < batch->count; i++) {
     Py_ssize_t size;
-    batch->each[i].utf8 = utf8_of(PyList_GetItem(batch->texts, i), &size);
-    if (batch->each[i].utf8 == NULL) goto failed;
-    batch->each[i].size = (size_t)size;
+    batch->entries[i].utf8 = utf8_of(PyList_GetItem(batch->texts, i), &size);
+    if (batch->entries[i].utf8 == NULL) goto failed;
+    batch->entries[i].size = (size_t)size;
   }
   if (!plan_parts(batch, width > 1)) {
     if (PyErr_Occurred() == NULL) PyErr_NoMemory();
@@ -649,7 +651,7 @@ failed:
   return NULL;
 }
 
-/* file(size, threads) -> Batch, to which about `size` bytes of files are added */
+/* file(size, threads) -> Batch: an empty one, to which `add` will add about `size` bytes of files */
 static PyObject *model_file(Model *self, PyObject *args) {
   Py_ssize_t size;
   unsigned width;
@@ -659,8 +661,9 @@ static PyObject *model_file(Model *self, PyObject *args) {
   return (PyObject *)batch;
 }
 
-/* add(data, is_end, id) -> int: adds a part of a file, up to the first place to cut after PART_BYTES of the data or after half
- * of them, or to the end, followed by an id unless that is -1. Returns its size; 0: there is no place, more data is needed. */
+/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size. If the file ends with the data, the slice is all of it,
+ * followed by an id unless that is -1. Otherwise it ends at the first safe cut after PART_BYTES or half of the data; 0 means that there is
+ * none, and more data is needed. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;
@@ -679,47 +682,47 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
     if (to == size) return PyLong_FromSize_t(0);
   }
   Py_INCREF(data);
-  if (add_part(self, (Part){.slice = text, .size = to, .next_size = next_size(size - to), .data = data, .appended = is_end ? id : -1}))
+  if (add_part(self, (Part){.slice = text, .size = to, .lookahead_size = lookahead_size(size - to), .data = data, .appended = is_end ? id : -1}))
     return PyLong_FromSize_t(to);
   Py_DECREF(data);
   return PyErr_NoMemory();
 }
 
-/* A thread that works on a batch, and does not hold the GIL. */
+/* A thread that works on a batch without holding the GIL. */
 typedef struct {
   Batch *batch;
   PyThreadState *thread;
-  size_t unasked;
+  size_t unasked; /* steps of its poll since it last asked */
 } Worker;
 
-/* Only the main thread serves signals; the others stop where that has stopped. */
-static bool serve_batch(void *context) {
+/* Returns false if the batch is stopped, or if a signal handler has raised. Only the main thread runs handlers. */
+static bool batch_may_continue(void *context) {
   Worker *worker = context;
-  return !atomic_load(&worker->batch->is_stopped) && serve_signals(&worker->thread);
+  return !atomic_load(&worker->batch->is_stopped) && handle_signals(&worker->thread);
 }
 
-/* Encodes a text, or a slice with the text that follows it; the GIL is not held. */
-static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t next_size, Ids *out, Worker *worker) {
+/* Encodes a text, or a slice that is followed by more text, without holding the GIL. */
+static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t following_size, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
                        .specials_as_text = self->specials_as_text,
                        .text = (const uint8_t *)text,
                        .size = size,
-                       .following = next_size > 0 ? (const uint8_t *)text + size : NULL,
-                       .following_size = next_size,
+                                              .following = following_size > 0 ? (const uint8_t *)text + size : NULL,
+                       .following_size = following_size,
                        .out = out,
                        .id_limit = SIZE_MAX,
-                       .poll = {.ask = serve_batch, .context = worker, .unasked = worker->unasked}};
+                       .poll = {.ask = batch_may_continue, .context = worker, .unasked = worker->unasked}};
   const char *error = encode_text(&encoding);
-  worker->unasked = encoding.poll.unasked; /* Short texts add up. */
+    worker->unasked = encoding.poll.unasked; /* so that many short texts reach the next question, too */
   return error;
 }
 
-/* The same for a part. */
+/* Encodes a part without holding the GIL. Sets the number of ids of each whole text. */
 static const char *encode_part(Batch *self, Instance *instance, const Part *part, Ids *out, Worker *worker) {
   size_t id_bytes = self->model->image.id_bytes;
   if (part->slice != NULL) {
-    const char *error = encode_piece(self, instance, part->slice, part->size, part->next_size, out, worker);
+    const char *error = encode_piece(self, instance, part->slice, part->size, part->lookahead_size, out, worker);
     if (error != NULL || part->data == NULL || part->appended < 0) return error;
     if (!ids_reserve(out, id_bytes)) return no_memory;
     memcpy(out->bytes + out->size, &part->appended, id_bytes); /* little-endian, as the kernel's */
@@ -727,7 +730,7 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
     return NULL;
   }
   for (Py_ssize_t i = part->first; i < part->end; i++) {
-    Text *text = &self->each[i];
+    Text *text = &self->entries[i];
     size_t before = out->size;
     const char *error = encode_piece(self, instance, text->utf8, text->size, 0, out, worker);
     if (error != NULL) return error;
@@ -736,11 +739,12 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   return NULL;
 }
 
+/* Puts the ids of whole texts into the lists of the batch. On failure, sets a Python exception and returns false. */
 static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   const uint8_t *at = ids->bytes;
   PyObject *list = Py_None;
   for (Py_ssize_t i = part->first; i < part->end && list != NULL; i++) {
-    size_t size = self->each[i].id_count * self->model->image.id_bytes;
+    size_t size = self->entries[i].id_count * self->model->image.id_bytes;
     list = list_of(self->model, at, size);
     if (list != NULL) PyList_SetItem(self->lists, i, list);
     at += size;
@@ -748,13 +752,14 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* Huge pages for at least this many ids took a tenth of the time of texts that are encoded again. */
+/* An array of at least this many bytes gets huge pages. Encoding 10 MB again took 18.9 ms with them, and 20.9 without. */
 enum { HUGE_ARRAY = SCALED(1 << 22, 1 << 12) };
 
-/* Puts the ids of a part, and of those that waited for it, after the others. `ids` becomes memory for the next part. */
+/* Appends the ids of a part to the array, once all earlier parts are there; then also those of later parts that are done. Takes over the
+ * memory of `ids`, and sets it to memory for the next part. On failure, sets a Python exception and returns false. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
-  if (part->slice != NULL && part->data == NULL) self->each[part->first].id_count += ids->size / self->model->image.id_bytes;
+  if (part->slice != NULL && part->data == NULL) self->entries[part->first].id_count += ids->size / self->model->image.id_bytes;
   Py_CLEAR(part->data);
   part->ids = *ids;
   part->is_done = true;
@@ -762,7 +767,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-    /* About what all parts will take. */
+        /* An estimate of the final size. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size + size / 16;
     if (more < expected) more = expected;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -781,11 +786,12 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-/* This many consecutive parts go to the same instance. It knows their words when they come again, and text that is
- * near has the same language. An instance without a part of its own takes the first one that is left. */
+/* PARTS_AT_ONCE is the number of parts that a call of `work` encodes. PARTS_OF_LANE consecutive parts are meant for the same instance:
+ * adjacent text is often in one language, and if the same batch comes again, the instance knows its words. If none of these is left, an
+ * instance takes the first part that is. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
-/* The number of a part that is taken for an instance; -1: none is left. */
+/* Takes a part for the instance with this lane. Returns its index, or -1 if none is left. */
 static Py_ssize_t take_part(Batch *self, unsigned lane) {
   Py_ssize_t number = self->next_part, end = number + (Py_ssize_t)self->width * PARTS_OF_LANE;
   if (end > self->part_count) end = self->part_count;
@@ -802,14 +808,14 @@ static void stop(Batch *self) {
   self->next_part = self->part_count;
 }
 
-/* Works on some parts. Returns whether something is left; several threads may work. */
+/* work() -> bool: encodes some parts, and returns whether any is left to take. Several threads may call it at once. */
 static PyObject *batch_work(Batch *self, PyObject *unused) {
   (void)unused;
   if (self->next_part == self->part_count) return PyBool_FromLong(false);
   const char *error;
   Idle *idle = acquire(self->model, &error);
   if (idle == NULL) {
-    /* It has taken no part yet: those that have an instance do all parts. */
+        /* This thread has taken no part, so the threads that have an instance will do all of them. */
     if (self->working > 0 && error == no_memory) return PyBool_FromLong(false);
     return raise(self->model, error);
   }
@@ -848,14 +854,14 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   return error == NULL ? NULL : raise(self->model, error);
 }
 
-/* stop(): the threads working on it end after their current step */
+/* stop(): makes the threads that work on the batch return soon */
 static PyObject *batch_stop(Batch *self, PyObject *unused) {
   (void)unused;
   stop(self);
   return Py_NewRef(Py_None);
 }
 
-/* The slices of a text, as one list. */
+/* Returns the ids of a text as one list. `part` is its first slice. */
 static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
   Ids all = {0};
   Py_ssize_t which = self->parts[part].first;
@@ -873,13 +879,13 @@ static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
   return list;
 }
 
-/* check(): raises where a part was not encoded, though nobody has said so: a thread may have had no memory for that */
+/* check(): raises MemoryError unless all parts are encoded. A thread may have failed to report that it had no memory. */
 static PyObject *batch_check(Batch *self, PyObject *unused) {
   (void)unused;
   return self->done == self->part_count ? Py_NewRef(Py_None) : raise(self->model, no_memory);
 }
 
-/* lists() -> list of lists, when all is done */
+/* lists() -> list of lists; to be called when all parts are done */
 static PyObject *batch_lists(Batch *self, PyObject *unused) {
   (void)unused;
   for (Py_ssize_t part = 0; part < self->part_count; part++) {
@@ -892,7 +898,8 @@ static PyObject *batch_lists(Batch *self, PyObject *unused) {
   return Py_NewRef(self->lists);
 }
 
-/* arrays() -> (all ids end to end, where those of each text begin and the end: 64 bits, bytes of an id), when all is done */
+/* arrays() -> (ids of all texts end to end, offsets, bytes of an id); to be called when all parts are done. The offsets have 64 bits: where
+ * the ids of each text begin, and where all end. */
 static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   (void)unused;
   PyObject *offsets = PyByteArray_FromStringAndSize(NULL, 8 * (self->count + 1));
@@ -904,7 +911,7 @@ static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   int64_t end = 0;
   for (Py_ssize_t i = 0; i <= self->count; i++) {
     memcpy(offset + 8 * i, &end, 8);
-    end += (int64_t)self->each[i].id_count;
+    end += (int64_t)self->entries[i].id_count;
   }
   return Py_BuildValue("(ONi)", self->array, offsets, (int)self->model->image.id_bytes);
 }
@@ -977,7 +984,7 @@ static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
   } else {
     self->is_busy = true;
     PyThreadState *thread = PyEval_SaveThread();
-    poll = (Poll){.ask = serve_signals, .context = &thread};
+    poll = (Poll){.ask = handle_signals, .context = &thread};
     error = session_edit(session, &model->image, idle->instance, &poll, from, to, bytes, size, is_trusted, &kept);
     PyEval_RestoreThread(thread);
     self->is_busy = false;
@@ -1015,9 +1022,9 @@ static PyObject *session_ids(SessionObject *self, PyObject *unused) {
 /* ---- The module ---- */
 
 /* Model(image, error): the bytes of an image, and the class of exceptions */
-static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   PyObject *source, *error_class;
-  (void)named;
+  (void)keywords;
   if (!PyArg_ParseTuple(args, "SO", &source, &error_class)) return NULL;
   Model *self = new_object(type);
   if (self == NULL) return NULL;
@@ -1133,17 +1140,17 @@ static int clear_module(PyObject *module) {
 
 static void free_module(void *module) { clear_module(module); }
 
-/* From 3.12 on the second slot says that each interpreter may have a GIL of its own: two share nothing here. */
+/* From Python 3.12 on, the second slot says that each interpreter may have its own GIL, since interpreters share nothing here. */
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}, {0, NULL}};
 static PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT, "bpe_trainer._native", NULL, sizeof(State), NULL, module_slots, visit_module, clear_module, free_module};
 
 PyMODINIT_FUNC PyInit__native(void) {
   enum { MULTIPLE_INTERPRETERS_SLOT = 3, PYTHON_3_12 = 0x030c0000, PYTHON_3_15 = 0x030f0000 };
-  PyObject *given = PySys_GetObject("hexversion");
-  long version = given == NULL ? PYTHON_3_15 : PyLong_AsLong(given);
+  PyObject *hexversion = PySys_GetObject("hexversion");
+  long version = hexversion == NULL ? PYTHON_3_15 : PyLong_AsLong(hexversion);
   knows_lists = version < PYTHON_3_15;
-  if (given != NULL && version >= PYTHON_3_12)
+  if (hexversion != NULL && version >= PYTHON_3_12)
     module_slots[1] = (PyModuleDef_Slot){MULTIPLE_INTERPRETERS_SLOT, (void *)2};
   return PyModuleDef_Init(&module_def);
 }

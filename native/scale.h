@@ -1,4 +1,4 @@
-/* Sizes that no result depends on: the usual one, or a tiny one for tests at small scale, which small texts reach. */
+/* Sizes that no result depends on: the usual one, or for tests at small scale a tiny one, which short texts reach. */
 #ifndef BPE_SCALE_H
 #define BPE_SCALE_H
 

@@ -14,7 +14,8 @@ void session_free(Session *session) {
   *session = (Session){0};
 }
 
-static void *copied(const void *bytes, size_t size) {
+/* Returns a copy to be freed, or NULL if there is no memory. */
+static void *copy_of(const void *bytes, size_t size) {
   void *copy = malloc(size + 8);
   if (copy != NULL && size > 0) memcpy(copy, bytes, size);
   return copy;
@@ -22,12 +23,12 @@ static void *copied(const void *bytes, size_t size) {
 
 bool session_copy(Session *to, const Session *from) {
   *to = *from;
-  to->text = copied(from->text, from->size);
+  to->text = copy_of(from->text, from->size);
   to->text_capacity = from->size;
-  to->segments = copied(from->segments, from->segment_count * sizeof *from->segments);
-  to->ids.bytes = copied(from->ids.bytes, from->ids.size);
+  to->segments = copy_of(from->segments, from->segment_count * sizeof *from->segments);
+  to->ids.bytes = copy_of(from->ids.bytes, from->ids.size);
   to->ids.capacity = from->ids.size;
-  to->checkpoints = copied(from->checkpoints, from->checkpoint_count * sizeof *from->checkpoints);
+  to->checkpoints = copy_of(from->checkpoints, from->checkpoint_count * sizeof *from->checkpoints);
   to->encoded_size = 0;
   if (to->text != NULL && to->segments != NULL && to->ids.bytes != NULL && to->checkpoints != NULL) return true;
   session_free(to);
@@ -137,7 +138,7 @@ static const char *run_edit(void *context) {
   edit->first_id = w2c_text_firstId(kernel);
   edit->end_id = w2c_text_endId(kernel);
   edit->checkpoint_count = w2c_text_madeCheckpointCount(kernel);
-  edit->checkpoints = copied(memory_at(memory, w2c_text_madeCheckpointsAddress(kernel), edit->checkpoint_count * sizeof(Checkpoint)), edit->checkpoint_count * sizeof(Checkpoint));
+  edit->checkpoints = copy_of(memory_at(memory, w2c_text_madeCheckpointsAddress(kernel), edit->checkpoint_count * sizeof(Checkpoint)), edit->checkpoint_count * sizeof(Checkpoint));
   return edit->checkpoints == NULL ? no_memory : NULL;
 }
 
@@ -148,7 +149,7 @@ static size_t splice_ids(Edit *edit) {
   size_t after = ids->size - end, size = edit->ids.size, kept = first;
   if (size > end - first && !ids_reserve(ids, size - (end - first))) return SIZE_MAX;
   size_t new_size = first + size + after;
-  /* Id by id: the new ids, then those after them, which may be the same, too. */
+    /* Compares id by id: first the new ids, then those after them, which may not have changed either. */
   for (; kept < ids->size && kept < new_size; kept += id_bytes) {
     const uint8_t *now = kept < first + size ? edit->ids.bytes + (kept - first) : ids->bytes + end + (kept - first - size);
     if (memcmp(now, ids->bytes + kept, id_bytes) != 0) break;
@@ -162,7 +163,7 @@ static size_t splice_ids(Edit *edit) {
 const char *session_edit(Session *session, const Image *image, Instance *instance, Poll *poll, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept) {
   Segment *old_segments = session->segments;
   size_t old_segment_count = session->segment_count, segment_count;
-  uint8_t *removed = copied(session->text == NULL ? NULL : session->text + start, end - start);
+  uint8_t *removed = copy_of(session->text == NULL ? NULL : session->text + start, end - start);
   Segment *segments = edited_segments(session, start, end, size, is_trusted, &segment_count);
   if (removed == NULL || segments == NULL || !replace_text(session, start, end, bytes, size)) {
     free(removed);
@@ -183,7 +184,7 @@ const char *session_edit(Session *session, const Image *image, Instance *instanc
     session->checkpoint_count = edit.checkpoint_count;
     session->encoded_size += edit.encoded_size;
   } else {
-    /* The text has had room for what was removed. */
+        /* This cannot fail: the buffer has held the removed text before. */
     (void)replace_text(session, start, start + size, removed, end - start);
     free(session->segments);
     free(edit.checkpoints);

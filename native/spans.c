@@ -1,11 +1,11 @@
-/* Where tokens are in their text, and texts that are cut by their tokens: the kernel's text module does both
- * (src/kernel/text/offsets.ts and cuts.ts), in a memory of its own that has the tokens. */
+/* Finds the positions of tokens in their text, and cuts texts into parts of N tokens. An instance of the kernel's text module does both
+ * (src/kernel/text/offsets.ts and cuts.ts), in a memory that also holds the bytes of all tokens. */
 #include <stdlib.h>
 #include "instance.h"
 
-static const char unspelled[] = "the tokens of this text do not spell it, so it has no offsets";
+static const char unspelled[] = "no offsets for this text: its tokens decode to a different text";
 
-/* Sets the memory up, once. */
+/* Makes that instance, unless it exists. */
 const char *set_up_tokens(Instance *instance, const Image *image) {
   if (instance->tokens_memory != NULL) return NULL;
   wasm_rt_memory_t *memory = instance->tokens_memory = memory_new();
@@ -26,10 +26,10 @@ const char *set_up_tokens(Instance *instance, const Image *image) {
   return NULL;
 }
 
-/* What an id costs, as steps of a poll. */
+/* The cost of an id, in steps of a poll. */
 enum { STEPS_OF_ID = 8 };
 
-/* Places the ids in the first `size` bytes of the text. `spans` may be NULL. */
+/* Finds the positions of the ids in the first `size` bytes of the text, and stores them in `spans`, unless that is NULL. */
 static const char *place(Encoding *encoding, size_t size, bool in_characters, Span *spans) {
   Instance *instance = encoding->instance;
   const Image *image = encoding->image;
@@ -50,7 +50,7 @@ static const char *place(Encoding *encoding, size_t size, bool in_characters, Sp
     for (size_t i = 0; i < part; i++) ids[i] = id_at(encoding->out->bytes, image->id_bytes, at + i);
     if (!w2c_text_placeIds(tokens, (uint32_t)part, in_characters)) return unspelled;
     if (spans != NULL) memcpy(spans + at, memory_at(memory, w2c_text_spansAddress(tokens), part * sizeof *spans), part * sizeof *spans);
-    if (!goes_on(&encoding->poll, STEPS_OF_ID * part)) return gave_up;
+    if (!should_continue(&encoding->poll, STEPS_OF_ID * part)) return gave_up;
   }
   /* If encoding stopped early, its last ids are not certain. */
   bool is_spelled = w2c_text_endOffsets(tokens) == size;

@@ -132,7 +132,7 @@ static const char *normalize_question(void *context) {
   do {
     const Event *events;
     part = left < 1 << 16 ? left : 1 << 16;
-    error = sections_take(instance, text, part, part == left ? ENDS_TEXT : GOES_ON, &events, &count);
+    error = sections_take(instance, text, part, part == left ? ENDS_TEXT : ENDS_NOTHING, &events, &count);
     for (uint32_t i = 0; i < count && error == NULL; i++) {
       if (events[i].kind != EVENT_TEXT) continue;
       made = realloc(made, size + events[i].b);
