@@ -87,7 +87,7 @@ export async function writeEvalPage(
     finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
     more: [
       ...phrasesOf(finding?.more ?? [], evaluation.tokenizers),
-      ...(evaluation.tokenizers.length === 1 ? [` Usual bytes per token: ${usual.bytesPerToken}.`] : []),
+      ...(evaluation.tokenizers.length === 1 ? [` ${usual.published}`] : []),
     ],
     cautions: cautionsOf(evaluation),
     table: tableOf(evaluation),

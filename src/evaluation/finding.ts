@@ -38,26 +38,56 @@ export function findingOf(evaluation: Evaluation): Finding | null {
       more,
       figure: lessOrMore(first.share),
     };
-  const weights = " Each text counts the same.";
   if (shares.length === 2) {
     const lead = [`On ${first.text}, `, ...comparison(own, best, first.share)];
     return {
       sentence: [...lead, `; on ${second.text}, ${lessOrMore(second.share)}.`],
-      more: [...more, weights],
+      more,
       figure: lessOrMore(first.share),
     };
   }
-  const sorted = shares.toSorted((a, b) => a.share - b.share);
-  const [least, most] = [sorted[0]!, sorted.at(-1)!].map(
-    ({ text, share }) => `${lessOrMore(share)} on ${text}`,
-  );
-  const range = `; text by text ${least} to ${most}.`;
   const mean = meanOf(shares);
   return {
-    sentence: [`Over ${shares.length} texts, `, ...comparison(own, best, mean), range],
-    more: [...more, weights],
-    figure: lessOrMore(mean),
+    ...findingOfMany(own, best, shares),
+    more: [...more, ` On average, ${lessOrMore(mean)}; each text counts the same.`],
   };
+}
+
+/** Says on which texts the first tokenizer needs fewer tokens, and on which more. The longer side comes first. */
+function findingOfMany(
+  own: number,
+  best: number,
+  shares: readonly TextShare[],
+): Pick<Finding, "sentence" | "figure"> {
+  const equal = shares.filter(({ share }) => isEqual(share));
+  if (equal.length === shares.length)
+    return { sentence: [`On all ${shares.length} texts, `, ...comparison(own, best, 1), "."] };
+  const away = ({ share }: TextShare) => Math.abs(Math.log(share));
+  const unequal = shares.filter(({ share }) => !isEqual(share)).toSorted((a, b) => away(b) - away(a));
+  const fewer = { word: "fewer", texts: unequal.filter(({ share }) => share < 1) };
+  const more = { word: "more", texts: unequal.filter(({ share }) => share > 1) };
+  const [lead, other] = more.texts.length > fewer.texts.length ? [more, fewer] : [fewer, more];
+  const rest = [
+    ...(other.texts.length === 0 ? [] : [`, ${other.word} on ${textsOf(other.texts, shares.length)}`]),
+    ...(equal.length === 0 ? [] : [`, equally many on ${countNoun(equal.length, "text")}`]),
+  ];
+  return {
+    sentence: [
+      own,
+      ` needs ${lead.word} tokens than `,
+      best,
+      ` on ${textsOf(lead.texts, shares.length)}${rest.join("")}.`,
+    ],
+    figure: amountOf(lead.texts[0]!.share),
+  };
+}
+
+/** "novels (13 %) and code (3.4 %)", or for more texts "5 of 9 texts (up to 13 %, on novels)". */
+function textsOf(texts: readonly TextShare[], textCount: number): string {
+  const [first] = texts as [TextShare];
+  if (texts.length <= 2) return listNames(texts.map(({ text, share }) => `${text} (${amountOf(share)})`));
+  const which = texts.length === textCount ? `all ${textCount}` : `${texts.length} of ${textCount}`;
+  return `${which} texts (up to ${amountOf(first.share)}, on ${first.text})`;
 }
 
 type TextShare = { readonly text: string; readonly share: number };
@@ -116,10 +146,15 @@ function comparison(own: number, other: number, share: number): FindingPart[] {
 
 /** Formats a ratio of tokens: "9 % fewer", "equally many", "2.5 times as many". */
 function lessOrMore(share: number): string {
-  if (share >= 2) return `${share.toFixed(1)} times as many`;
   if (isEqual(share)) return "equally many";
+  return share >= 2 ? amountOf(share) : `${amountOf(share)} ${share < 1 ? "fewer" : "more"}`;
+}
+
+/** Formats how far a ratio is from 1: "9 %", "2.5 times as many". */
+function amountOf(share: number): string {
+  if (share >= 2) return `${share.toFixed(1)} times as many`;
   const percent = 100 * Math.abs(1 - share);
-  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} % ${share < 1 ? "fewer" : "more"}`;
+  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
 }
 
 const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
@@ -154,11 +189,9 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
         0,
         " and ",
         1,
-        ` share ${countNoun(tokens.inBoth, "token")}; `,
+        ` share ${countNoun(tokens.inBoth, "token")}, ${sharePercent(tokens.inBoth, own[0])} of `,
         0,
-        ` has ${groupDigits(own[0])} of its own, `,
-        1,
-        ` ${groupDigits(own[1])}`,
+        ...(own[0] === own[1] ? [" and of ", 1] : [` and ${sharePercent(tokens.inBoth, own[1])} of `, 1]),
       ];
   const order =
     isSame && merges.moved.length > 0
@@ -172,6 +205,13 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
       : `; ${((100 * text.differentWords) / text.words).toFixed(1)} % of its words are cut differently.`;
   const needs = comparison(0, 1, text.tokensA / text.tokensB);
   return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
+}
+
+/** Formats the share of a vocabulary's tokens that another one has, too. It is 100 % only if that is all of them. */
+function sharePercent(inBoth: number, own: number): string {
+  if (own === 0) return "100 %";
+  const percent = (100 * inBoth) / (inBoth + own);
+  return percent < 99 ? `${percent.toFixed(0)} %` : `${Math.min(99.9, percent).toFixed(1)} %`;
 }
 
 /** Joins the pieces of a sentence, with the names of tokenizers. */

@@ -3,7 +3,7 @@ import { escapeBytes, groupDigits, lineFeed, space, spacesWithSigns, tab } from 
 // Readable tokens: `\xNN` for bytes that are not visible characters, and a symbol for each kind of whitespace.
 
 /** Explains the whitespace symbols. */
-export const signsNote = "␣ is a space, ⇥ a tab, ↵ a line end, ‿ a no-break space, ▫ another one.";
+export const signsNote = "␣ is a space, ⇥ a tab, ↵ a line end, ‿ a no-break space, ▫ other whitespace.";
 
 const signs = new Map([
   [space, "␣"],

@@ -68,7 +68,7 @@ export function sampleTextsOf(
 
 /** Treats each input as a separate text. */
 export const textsOfInputs = (inputs: readonly Input[]) =>
-  inputs.map((input) => ({ name: input.path, inputs: [input] }));
+  inputs.map((input) => ({ name: shortName(input.path), inputs: [input] }));
 
 /**
  * Returns the beginning of the input's text; null if that needs the whole input (streams, Parquet, JSON arrays), or

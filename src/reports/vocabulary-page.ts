@@ -97,15 +97,15 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   });
 }
 
-/** "32,000 tokens, 4.06 bytes each; 64,000 would need about 8 % fewer for the same text." */
+/** "With 32,000 tokens, a token holds 4.06 bytes; with 64,000 the same text would need about 8 % fewer tokens." */
 function curveSentence(size: number, curve: Curve | null): string {
   if (curve === null) return `${countNoun(size, "token")}; the corpus has no text.`;
   const { bytesPerToken } = curve.points.at(-1)!;
-  const sized = `${countNoun(size, "token")}, ${bytesPerToken.toFixed(2)} bytes each`;
+  const sized = `With ${countNoun(size, "token")}, a token holds ${bytesPerToken.toFixed(2)} bytes`;
   const { doubled } = curve;
-  if (doubled === null) return `${sized}.`;
+  if (doubled === null) return `${sized} of the corpus.`;
   const fewer = percent(1 - bytesPerToken / doubled.bytesPerToken);
-  return `${sized}; ${groupDigits(doubled.size)} would need about ${fewer} fewer for the same text.`;
+  return `${sized}; with ${groupDigits(doubled.size)}, the same text would need about ${fewer} fewer tokens.`;
 }
 
 /** Describes the corpus, and how well such corpora are usually compressed. */
@@ -117,7 +117,7 @@ function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): strin
       ? `${groupDigits(wordCount)} pretokens of word counts`
       : `${formatBytes(sum(inputs.map(({ textBytes }) => textBytes)))} in ${documents}`;
   const time = formatSeconds(timings.totalMs / 1000);
-  return `Learned from ${corpus}, in ${time}. Usual bytes per token: ${usual.bytesPerToken}.`;
+  return `Learned from ${corpus}, in ${time}. ${usual.published}`;
 }
 
 const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> => ({
@@ -197,7 +197,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
     title: `${name}: ${countNoun(parts.tokens.tokenCount, "token")}`,
     origin: `bpe inspect · ${name} · ${formatDay(new Date())}`,
     finding: [inspectionSentence(inspected, curve)],
-    more: [patternSentence(parts, text)],
+    more: [patternSentence(parts, text, curve !== null)],
     cautions: parts.notes,
     ...(curve === null ? scriptTable(statistics) : curveTable(curve)),
   };
@@ -242,7 +242,7 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
   const size = parts.tokens.tokenCount;
   if (text !== undefined && text.idCount > 0) {
     const perToken = (text.textBytes / text.idCount).toFixed(2);
-    return `${name} has ${countNoun(size, "token")}, ${perToken} bytes each in ${shortName(text.path)}.`;
+    return `A token of ${name} holds ${perToken} bytes in ${shortName(text.path)}; there are ${countNoun(size, "token")}.`;
   }
   if (curve !== null) return curveSentence(size, curve);
   const [first, second] = statistics.scripts;
@@ -256,14 +256,15 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
 function patternSentence(
   { tokens, model, description }: TokenizerParts,
   text: CountedText | undefined,
+  isTraining: boolean,
 ): string {
   const pattern =
     description.patternName === null ? "a pattern of its own" : `pattern ${description.patternName}`;
   const merges = `${description.kind}, ${pattern}, ${countNoun(model.merges.merged.length, "merge")}.`;
-  if (text === undefined) return merges;
+  if (text === undefined) return `${merges}${isTraining ? " The numbers are those of its training." : ""}`;
   const used = usedCount(text.counts);
   const share = percent(used / Math.max(1, tokens.tokenCount));
-  return `${merges} Usual bytes per token: ${usual.bytesPerToken}. The text uses ${share} of the tokens; usual: ${usual.usedShare}.`;
+  return `${merges} ${usual.published} The text uses ${share} of the tokens; usual: ${usual.usedShare}.`;
 }
 
 const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({

@@ -35,15 +35,29 @@ test("tokens that occur nowhere, intermediate ones, lines of one sign and parts 
     tokenOf("late", { created: 3, end: 3 }),
   ];
   expect(whats(merged, 5)).toEqual([
-    "1 learned token occurs nowhere. 25 %",
+    "1 learned token is never used. 25 %",
     "2 tokens are intermediate. 50 %",
   ]);
   expect(whats([tokenOf("-".repeat(20)), tokenOf(" ".repeat(9)), tokenOf("a".repeat(9))])).toEqual([
-    "2 tokens are lines of one character or whitespace. 67 %",
+    "2 tokens are runs of one character or whitespace. 67 %",
   ]);
   const half = { ...tokenOf("ab"), text: "\xe2\x80", length: 2 };
   expect(whats([half, tokenOf("naïve")])).toEqual(["1 learned token is part of a character. 50 %"]);
   expect(whats([])).toEqual([]);
+});
+
+test("what is in the usual range comes last", () => {
+  const merged = [
+    tokenOf("rare", { created: 9, end: 2 }),
+    ...Array.from({ length: 4 }, (_, i) => tokenOf(`kept${i}`, { created: 9, end: 9 })),
+    tokenOf("gone", { created: 9, end: 9 }),
+    tokenOf("-".repeat(20), { created: 9, end: 9 }),
+  ];
+  const found = observationsOf({ merged, lastPairCount: 5 });
+  expect(found.map(({ figure, isUsual }) => [figure, isUsual])).toEqual([
+    ["14 %", undefined],
+    ["14 %", true],
+  ]);
 });
 
 test("the token that is shown first is long, occurs, and is no repetition", () => {

@@ -15,24 +15,29 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
   const { tokens, merges, text } = difference;
   const [a, b] = names;
   const only = (name: string) => `only in ${name}`;
+  const ownTokens = [
+    [`Tokens ${only(a)}`, counts.tokens.onlyInA, tokens.onlyInA],
+    [`Tokens ${only(b)}`, counts.tokens.onlyInB, tokens.onlyInB],
+  ] as const;
   return [
     excerpts.length > 0 &&
       section(
         "differences",
         "The same text, cut by both",
-        `Where they differ most, in the first 16 KB. Plain text is cut alike; elsewhere the tokens of both are stacked. ${signsNote}`,
+        `Where they differ most, in the first 16 kB. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`,
         stackedExcerpts(names, excerpts, [0, 1]),
       ),
     h(
       "div.two",
       text !== null && text.mostFrequent.length > 0 && wordSection(names, text),
-      section("counts", "What they share", null, countTable(names, difference, counts)),
+      section("counts", "What they share", movedNote, countTable(names, difference, counts)),
+      // Without a text, the tokens themselves are the best answer to how the tokenizers differ.
+      text === null && ownTokens.map((own, t) => ownSection(t, ...own)),
     ),
     h(
       "section.folds",
       { id: "more", "aria-label": "More" },
-      list(`Tokens ${only(a)}`, counts.tokens.onlyInA, tokens.onlyInA, tokenColumns),
-      list(`Tokens ${only(b)}`, counts.tokens.onlyInB, tokens.onlyInB, tokenColumns),
+      text !== null && ownTokens.map(([title, count, rows]) => list(title, count, rows, tokenColumns)),
       list("Tokens with another id", counts.tokens.moved, tokens.moved, [
         tokenColumn,
         ranks(`id in ${a}`, ({ idA }) => idA),
@@ -49,6 +54,9 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
     ),
   ];
 }
+
+const movedNote =
+  "A token has moved if it has another id; a merge, if it would have to move for both lists to have one order.";
 
 type CountRow = {
   readonly what: Child;
@@ -69,7 +77,7 @@ function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, c
     ],
     rows: [
       { what: "in both", counted: ({ inBoth }) => inBoth },
-      { what: "moved, of these", counted: ({ moved }) => moved },
+      { what: "of these, moved", counted: ({ moved }) => moved },
       { what: [key(0), `only in ${a}`], counted: ({ onlyInA }) => onlyInA },
       { what: [key(1), `only in ${b}`], counted: ({ onlyInB }) => onlyInB },
     ],
@@ -111,11 +119,23 @@ function list<Row>(
   columns: readonly Column<Row>[],
 ): Child {
   if (count === 0) return null;
-  return fold(`${title}: ${groupDigits(count)}`, () => [
-    count > rows.length && h("p.lead", `The first ${groupDigits(listMax)}; bpe diff --json has all.`),
-    dataTable<Row>({ label: title, columns, rows, pageRows }),
-  ]);
+  return fold(`${title}: ${groupDigits(count)}`, () => listTable(title, count, rows, columns, pageRows));
 }
+
+const listTable = <Row>(
+  label: string,
+  count: number,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  pageRows: number,
+): Child => [
+  count > rows.length && h("p.lead", `The first ${groupDigits(listMax)}; bpe diff --json has all.`),
+  dataTable<Row>({ label, columns, rows, pageRows }),
+];
+
+/** The tokens that only one tokenizer has; null if there are none. */
+const ownSection = (t: number, title: string, count: number, rows: Difference["tokens"]["onlyInA"]): Child =>
+  count > 0 && section(`own-${t}`, title, null, listTable(title, count, rows, tokenColumns, 10));
 
 type WithToken = { readonly token: string; readonly isSpecial: boolean };
 const tokenColumn = words<WithToken>(

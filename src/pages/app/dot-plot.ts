@@ -61,15 +61,15 @@ function axisOf(x: Axis) {
   );
 }
 
-/** Draws dots. Named dots are larger and drawn last; the first has its name above, the second below. */
+/** Draws dots. Named dots are larger and drawn first, so that they hide no other; the first has its name above, the second below. */
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
   const values = dots.map(({ value }) => value);
   const [named, others] = [dots.filter(({ isNamed }) => isNamed), dots.filter(({ isNamed }) => !isNamed)];
   const span = { x1: at(x, Math.min(...values)), x2: at(x, Math.max(...values)), y1: "50%", y2: "50%" };
   return [
     svg("line.span", span),
-    others.map((dot) => circle(x, dot, 5)),
-    named.map((dot) => circle(x, dot, 7)),
+    named.map((dot) => circle(x, dot, 8)),
+    others.map((dot) => circle(x, dot, 4)),
     named.map((dot, i) => label(x, dot, i === 0 ? 14 : rowHeight - 5)),
   ];
 }

@@ -17,7 +17,7 @@ import {
   vocabularyMeasures,
 } from "#evaluation";
 import { type EvalData, linearAxis, signsNote } from "#pages";
-import { bar, type Column, dataTable, numbers, ranks, shareTable, words } from "./data-table.ts";
+import { type Column, dataTable, numbers, ranks, shareTable, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { cutText, stackedExcerpts, tokensOf } from "./excerpt-view.ts";
@@ -39,7 +39,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
       tokenizers[0]!.terms.length > 0 && fold("Terms", () => terms(evaluation, names), true),
       texts.length > 1 &&
         tokenizers[0]!.parity !== null &&
-        fold("Parity of the texts", () => parity(evaluation, names)),
+        fold("How evenly the texts are encoded", () => parity(evaluation, names)),
       evaluation.model !== null && fold("What a model pays", () => modelTable(evaluation, names), true),
       fold("Provenance", () => factList(made)),
     ),
@@ -62,9 +62,6 @@ function picture(evaluation: FullEvaluation): Child {
   }));
   const values = rows.flatMap(({ dots }) => dots.map(({ value }) => value));
   if (values.length === 0) return null;
-  const sized = tokenizers.map(
-    ({ name, vocabularySize }) => `${name}, ${groupDigits(vocabularySize)} tokens`,
-  );
   return h(
     "section",
     { id: "picture", "aria-label": "Bytes per token" },
@@ -72,7 +69,7 @@ function picture(evaluation: FullEvaluation): Child {
       linearAxis("bytes per token; more is better", values),
       rows.filter(({ dots }) => dots.length > 0),
     ),
-    tokenizers.length > 1 && legend(sized),
+    tokenizers.length > 1 && legend(tokenizers.map(({ name }) => name)),
   );
 }
 
@@ -102,11 +99,20 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `Where they differ most, in the first 16 KB of each text. Plain text is cut alike; elsewhere the tokens of both are stacked. ${signsNote}${
+    `Where they differ most, in the first 16 kB of each text. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}${
       changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
-    stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best]),
+    stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, [a, b]) =>
+      wholeText(evaluation, text, a, b),
+    ),
   );
+}
+
+/** Compares two tokenizers on a whole text, of which passages are shown. */
+function wholeText({ tokenizers, texts }: FullEvaluation, text: string, a: number, b: number): Child {
+  const i = texts.findIndex(({ name }) => name === text);
+  const [above, below] = [a, b].map((t) => tokenizers[t]!.texts[i]!.tokens);
+  return `in the whole text ${groupDigits(above!)} above, ${groupDigits(below!)} below`;
 }
 
 /** Whether a measure is meaningful for these texts: measures of words need spaces between words. */
@@ -132,7 +138,7 @@ function costSection(evaluation: FullEvaluation, names: readonly string[]): Chil
   const measures = measuresOf(evaluation);
   const shown = measures.map(({ name }) => name);
   const table = (i: number) => measureTable(evaluation, names, measures[i]!);
-  return section("measures", "What each costs", null, choice("measure", shown, table));
+  return section("measures", "Results by text", null, choice("measure", shown, table));
 }
 
 function noteOnMeasure(measure: Measure<Measures>, { texts, tokenizers }: FullEvaluation): string {
@@ -156,7 +162,7 @@ function measureTable(
   const columns = texts.map((text, i): Column<number> => {
     const values = tokenizers.map((of) => measure.value(of.texts[i]!));
     const bests = bestOf(measure, values);
-    const largest = Math.max(...values.map((value) => value ?? 0), 1e-12);
+    const best = values[[...bests][0] ?? -1] ?? null;
     const textOf = (t: number) => shownValue(measure, tokenizers[t]!.texts[i]!);
     return {
       head: text.name,
@@ -164,7 +170,7 @@ function measureTable(
       isAscending: measure.better === "lower",
       cell: (t) => [
         bests.has(t) ? h("b", textOf(t), h("span.unseen", " best")) : textOf(t),
-        tokenizers.length > 1 && values[t] !== null && bar(values[t]! / largest, t),
+        best !== null && !bests.has(t) && h("small", ` ${fromBest(values[t]!, best)}`),
       ],
     };
   });
@@ -178,12 +184,25 @@ function measureTable(
           (t) => names[t]!,
           (t) => [names.length > 1 && key(t), names[t]],
         ),
-        numbers("vocabulary", (t) => tokenizers[t]!.vocabularySize),
+        ...(hasOneSize(tokenizers)
+          ? []
+          : [numbers("vocabulary", (t: number) => tokenizers[t]!.vocabularySize)]),
         ...columns.filter((_, i) => says(measure, [texts[i]!])),
       ],
       rows: [...names.keys()],
     }),
   ];
+}
+
+/** Whether all vocabularies have the same size, which the sentence below the headline gives. */
+const hasOneSize = (tokenizers: FullEvaluation["tokenizers"]) =>
+  tokenizers.every(({ vocabularySize }) => vocabularySize === tokenizers[0]!.vocabularySize);
+
+/** Formats how far a value is from the best one: "−13 %". */
+function fromBest(value: number | null, best: number): string {
+  if (value === null || best === 0) return "";
+  const percent = 100 * (value / best - 1);
+  return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
 }
 
 /** A table of measures, tokenizers as columns. The best value of each row is bold. */
@@ -290,11 +309,11 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
   );
   type Row = (typeof rows)[number];
   const what =
-    "How evenly the texts are encoded. A Gini coefficient of 0 is parity; the cost ratio is that of the costliest to the cheapest text.";
+    "A Gini coefficient of 0 is parity; the cost ratio is that of the costliest to the cheapest text.";
   return [
     h("p.lead", what),
     dataTable<Row>({
-      label: "Parity of the texts",
+      label: "How evenly the texts are encoded",
       columns: [
         words(
           "tokenizer",

@@ -32,7 +32,7 @@ export function cutText(tokens: readonly Token[]): Child {
   }
   const perToken = (byteCount / Math.max(1, tokens.length)).toFixed(2);
   return [
-    h("p.quiet", `${groupDigits(tokens.length)} tokens, ${perToken} bytes per token`),
+    h("p.quiet", `The beginning: ${groupDigits(tokens.length)} tokens, ${perToken} bytes per token`),
     h(
       "p.text",
       { dir: "auto", tabindex: 0 },
@@ -47,18 +47,19 @@ const lineFeed = 0x0a;
 const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
 const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 
-/** Excerpts of two tokenizers, which the reader chooses; `pair` is the initial choice. */
+/** Excerpts of two tokenizers, which the reader chooses; `pair` is the initial choice. `noteOf` says more of a text. */
 export function stackedExcerpts(
   names: readonly string[],
   excerpts: readonly Excerpt[],
   pair: readonly [number, number],
+  noteOf: (text: string, pair: readonly [number, number]) => Child = () => null,
 ): Child {
   // All excerpts are cut by the same tokenizers.
   const known = names.flatMap((_, t) => (excerpts[0]!.cuts[t] == null ? [] : [t]));
   const shown = (pair.every((t) => known.includes(t)) ? [...pair] : known.slice(0, 2)) as [number, number];
   const place = h("div");
   const keys = shown.map(key);
-  const show = () => replace(place, stacked(excerpts, shown));
+  const show = () => replace(place, stacked(excerpts, shown, noteOf));
   const choose = (side: number) => (index: number) => {
     shown[side] = known[index]!;
     keys[side]!.className = `key ${colourOf(shown[side])}`;
@@ -74,12 +75,16 @@ export function stackedExcerpts(
   return [h("p.choosers.pair-names", sides), place];
 }
 
-function stacked(excerpts: readonly Excerpt[], pair: readonly [number, number]): Child {
+function stacked(
+  excerpts: readonly Excerpt[],
+  pair: readonly [number, number],
+  noteOf: (text: string, pair: readonly [number, number]) => Child,
+): Child {
   const texts = [...Map.groupBy(excerpts, ({ text }) => text)];
   return texts.map(([text, passages]) => {
     const [first, ...others] = passages.flatMap((passage) => stackedPassage(passage, pair) ?? []);
     return [
-      h("h3", text),
+      h("h3", text, " ", h("small", noteOf(text, pair))),
       first ?? h("p.quiet", "Both cut the passages of this text alike."),
       others.length > 0 && fold(`${others.length} more`, () => h("div.passages", others)),
     ];
@@ -111,6 +116,6 @@ function stackedPassage(
   }
   if (pieces.length === 0) return null;
   pieces.push(plainText(bytes.subarray(plainStart)));
-  const counts = `${groupDigits(above.length)} tokens above, ${groupDigits(below.length)} below`;
+  const counts = `Here ${groupDigits(above.length)} tokens above, ${groupDigits(below.length)} below`;
   return h("div.passage", h("p.quiet", counts), h("p.text", { dir: "auto", tabindex: 0 }, pieces));
 }

@@ -86,9 +86,11 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
   return { element, draw };
 }
 
-/** Empties a label that is too narrow; its tooltip has the text. */
+/** Leaves out of a label that is too narrow first the number, then the text; its tooltip has both. */
 function hideCutLabel(label: HTMLElement): void {
-  if (label.clientWidth >= labelLeast || label.scrollWidth <= label.clientWidth) return;
+  const isCut = () => label.clientWidth < labelLeast && label.scrollWidth > label.clientWidth;
+  if (isCut()) label.querySelector("small")?.remove();
+  if (!isCut()) return;
   label.classList.add("cut");
   label.textContent = "\u00a0";
 }

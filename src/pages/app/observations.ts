@@ -10,6 +10,8 @@ export type Observation = {
   readonly why: string;
   readonly token?: Token;
   readonly figure: string;
+  /** Whether the figure is in the usual range, so that nothing is odd. */
+  readonly isUsual?: boolean;
 };
 
 type Inspected = {
@@ -18,14 +20,16 @@ type Inspected = {
   readonly lastPairCount: number | null;
 };
 
+/** Returns what is odd, and after it what the same checks found to be usual. */
 export function observationsOf({ merged, lastPairCount }: Inspected): Observation[] {
-  return [
+  const all = [
     ...repetition(merged),
     ...unused(merged),
     ...intermediate(merged, lastPairCount),
     ...separators(merged),
     ...partsOfCharacters(merged),
   ];
+  return all.toSorted((a, b) => Number(a.isUsual ?? false) - Number(b.isUsual ?? false));
 }
 
 /** Returns the longest tokens that contain a letter. */
@@ -53,7 +57,7 @@ function repetition(merged: readonly Token[]): Observation[] {
   return [
     {
       what: "A text repeats itself.",
-      why: `${largest.length} of the ${longest.length} longest tokens overlap, so they come from the same sentences, e.g.`,
+      why: `${largest.length} of the ${longest.length} longest tokens overlap, so they come from the same sentences. For example`,
       token: largest[0]!,
       figure: countOf(largest[0]!),
     },
@@ -81,8 +85,8 @@ function unused(merged: readonly Token[]): Observation[] {
   if (never.length === 0) return [];
   return [
     {
-      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token occurs" : "tokens occur"} nowhere.`,
-      why: "Later merges took all their places; bpe prune can give their ids back, e.g.",
+      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used.`,
+      why: "Longer tokens absorbed every occurrence; bpe prune frees their ids. For example",
       token: longestOf(never, 1)[0] ?? never[0]!,
       figure: percent(never.length / merged.length),
     },
@@ -98,8 +102,9 @@ function intermediate(merged: readonly Token[], lastPairCount: number | null): O
   return [
     {
       what: `${groupDigits(count)} tokens are intermediate.`,
-      why: `Longer tokens absorbed them; they are now rarer than the last merged pair. Usual: ${usual.intermediates}.`,
+      why: `Longer tokens absorbed most occurrences; they are now rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
       figure: percent(count / merged.length),
+      isUsual: count / merged.length <= usual.intermediatesMax,
     },
   ];
 }
@@ -117,7 +122,7 @@ function separators(merged: readonly Token[]): Observation[] {
   const longest = found.reduce((a, b) => (b.length > a.length ? b : a));
   return [
     {
-      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a line" : "tokens are lines"} of one character or whitespace.`,
+      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a run" : "tokens are runs"} of one character or whitespace.`,
       why: `They have ${separatorBytes} bytes or more; the longest has ${groupDigits(longest.length)}:`,
       token: longest,
       figure: percent(found.length / merged.length),
@@ -146,6 +151,7 @@ function partsOfCharacters(merged: readonly Token[]): Observation[] {
       why: `Not valid UTF-8 on their own. Usual: ${usual.notUtf8}. For example`,
       token: parts[0]!,
       figure: percent(parts.length / merged.length),
+      isUsual: parts.length / merged.length <= usual.notUtf8Max,
     },
   ];
 }

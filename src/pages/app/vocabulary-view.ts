@@ -32,13 +32,16 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
   const observations = observationsOf({ merged: vocabulary.merged, lastPairCount: packed.lastPairCount });
   const first = firstShown(vocabulary.merged, vocabulary.tokens);
   const cuts = cutTexts(data, vocabulary);
+  const counted = vocabulary.merged.some(({ created }) => created !== null)
+    ? "; the number is how often it was created"
+    : "";
   append(main, [
     h("div.two", curve !== null && curvePicture(curve), observationSection(observations)),
     treeSection({
       vocabulary,
       first,
       title: "Where does this token come from?",
-      text: "Each token is above the two that were merged into it. Search by text, or by id as #300. Click a part for its own tree.",
+      text: `Each token is above the two that were merged into it${counted}. Search by text, or by id as #300. Click a part for its own tree.`,
       facts: (token) => factsOf(token, textName),
     }).element,
     cuts.length > 0 && sampleSection(cuts),
@@ -76,12 +79,14 @@ const observationSection = (observations: readonly Observation[]) =>
   section(
     "look",
     "What is odd in this vocabulary",
-    observations.length === 0 && "Nothing that these checks look for.",
+    observations.length === 0
+      ? "Nothing that these checks look for."
+      : "Shares are of the learned tokens. What is grey is usual.",
     h(
       "ul.look",
-      observations.map(({ what, why, token, figure }) =>
+      observations.map(({ what, why, token, figure, isUsual }) =>
         h(
-          "li",
+          isUsual ? "li.usual" : "li",
           h("div", h("b", what), ` ${unbroken(why)} `, token !== undefined && tokenLink(token)),
           h("span", figure),
         ),
@@ -95,8 +100,8 @@ function factsOf({ id, length, rank, created, end, inText }: Token, textName: st
     `id ${id}`,
     countNoun(length, "byte"),
     rank === undefined ? "not merged" : `merge ${groupDigits(rank + 1)}`,
-    ...(created !== null && rank !== undefined ? [`made ${timesOf(created)}`] : []),
-    ...(end !== null ? [`${timesOf(end)} at the end`] : []),
+    ...(created !== null && rank !== undefined ? [`created ${timesOf(created)} in training`] : []),
+    ...(end !== null ? [`${timesOf(end)} after the last merge`] : []),
     ...(inText !== null ? [`${timesOf(inText)} in ${textName ?? "the text"}`] : []),
   ].join(", ");
 }

@@ -56,12 +56,31 @@ test("each text counts the same, however large one of them is", () => {
   // In all, a has fewer tokens: the last text has nearly all of them.
   const tokens = { a: [190, 200, 90_000], b: [100, 100, 100_000] };
   expect(sentence(tokens)).toBe(
-    "Over 3 texts, a needs 51 % more tokens than b; text by text 10 % fewer on t2 to 2.0 times as many on t1.",
+    "a needs more tokens than b on t1 (2.0 times as many) and t0 (90 %), fewer on t2 (10 %).",
   );
+  const more = findingOf(evaluationOf(tokens))!.more.at(-1);
+  expect(more).toBe(" On average, 51 % more; each text counts the same.");
   // And the best of the others is the best by this measure.
   const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
   expect(finding.sentence).toContain(2);
   expect(finding.sentence).not.toContain(1);
+});
+
+test("of many texts, those are named on which a tokenizer needs fewer tokens, and those on which it needs more", () => {
+  const b = [100, 100, 100, 100];
+  expect(sentence({ a: [90, 80, 99, 95], b })).toBe(
+    "a needs fewer tokens than b on all 4 texts (up to 20 %, on t1).",
+  );
+  expect(sentence({ a: [90, 80, 99, 105], b })).toBe(
+    "a needs fewer tokens than b on 3 of 4 texts (up to 20 %, on t1), more on t3 (5.0 %).",
+  );
+  expect(sentence({ a: [90, 110, 100, 100], b })).toBe(
+    "a needs fewer tokens than b on t0 (10 %), more on t1 (10 %), equally many on 2 texts.",
+  );
+  expect(sentence({ a: [100, 300, 100], b: [100, 100, 100] })).toBe(
+    "a needs more tokens than b on t1 (3.0 times as many), equally many on 2 texts.",
+  );
+  expect(sentence({ a: b, b })).toBe("On all 4 texts, a and b need equally many tokens.");
 });
 
 test("one tokenizer is described, and what has no tokens has no finding", () => {
@@ -86,7 +105,7 @@ test("the main number is in the sentence verbatim", () => {
   for (const tokens of [
     { a: [90], b: [100] },
     { a: [250, 1], b: [100, 1] },
-    { a: [9, 8, 7], b: [9, 8, 7] },
+    { a: [9, 8, 6], b: [9, 8, 7] },
   ]) {
     const { sentence, figure } = findingOf(evaluationOf(tokens))!;
     expect(sentence.some((part) => String(part).includes(figure!))).toBe(true);
@@ -120,7 +139,7 @@ test("two tokenizers differ in how they cut a text, else in what they hold", () 
     );
   };
   expect(found(lists(2, 1000, 5), 0, null)).toEqual([
-    "a and b share 300 tokens; a has 2 of its own, b 1,000.",
+    "a and b share 300 tokens, 99.3 % of a and 23 % of b.",
     "",
   ]);
   expect(found(lists(0, 0, 0), 0, null)).toEqual(["a and b have the same 300 tokens and ids.", ""]);
@@ -131,7 +150,7 @@ test("two tokenizers differ in how they cut a text, else in what they hold", () 
   const text = { name: "x", tokensA: 90, tokensB: 100, words: 80, differentWords: 8 };
   expect(found(lists(2, 1, 0), 0, text)).toEqual([
     "On x, a needs 10 % fewer tokens than b; 10.0 % of its words are cut differently.",
-    "a and b share 300 tokens; a has 2 of its own, b 1.",
+    "a and b share 300 tokens, 99.3 % of a and 99.7 % of b.",
   ]);
   const alike = { ...text, tokensA: 100, differentWords: 0 };
   expect(found(lists(0, 0, 0), 0, alike)[0]).toBe(
