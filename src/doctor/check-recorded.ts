@@ -1,11 +1,10 @@
 import { basename, join } from "node:path";
 import { groupDigits } from "#bytes";
-import { loadTokenizerParts, readJson, recordName, sha256Of } from "#formats";
+import { loadTokenizerParts, readJson, recordName, sha256Of, tokenizersIn } from "#formats";
 import { isFile, readBytes, UserError } from "#runtime";
 import { behaviorFingerprint, type JsonObject } from "#tokenizer";
-import { type Difference, difference } from "./compare-files.ts";
+import { absence, type Difference, difference } from "./compare-files.ts";
 import { compareChecksums } from "./compare-training.ts";
-
 import { checkFiles } from "./file-checks.ts";
 import { objectOf } from "./subject.ts";
 import { readTrainingRecord } from "./training-record.ts";
@@ -48,18 +47,32 @@ export async function checkRecorded(directory: string): Promise<CheckedFiles> {
 async function checkDirectory(directory: string, json: JsonObject): Promise<CheckedFiles> {
   const names = (json.files as string[]).filter((name) => name !== recordName);
   const notes: string[] = [];
-  const missing = names.filter((name) => !isFile(join(directory, name)));
-  const differences = missing.map((name) => difference(name, "is missing"));
+  const differences = names.flatMap((name) => {
+    const absent = absence(join(directory, name));
+    return absent === null ? [] : [difference(name, absent)];
+  });
   if (json.filesSha256 === undefined)
     notes.push("the record has no checksums of the files: an older version of bpe made it");
   differences.push(...asDifferences("files", () => compareChecksums(directory, json)));
   differences.push(...asDifferences("merges", () => checkMerges(directory, json)));
+  const others = await checkLoaded(directory, json);
+  return {
+    differences: [...differences, ...others.differences],
+    fileNames: names,
+    notes: [...notes, ...others.notes],
+  };
+}
+
+/** Checks what the first of the files does, and whether the others do the same. */
+async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<CheckedFiles, "fileNames">> {
+  const differences: Difference[] = [];
+  const notes: string[] = [];
+  if (tokenizersIn(directory).length === 0)
+    return { differences, notes: ["no file can be loaded: only checksums were compared"] };
   try {
     const parts = await loadTokenizerParts(directory);
     const fingerprint = behaviorFingerprint(parts);
-    // tekken.json does not find its special tokens in a text.
-    const isComparable = (parts.controlTokens ?? []).length === 0;
-    if (isComparable && json.fingerprint !== undefined && json.fingerprint !== fingerprint)
+    if (json.fingerprint !== undefined && json.fingerprint !== fingerprint)
       differences.push(
         difference(
           basename(parts.description.path),
@@ -78,7 +91,7 @@ async function checkDirectory(directory: string, json: JsonObject): Promise<Chec
     if (!(error instanceof UserError)) throw error;
     differences.push(difference(directory, `cannot be loaded: ${error.message}`));
   }
-  return { differences, fileNames: names, notes };
+  return { differences, notes };
 }
 
 function asDifferences(name: string, check: () => Difference[]): Difference[] {

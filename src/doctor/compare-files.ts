@@ -16,12 +16,19 @@ export const difference = (what: string, message: string): Difference => ({
 const shownBytes = 30;
 const lineFeed = 10;
 
+/** How a path is not that of a file; null if it is. */
+export function absence(path: string): string | null {
+  if (isFile(path)) return null;
+  return statOf(path) === undefined ? "is missing" : "is not a regular file";
+}
+
 /**
  * Compares a file with what a training writes. Returns how it differs, or null for equal bytes. Yields to the event
  * loop between chunks.
  */
 export async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
-  if (!isFile(path)) return statOf(path) === undefined ? "is missing" : "is not a regular file";
+  const absent = absence(path);
+  if (absent !== null) return absent;
   const fd = tryRead(path, () => openSync(path, "r"));
   try {
     const reader = new FileReader(fd, path);

@@ -3,20 +3,25 @@ import { isDeepStrictEqual } from "node:util";
 import { countNoun, groupDigits } from "#bytes";
 import { imageFormat, recordName, sha256Of } from "#formats";
 import { isFile, readBytes, UserError } from "#runtime";
-import { imageName, type JsonObject } from "#tokenizer";
+import { imageName, isImageOfOtherBuild, type JsonObject } from "#tokenizer";
 import { type AnyProduct, type Finished, imageAt } from "#training";
 import { type Difference, difference, differenceOf } from "./compare-files.ts";
 import { objectOf } from "./subject.ts";
 import { type RecordedInput, type RecordedTraining, readTrainingRecord } from "./training-record.ts";
 
-/** What a comparison found, and the files that were compared. */
-export type Comparison = { readonly differences: Difference[]; readonly fileNames: string[] };
+/** What a comparison found, the files that were compared, and those that could not be. */
+export type Comparison = {
+  readonly differences: Difference[];
+  readonly fileNames: string[];
+  readonly notes: string[];
+};
 
 /** Compares a result with what its training gives now: first inputs, merges and files, then what records say of them. */
 export async function compareResult(recorded: RecordedTraining, finished: Finished): Promise<Comparison> {
   const { product } = finished;
   const differences = compareInputs(recorded, finished);
   const fileNames: string[] = [];
+  const notes: string[] = [];
   const isOne = product.sizes.length === 1;
   const records: Said[] = [];
   for (const [index, size] of product.sizes.entries()) {
@@ -30,6 +35,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
     const compared = await compareFiles({ product, index, folder, directory });
     differences.push(...compared.differences);
     fileNames.push(...compared.fileNames);
+    notes.push(...compared.notes);
   }
   const { directory, json } = recorded;
   const index = product.sizes.length - 1;
@@ -37,7 +43,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   differences.push(...compareNames(recorded.record.files, fileNames));
   // What differs in other respects has other numbers as well.
   if (differences.length === 0) differences.push(...records.flatMap(compareRecord));
-  return { differences, fileNames };
+  return { differences, fileNames, notes };
 }
 
 /** Compares the files that a record lists with those that training writes. Images are not listed. */
@@ -63,7 +69,7 @@ type Size = {
 
 async function compareFiles({ product, index, folder, directory }: Size): Promise<Comparison> {
   const inFolder = (name: string) => (folder === "" ? name : `${folder}/${name}`);
-  const found: Comparison = { differences: [], fileNames: [] };
+  const found: Comparison = { differences: [], fileNames: [], notes: [] };
   // The file that people read comes first.
   const files = product.filesOf(index).toSorted((a, b) => orderOf(a.name) - orderOf(b.name));
   for (const file of files) {
@@ -73,7 +79,9 @@ async function compareFiles({ product, index, folder, directory }: Size): Promis
     if (differing !== null) found.differences.push(differing);
   }
   if (!product.hasImage) return found;
-  found.differences.push(...(await compareImage(directory, inFolder(imageName))));
+  const { differences, notes } = await compareImage(directory, inFolder(imageName));
+  found.differences.push(...differences);
+  found.notes.push(...notes);
   return found;
 }
 
@@ -89,16 +97,20 @@ function recordIn(directory: string, name: string, differences: Difference[]): J
   }
 }
 
-/** An image is compiled again from the files next to it. */
-async function compareImage(directory: string, name: string): Promise<Difference[]> {
+/** Compiles the image again from the files next to it. That of another build has another layout, and is not compared. */
+async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageName);
-  if (!isFile(path)) return [difference(name, `is missing, which the format ${imageFormat} asks for`)];
+  const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
+  if (!isFile(path)) return differing(`is missing, which the format ${imageFormat} asks for`);
   try {
-    const isEqual = Buffer.compare(readBytes(path), await imageAt(directory)) === 0;
-    return isEqual ? [] : [difference(name, "is not what this bpe compiles from the files next to it")];
+    const [found, made] = [readBytes(path), await imageAt(directory)];
+    if (Buffer.compare(found, made) === 0) return { differences: [], notes: [] };
+    return isImageOfOtherBuild(found, made)
+      ? { differences: [], notes: [`${name} was not compared: another version of bpe compiled it`] }
+      : differing("is not what this bpe compiles from the files next to it");
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [difference(name, `cannot be compared: ${error.message}`)];
+    return differing(`cannot be compared: ${error.message}`);
   }
 }
 

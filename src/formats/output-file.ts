@@ -44,6 +44,8 @@ export type TokenizerFormat = {
     /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
+    /** Set if loading the files finds no special tokens in a text: the program that they are for adds their ids. */
+    readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
   /**

@@ -258,6 +258,7 @@ export const tekken: TokenizerFormat = {
   writing: {
     obstacle,
     files: (tokenizer) => [{ name: "tekken.json", chunks: () => tekkenFile(tokenizer) }],
+    hidesSpecialTokens: true,
   },
   read,
   prune,

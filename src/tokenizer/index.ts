@@ -28,7 +28,7 @@ export {
   shortEncoder,
 } from "./fingerprint.ts";
 export { tokenizerImage } from "./image.ts";
-export { imageMagic, imageName } from "./image-name.ts";
+export { imageMagic, imageName, isImageOfOtherBuild } from "./image-name.ts";
 export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";
 export {
   type AskedModelSettings,

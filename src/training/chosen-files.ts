@@ -20,7 +20,7 @@ export function checkFormatNames(call: string, options: SaveOptions): readonly s
 }
 
 /** @internal Formats that can be written, by name, with their code. */
-export type LoadedFormats = ReadonlyMap<string, TokenizerFormat & Pick<FormatEntry, "isOnRequest">>;
+export type LoadedFormats = ReadonlyMap<string, TokenizerFormat & Pick<FormatEntry, "isOnRequest" | "names">>;
 
 /** @internal */
 export async function loadFormats(): Promise<LoadedFormats> {
@@ -28,7 +28,8 @@ export async function loadFormats(): Promise<LoadedFormats> {
   return new Map(
     await Promise.all(
       written.map(
-        async ({ name, load, isOnRequest = false }) => [name, { ...(await load()), isOnRequest }] as const,
+        async ({ name, load, names, isOnRequest = false }) =>
+          [name, { ...(await load()), names, isOnRequest }] as const,
       ),
     ),
   );
@@ -53,6 +54,18 @@ export function selectFiles(
   });
   if (names === undefined || refusals.length === 0) return files;
   throw new UserError(joined(refusals, "; "));
+}
+
+/**
+ * @internal Whether loading the files of these formats finds special tokens in a text. A directory is loaded from the
+ * first format that can be read.
+ */
+export function findsSpecialTokens(
+  formats: LoadedFormats,
+  formatNames: readonly string[] | undefined,
+): boolean {
+  const loaded = [...formats].find(([name, { names }]) => names.length > 0 && formatNames?.includes(name));
+  return loaded?.[1].writing?.hidesSpecialTokens !== true;
 }
 
 /** @internal Combines a vocabulary with the settings of its training that files also store. */

@@ -27,7 +27,7 @@ import {
   trainedParts,
   type Vocabulary,
 } from "#tokenizer";
-import { finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
+import { findsSpecialTokens, finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
@@ -208,7 +208,12 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
         ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
       ];
     },
-    fieldsOf: (index, allSizes) => fieldsOf(result, vocabularies[index]!, sizes[index]!, allSizes),
+    fieldsOf(index, allSizes) {
+      const vocabulary = vocabularies[index]!;
+      const finds = findsSpecialTokens(formats, formatNames);
+      const fingerprint = fingerprintAsLearned(writtenParts(training, vocabulary, finds));
+      return fieldsOf(result, { vocabulary, vocabSize: sizes[index]!, fingerprint }, allSizes);
+    },
     mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),
   };
 }
@@ -246,10 +251,15 @@ export function otherSettings({
   return others;
 }
 
+type SizedVocabulary = {
+  readonly vocabulary: Vocabulary;
+  readonly vocabSize: number;
+  readonly fingerprint: string;
+};
+
 function fieldsOf(
   result: Result,
-  vocabulary: Vocabulary,
-  vocabSize: number,
+  { vocabulary, vocabSize, fingerprint }: SizedVocabulary,
   sizes: readonly number[] | undefined,
 ): FieldsOf<TrainingRecord> {
   const { training, trained, corpus } = result;
@@ -274,16 +284,21 @@ function fieldsOf(
     },
     formats: result.formatNames ?? null,
     ...corpusFacts(result),
-    fingerprint: fingerprintAsLearned(encodingPartsOf(training, vocabulary)),
+    fingerprint,
     mergeCount: vocabulary.mergeCount,
     ...tokenCountFacts(trained.tokenCounts, vocabulary),
   };
 }
 
-/** Returns the tokenizer as loading its files would. */
-function encodingPartsOf(training: Training, vocabulary: Vocabulary): TokenizerParts {
+/**
+ * Returns the tokenizer as loading its files would.
+ *
+ * @param findsSpecials whether that finds special tokens in a text
+ */
+function writtenParts(training: Training, vocabulary: Vocabulary, findsSpecials: boolean): TokenizerParts {
   const { normalization, like } = training;
   const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
+  if (!findsSpecials) return { ...parts, addedTokens: [] };
   if (like === null) return parts;
   const known = new Map([...like.specialTokens, ...like.laterTokens].map((token) => [token.content, token]));
   return {

@@ -13,7 +13,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { crc32, gzipSync, zstdCompressSync } from "node:zlib";
-import { binary, bpe, put, scratch } from "../binary.ts";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { binary, bpe, environment, put, scratch, untilItCatches } from "../binary.ts";
+import { makePipe } from "../other-user.ts";
 import { misfits, type Schema } from "./json-schema.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -33,6 +35,8 @@ beforeAll(() => {
   put(home, "packed.txt.zst", zstdCompressSync(scripts));
   const records = english.split("\n\n").map((text) => JSON.stringify({ id: 1, body: text }));
   put(home, "lines.jsonl", `${records.join("\n")}\n`);
+  const column = { name: "text", data: english.split("\n\n"), type: "STRING" as const };
+  put(home, "rows.parquet", new Uint8Array(parquetWriteBuffer({ columnData: [column] })));
   put(home, "list.json", `[${records.join(",\n ")}]`);
   put(home, "odd [1]*.txt", scripts);
   put(home, "binary.bin", Buffer.concat([Buffer.from("PAR1\0\0\0"), Buffer.from(english)]));
@@ -84,6 +88,7 @@ const trainings: Record<string, readonly string[]> = {
   "the same file twice": ["a.txt", "a.txt", ...sized],
   "special tokens": ["a.txt", "b.txt", ...sized, ...end, "-s", "<|pad|>"],
   "special tokens first": ["a.txt", ...sized, ...end, "--special-tokens-first"],
+  Parquet: ["rows.parquet", ...sized],
   "a directory": ["corpus", ...sized],
   "a directory with --include": ["corpus", ...sized, "--include", "*.txt"],
   "a glob": ["c*/t*.txt", ...sized],
@@ -161,6 +166,9 @@ const trainings: Record<string, readonly string[]> = {
   "a format": ["a.txt", ...sized, "--format", "huggingface"],
   formats: ["a.txt", ...sized, "--format", "gpt2,tiktoken"],
   tekken: ["a.txt", ...sized, "--format", "tekken", "--special-tokens-first", ...end],
+  "tekken and GGUF": ["a.txt", ...sized, "--format", "tekken,gguf", "--special-tokens-first", ...end],
+  "tekken after ranks": ["a.txt", ...sized, "--format", "tiktoken,tekken", "--special-tokens-first", ...end],
+  "ranks alone": ["a.txt", ...sized, "--format", "tiktoken", ...end],
   "an image": ["a.txt", ...sized, "--format", "image"],
   "images of sizes": ["a.txt", "-n", "300,400", "--format", "image,gpt2"],
   "no ledger": ["a.txt", ...sized, "--no-ledger"],
@@ -600,6 +608,95 @@ describe("what cannot be verified is refused by name", () => {
       expect(stderr).toMatch(/is that of (a (pruned|converted) tokenizer|merges over ids) \(bpe /);
     }
   });
+});
+
+test("the record has the fingerprint of what loading the directory gives", () => {
+  const specials = [...end, "--special-tokens-first"];
+  const inspected = (directory: string) =>
+    JSON.parse(bpe(["inspect", directory, "--json"], inHome).stdout).fingerprint;
+  const fingerprints = ["huggingface", "gpt2", "tiktoken", "tiktoken,tekken", "tekken", "tekken,gguf"].map(
+    (format) => {
+      const directory = trained("a.txt", ...sized, ...specials, "--format", format);
+      expect([format, record(directory).fingerprint]).toEqual([format, inspected(directory)]);
+      return record(directory).fingerprint;
+    },
+  );
+  // tekken.json finds no special tokens in a text.
+  expect(new Set(fingerprints.slice(0, 4)).size).toBe(1);
+  expect(new Set(fingerprints.slice(4)).size).toBe(1);
+  expect(fingerprints[3]).not.toBe(fingerprints[4]);
+});
+
+test("a file that cannot be loaded is compared by its checksum", () => {
+  const directory = trained("a.txt", ...sized, "--format", "gguf");
+  const { code, json } = verify(directory, "--files-only");
+  expect([code, json.notes]).toEqual([0, ["no file can be loaded: only checksums were compared"]]);
+  const found = whileChanged(`${directory}/tokenizer.gguf`, oneByte("G", "H"), () =>
+    verify(directory, "--files-only"),
+  );
+  expect(found.messages).toEqual(["tokenizer.gguf has another SHA-256 than the record says"]);
+});
+
+test("an image of another build is not compared, and a damaged one is found", () => {
+  const directory = trained("a.txt", ...sized, "--format", "image");
+  const image = `${directory}/tokenizer.image`;
+  const flipped = (at: number) => (bytes: Buffer) => {
+    const copy = Buffer.from(bytes);
+    copy[at] = copy[at]! ^ 1;
+    return copy;
+  };
+  for (const at of [8, 16, 31]) {
+    const { code, json } = whileChanged(image, flipped(at), () => verify(directory));
+    expect([at, code, json.notes]).toEqual([
+      at,
+      0,
+      ["tokenizer.image was not compared: another version of bpe compiled it"],
+    ]);
+  }
+  for (const at of [0, 7, 12, 15, 32, 400]) {
+    const { messages } = whileChanged(image, flipped(at), () => verify(directory));
+    expect([at, ...messages]).toEqual([
+      at,
+      "tokenizer.image is not what this bpe compiles from the files next to it",
+    ]);
+  }
+});
+
+test("too little memory is a failure of this run, not a difference", () => {
+  const directory = trained("a.txt", ...sized);
+  const { code, json, stderr } = verify(directory, "--memory-limit", "20MB");
+  expect([code, json]).toEqual([1, null]);
+  expect(stderr).toMatch(
+    /^bpe: error: counting needs at least .*; the limit is 20 MB\nhint: .*--memory-limit/,
+  );
+});
+
+test("a pipe in place of a file is named, and not waited for", () => {
+  const directory = trained("a.txt", ...sized);
+  rmSync(inHomeAt(`${directory}/merges.txt`));
+  makePipe(inHomeAt(`${directory}/merges.txt`));
+  for (const options of [[], ["--files-only"]])
+    expect(verify(directory, ...options).messages).toEqual(["merges.txt is not a regular file"]);
+});
+
+test("Ctrl-C ends it and leaves nothing", async () => {
+  put(home, "long.txt", scripts.repeat(2000));
+  const directory = trained("long.txt", ...sized, "-p", "none");
+  const TMPDIR = scratch();
+  for (const delayMs of [0, 30, 90]) {
+    const run = Bun.spawn([binary, "verify", directory], {
+      cwd: home,
+      env: { ...environment, TMPDIR },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    await untilItCatches(run, "SIGINT");
+    await Bun.sleep(delayMs);
+    run.kill("SIGINT");
+    expect(await run.exited).toBe(130);
+    expect(await new Response(run.stderr).text()).toBe("bpe: interrupted\n");
+    expect(readdirSync(TMPDIR)).toEqual([]);
+  }
 });
 
 test("one size of several is verified alone", () => {
