@@ -318,11 +318,12 @@ function crossedAt(
   return found;
 }
 
-/** Returns a table of the bytes that decoding joins for each id. */
+/** Returns a table of the bytes that decoding joins for each id: those of `replaced`, or what the token spells. */
 export function assembleCharacterTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],
   { byteFallback, hasMarks }: Pick<CharacterSettings, "byteFallback" | "hasMarks">,
+  replaced: readonly (readonly [id: number, bytes: Uint8Array])[] = [],
 ): TokenTable {
   return lazyTokenTable(() => {
     const withSpaces = (content: string) => (hasMarks ? content.replaceAll(mark, " ") : content);
@@ -334,7 +335,7 @@ export function assembleCharacterTokens(
       id === droppedByte ? [] : [[id, Uint8Array.of(byte)] as const],
     );
     const tokens = hasMarks ? unmarked(vocab.spelled) : vocab.spelled;
-    const table = tableOfPacked(joinTokens(joinTokens(tokens, single), added));
+    const table = tableOfPacked(joinTokens(tokens, [...single, ...added, ...replaced]));
     return { ...table, nameCount: vocab.size + addedOnly.length, areCharacters: true };
   });
 }

@@ -1,5 +1,6 @@
 import { gguf } from "./gguf.ts";
 import { gpt2 } from "./gpt2.ts";
+import { sentencepiece } from "./sentencepiece.ts";
 import { tekken } from "./tekken.ts";
 import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
@@ -13,5 +14,6 @@ export const formatCode = {
   gpt2: async () => gpt2,
   tiktoken: async () => tiktoken,
   gguf: async () => gguf,
+  sentencepiece: async () => sentencepiece,
   tekken: async () => tekken,
 };

@@ -4,5 +4,6 @@ export const formatCode = {
   gpt2: async () => (await import("./gpt2.ts")).gpt2,
   tiktoken: async () => (await import("./tiktoken.ts")).tiktoken,
   gguf: async () => (await import("./gguf.ts")).gguf,
+  sentencepiece: async () => (await import("./sentencepiece.ts")).sentencepiece,
   tekken: async () => (await import("./tekken.ts")).tekken,
 };

@@ -23,6 +23,13 @@ export type FormatEntry = {
   readonly load: () => Promise<TokenizerFormat>;
 };
 
+/**
+ * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`: field 1 (0A) with its
+ * length; in it, field 1 (0A) with the length of the text, the text, and field 2, the score (15).
+ */
+const isSentencePiece = (head: string) =>
+  head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";
+
 /** All formats, in the order in which they are written and searched for in a directory. */
 export const formats: readonly FormatEntry[] = [
   {
@@ -48,6 +55,12 @@ export const formats: readonly FormatEntry[] = [
     matches: (head) => /^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(head),
     suffix: ".tiktoken",
     load: formatCode.tiktoken,
+  },
+  {
+    name: "sentencepiece",
+    names: [["tokenizer.model"]],
+    matches: isSentencePiece,
+    load: formatCode.sentencepiece,
   },
   {
     name: "tekken",
@@ -89,4 +102,4 @@ export const describeWritten = () =>
     .join(", ")} (${writtenOnRequest} only if named)`;
 
 /** The usual file names of tokenizers, in all formats. */
-export const usualNames = formats.flatMap(({ names }) => names.flat());
+export const usualNames = [...new Set(formats.flatMap(({ names }) => names.flat()))];

@@ -21,7 +21,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
   const stats = statOf(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
-      hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a rank file or a tekken.json",
+      hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a rank file, a tokenizer.model or a tekken.json",
     });
   }
   if (idMergesPath(path) !== undefined) {
@@ -69,10 +69,12 @@ export const tokenizersAt = (path: string): TokenizerFile[] =>
 export function tokenizersIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
   const sets = formats.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
-  return sets
+  const found = sets
     .sort((a, b) => a.order - b.order)
     .filter(({ set }) => set.every((name) => isFile(inside(name))))
     .map(({ set }) => inside(set[0]!));
+  // Two formats have one name.
+  return [...new Set(found)];
 }
 
 /** Returns the path, with that of its other file if the format has two files, in the order of the format's names. */
@@ -137,16 +139,11 @@ export function fileAt(path: string): TokenizerFile {
   const named = formats.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
   throw new UserError(`"${path}" is not a known kind of tokenizer`, {
-    hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files and tekken.json",
+    hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files, SentencePiece's tokenizer.model and tekken.json",
   });
 }
 /** Tokenizer files of other kinds, which cannot be loaded. */
 const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: string; hint: string }[] = [
-  {
-    matches: isSentencePiece,
-    description: "a SentencePiece model, not byte-level BPE",
-    hint: "its ids are made by the package sentencepiece",
-  },
   {
     matches: startsWithMagic("GGUF"),
     description: "a GGUF model",
@@ -168,14 +165,6 @@ const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: 
 
 function startsWithMagic(magic: string): (head: Buffer) => boolean {
   return (head) => head.toString("latin1", 0, magic.length) === magic;
-}
-
-/**
- * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`: field 1 (0A) with its
- * length; in it, field 1 (0A) with the length of the text, the text, and field 2, the score (15).
- */
-function isSentencePiece(head: Buffer): boolean {
-  return head[0] === 0x0a && head[1]! < 0x80 && head[2] === 0x0a && head[4 + head[3]!] === 0x15;
 }
 
 function readHead(path: string): Buffer {
@@ -240,12 +229,14 @@ export async function readBase(path: string): Promise<BaseFiles> {
   if (sources.length > 0) return { sources, companions: readCompanionFiles(path) };
   const only = await readSource(all[0]!, "usual");
   if (only.code.extend !== undefined) return { sources: [only], companions: [] };
-  throw new UserError(
-    `"${only.path}" cannot be extended: a ${only.format.name}.json fixes the size of its vocabulary`,
-    {
-      hint: "give the tokenizer.json of the same tokenizer",
-    },
-  );
+  const { name, written } = only.format;
+  const why =
+    written === undefined
+      ? `a ${name} model can only be read`
+      : `a ${name}.json fixes the size of its vocabulary`;
+  throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
+    hint: "give the tokenizer.json of the same tokenizer",
+  });
 }
 
 export type BaseFiles = {

@@ -141,7 +141,7 @@ export function textCutting(cutting: Cutting) {
   const keepsTextsWhole =
     (cutting.specialTokensAsText ?? false) ||
     early.length === 0 ||
-    cutting.prefixRule === "start without mark" ||
+    cutting.prefixRule?.startsWith("start") ||
     looksAround({ addedTokens: early });
   return { pattern: null, specialTokens: inBytes(early.map(({ content }) => content)), keepsTextsWhole };
 }

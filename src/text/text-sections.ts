@@ -6,9 +6,9 @@ export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; rea
 
 /**
  * Where a space is put before text, as by HF's Prepend, and by its Metaspace "always" and "first", which know that U+2581
- * is a space.
+ * is a space; and by SentencePiece, also before an added token.
  */
-export type PrefixRule = "every section" | "sections without mark" | "start without mark";
+export type PrefixRule = "every section" | "sections without mark" | "start without mark" | "start";
 
 /** How a text is cut into sections (src/kernel/text/description.ts). */
 export type SectionSettings = {
@@ -28,6 +28,7 @@ const prefixFlags: Readonly<Record<PrefixRule, number>> = {
   "every section": 4,
   "sections without mark": 16,
   "start without mark": 8 | 16,
+  start: 4 | 8,
 };
 
 /** Settings as the kernel reads them. Tokens are not empty, and of equal ones the last counts. */

@@ -50,6 +50,11 @@ export type RankedMerges = {
   readonly left: Int32Array;
   readonly right: Int32Array;
   readonly merged: Int32Array;
+  /**
+   * For each merge the first one with the same priority, if some have the same: of these, the leftmost pair of a text is
+   * merged first, as in SentencePiece. Left out: the merge itself.
+   */
+  readonly firstTied?: Int32Array;
 };
 
 export type ModelParts = {
@@ -172,6 +177,7 @@ function placeFields(placing: Placing, { model, isNarrow, cuts }: PlacedModel): 
     placeTokens(placing, beginning?.characters ?? noTokens),
     wayToBegin(beginning),
     beginning?.unknown?.id ?? droppedByte,
+    merges.firstTied === undefined ? 0 : placing.place(merges.firstTied),
   ];
   placing.fill(head, fields);
 }

@@ -8,7 +8,7 @@ import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** A merge of two neighbours. It has the lowest rank of all possible merges, and is the leftmost of this rank. */
+/** A merge of two neighbours: of all that are possible the one of the lowest rank, and the leftmost of tied ones. */
 export type MergeStep = {
   readonly rank: number;
   /** The index of the left neighbour in the pretoken's list of ids before the merge. */

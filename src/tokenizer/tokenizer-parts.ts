@@ -225,9 +225,12 @@ export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: Token
     sameNumbers(a.byteIds, b.byteIds) &&
     sameNumbers(a.merges.left, b.merges.left) &&
     sameNumbers(a.merges.right, b.merges.right) &&
-    sameNumbers(a.merges.merged, b.merges.merged)
+    sameNumbers(a.merges.merged, b.merges.merged) &&
+    sameNumbers(a.merges.firstTied ?? noTies, b.merges.firstTied ?? noTies)
   );
 }
+
+const noTies = new Int32Array(0);
 
 /** Throws a UserError for a model that begins with characters, with which `work` is not done. */
 export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {

@@ -12,7 +12,6 @@ import {
   makeModelOfRanks,
   type PackedTokens,
   packTokenList,
-  type RankedMerges,
   reservedTokens,
   segmentWords,
   type TokenizerParts,
@@ -250,7 +249,7 @@ const tooLong = () =>
 /** Returns the model of the extended tokenizer: all merges of the base, then the new ones. */
 function extendModel({ model }: TokenizerParts, { idLimit, merges }: Extension): EncodingModel {
   const { byteIds, merges: before, wholeTokens } = model;
-  const joined = (name: keyof RankedMerges) => concat(before[name], merges[name]);
+  const joined = (name: "left" | "right" | "merged") => concat(before[name], merges[name]);
   const all = { left: joined("left"), right: joined("right"), merged: joined("merged") };
   return { ...buildModel({ byteIds, merges: all, idMax: idLimit - 1 }), wholeTokens };
 }

@@ -77,7 +77,7 @@ function buildModel(model: EncodingModel): bool {
   // If a pair is listed twice the later rank counts, as in HF.
   let isDistinct = true;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) if (!addPair(model, rank)) isDistinct = false;
-  model.isMonotone = u32(ranksOnlyRise(model, isDistinct, scratch));
+  model.isMonotone = u32(model.firstTied === 0 && ranksOnlyRise(model, isDistinct, scratch));
   model.lateRank = model.mergeCount;
   const mayBeLate = isDistinct && mayHaveLate(model, byteOf, scratch);
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
@@ -102,7 +102,9 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
   for (let rank: u32 = 0; rank < model.lateRank; rank++) {
     const first = load<i32>(byteOf + (load<i32>(model.lefts + (rank << 2)) << 2));
     const second = load<i32>(byteOf + (load<i32>(model.rights + (rank << 2)) << 2));
-    if (first >= 0 && second >= 0) store<u32>(model.byteRanks + (((first << 8) | second) << 2), rank);
+    if (first < 0 || second < 0) continue;
+    const tied = model.firstTied === 0 ? rank : load<u32>(model.firstTied + (rank << 2));
+    store<u32>(model.byteRanks + (((first << 8) | second) << 2), tied);
   }
 }
 

@@ -3,7 +3,7 @@ import { reserveTable, reserveTo } from "../regions";
 import { characterIn, hasCharacters, spacedCharacterIn, useCharacters } from "./characters";
 import { beginsWithCharacters, fillCharacters, useFirstCharacters } from "./first-characters";
 import { droppedByte, EncodingModel } from "./model-layout";
-import { findPair, guessPair, guessPairs, isRankOf, mergedBy, noRank } from "./pair-ranks";
+import { findPair, guessPair, guessPairs, isRankOf, mergedBy, mergeOf, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
@@ -165,13 +165,13 @@ export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
       }
     }
     if (best === noRank) return count;
-    const merged = mergedBy(best);
     const id = ids + (bestPos << 2);
     const rank = ranks + (bestPos << 2);
     if (!isRankOf(best, load<i32>(id), load<i32>(id, 4))) {
       store<i32>(rank, findPair(load<i32>(id), load<i32>(id, 4)));
       continue;
     }
+    const merged = mergedBy(mergeOf(best, load<i32>(id), load<i32>(id, 4)));
     store<i32>(id, merged);
     count--;
     for (let i = bestPos + 1, to: usize = 4; i < count; i++, to += 4) {
@@ -238,12 +238,13 @@ export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: us
     const rightId = ids + (rightPos << 2);
     if (findPair(load<i32>(id), load<i32>(rightId)) !== rank) continue;
 
+    const merge = mergeOf(rank, load<i32>(id), load<i32>(rightId));
     if (trace !== 0) {
       store<u32>(trace, rightPos);
-      store<i32>(trace, rank, 4);
+      store<i32>(trace, merge, 4);
       trace += 8;
     }
-    const merged = mergedBy(rank);
+    const merged = mergedBy(merge);
     const nextPos = rightPos + load<u32>(spans + (rightPos << 2));
     store<i32>(id, merged);
     store<i32>(rightId, covered);

@@ -2,7 +2,7 @@ import { reserveTable } from "../regions";
 import { hashLong } from "../words/word-slots";
 
 /**
- * EncodingModel: everything for turning the bytes of a pretoken into ids. JavaScript writes the first twelve fields and their arrays
+ * EncodingModel: everything for turning the bytes of a pretoken into ids. JavaScript writes the first thirteen fields and their arrays
  * (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
@@ -20,14 +20,16 @@ import { hashLong } from "../words/word-slots";
  *   40       beginning        with what merging begins. 0: bytes; characters, and others 1: by their bytes, 2: as
  *                             `unknownId`, 3: likewise, neighbouring ones together
  *   44       unknownId
+ *   48       firstTied        i32[mergeCount]: for each merge the first one of its priority (pair-ranks.ts); 0 if all ranks
+ *                             are different priorities
  *
- *   48       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
- *   52       isMonotone       1: every pair has a higher rank than the merges of its halves
- *   56       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
+ *   52       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
+ *   56       isMonotone       1: every pair has a higher rank than the merges of its halves
+ *   60       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
  *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
- *   60       joins            never-merged.ts; 0 if no pretoken may be cut
- *   64       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   64       joins            never-merged.ts; 0 if no pretoken may be cut
+ *   68       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -48,6 +50,7 @@ export class EncodingModel {
   characters: TokenTable;
   beginning: u32;
   unknownId: i32;
+  firstTied: usize;
   byteRanks: usize;
   isMonotone: u32;
   adjacency: usize;

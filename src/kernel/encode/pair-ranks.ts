@@ -37,8 +37,14 @@ let mergedIds: usize = 0;
 /** The id that rank 0 makes, if each rank makes the next id, as in most vocabularies: then ids are computed. Else -1. */
 let firstMerged: i32 = -1;
 
-/** Whether a pair is listed twice, or ranks are added in any order: then no rank is guessed. */
+/** Whether a pair is listed twice, merges are tied, or ranks are added in any order: then no rank is guessed. */
 let isExact: bool = false;
+
+/**
+ * Tied merges have one priority, and are made from the left: each counts as the first of them. The first merge of each one, or 0
+ * if no merges are tied.
+ */
+let firstTied: usize = 0;
 
 /** Allows ranks to be added in any order from now on. */
 export function allowAnyOrder(): void {
@@ -65,6 +71,8 @@ export function reservePairs(model: EncodingModel): bool {
   filter = reserveTable((<usize>4) << (slotBits - filterShift));
   mergedIds = model.mergedIds;
   firstMerged = model.mergeCount > 0 ? load<i32>(mergedIds) : -1;
+  firstTied = model.firstTied;
+  if (firstTied !== 0) isExact = true;
   return slots !== 0 && halves !== 0 && filter !== 0;
 }
 
@@ -92,9 +100,14 @@ export function addPair(model: EncodingModel, rank: u32): bool {
   return slot === 0;
 }
 
-/** The id of the token that a rank makes. */
-export function mergedBy(rank: i32): i32 {
-  return firstMerged >= 0 ? firstMerged + rank : load<i32>(mergedIds + (rank << 2));
+/** The id of the token that a merge makes. */
+export function mergedBy(merge: i32): i32 {
+  return firstMerged >= 0 ? firstMerged + merge : load<i32>(mergedIds + (merge << 2));
+}
+
+/** The merge of a pair that has this rank: the rank itself, unless merges are tied. */
+export function mergeOf(rank: i32, left: i32, right: i32): i32 {
+  return firstTied === 0 ? rank : findMerge(hashOf(left, right), bothOf(left, right), true);
 }
 
 /** The rank of the pair, or `noRank`. */
@@ -109,9 +122,9 @@ export function guessPair(left: i32, right: i32): i32 {
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), isExact);
 }
 
-/** Whether the rank belongs to the pair. */
+/** Whether a guess is the rank of the pair. Of tied merges no rank is guessed. */
 export function isRankOf(rank: i32, left: i32, right: i32): bool {
-  return load<u64>(halves + (rank << 3)) === bothOf(left, right);
+  return firstTied !== 0 || load<u64>(halves + (rank << 3)) === bothOf(left, right);
 }
 
 /**
@@ -144,6 +157,11 @@ function mayBePair(hash: u32): u32 {
 }
 
 function findRank(hash: u32, both: u64, checks: bool): i32 {
+  const merge = findMerge(hash, both, checks);
+  return firstTied === 0 || merge === noRank ? merge : load<i32>(firstTied + (merge << 2));
+}
+
+function findMerge(hash: u32, both: u64, checks: bool): i32 {
   const tag = hash << rankBits;
   const last: u32 = (1 << slotBits) - 1;
   const home = hash >> (32 - slotBits);

@@ -7,7 +7,7 @@ import { limitRanks, noRank } from "./pair-ranks";
  * merges and merges inside characters are included, so a trace shows the definition, not the shortcuts.
  *
  *   ARRAY   TYPE      LENGTH       MEANING
- *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the rank. Symbols are the bytes of the pretoken
+ *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the merge. Symbols are the bytes of the pretoken
  *                                  that the vocabulary has, or what first-characters.ts says, counted from 0
  */
 let merges: usize = 0;

@@ -9,7 +9,8 @@
  *   16       u32             steps of the normalization
  *   20       u32             1: a space is put before each section that begins with none. 2: before each line, too. 4: also
  *                            before a section that begins with one. 8: only at the start of a text. 16: a mark
- *                            (encode/first-characters.ts) counts as a space
+ *                            (encode/first-characters.ts) counts as a space. 12: a text that begins with a token begins
+ *                            with a section of a space, too
  *   24       u32[4] each     records of the tokens (token-search.ts), early ones first
  *   ..       u32[2] each     ranges of word characters: first and last, ascending
  *   ..       u8              contents; those of late tokens are normalized

@@ -412,6 +412,8 @@ function noteSkipped(group: Group): bool {
 }
 
 function noteToken(group: Group): bool {
+  const isSpaced = isAtStart && addsSpace && evenIfSpaced && onlyFirst;
+  if (isSpaced && (!note(spaceEvent, 0, 0, 0) || !note(endEvent, 0, 0, 0))) return false;
   isAtStart = false;
   const size = <u32>sizeOfToken(group.search, group.token) + group.spaceBytes;
   return note(tokenEvent, idOfToken(group.search, group.token), size, <u32>(group.start + group.to));

@@ -128,6 +128,14 @@ def tekken(path, *frame):
     return lambda texts: [tokenizer.encode(text, bos="bos" in frame, eos="eos" in frame) for text in texts]
 
 
+def sentencepiece(path):
+    """Control pieces are never found in a text."""
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_file=path)
+    return lambda texts: [processor.encode(text) for text in texts]
+
+
 def main():
     # Else tiktoken would answer from the files that it found at the same paths before.
     os.environ["TIKTOKEN_CACHE_DIR"] = ""
@@ -141,6 +149,7 @@ def main():
         "pair": pair,
         "gguf": gguf,
         "tekken": tekken,
+        "sentencepiece": sentencepiece,
     }[kind](path, *name)
     with open(texts_path, encoding="utf-8") as file:
         texts = [json.loads(line) for line in file]

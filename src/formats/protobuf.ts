@@ -1,0 +1,46 @@
+/** A field of a Protocol Buffers message: a number of up to 64 bits, or the bytes of a string, a message, a float or a double. */
+export type MessageField = { readonly number: number; readonly value: number | Uint8Array };
+
+/**
+ * Yields the fields of a message in file order. Throws a RangeError if the bytes are no message. A library would bring its
+ * own parser of `.proto` files, to read three kinds of fields.
+ */
+export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
+  for (let pos = 0; pos < bytes.length; ) {
+    const tag = readVarint(bytes, pos);
+    const number = Math.floor(tag.value / 8);
+    if (number === 0) throw new RangeError(`field 0 at byte ${pos}`);
+    pos = tag.end;
+    const wireType = tag.value % 8;
+    if (wireType === 0) {
+      const { value, end } = readVarint(bytes, pos);
+      pos = end;
+      yield { number, value };
+      continue;
+    }
+    let size = fixedSizes[wireType];
+    if (wireType === 2) {
+      const length = readVarint(bytes, pos);
+      [size, pos] = [length.value, length.end];
+    }
+    if (size === undefined || pos + size > bytes.length)
+      throw new RangeError(`field ${number} at byte ${pos}`);
+    yield { number, value: bytes.subarray(pos, pos + size) };
+    pos += size;
+  }
+}
+
+/** Bytes of the fixed wire types. */
+const fixedSizes: readonly (number | undefined)[] = [undefined, 8, undefined, undefined, undefined, 4];
+
+/** Reads an integer of up to ten groups of seven bits, the lowest first. Those from 2^53 on, such as -1, are rounded. */
+function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } {
+  let value = 0;
+  for (let i = 0; i < 10; i++) {
+    const byte = bytes[start + i];
+    if (byte === undefined) break;
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return { value, end: start + i + 1 };
+  }
+  throw new RangeError(`no integer at byte ${start}`);
+}

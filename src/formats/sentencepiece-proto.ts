@@ -1,0 +1,129 @@
+import { isUtf8 } from "node:buffer";
+import { showValue } from "#bytes";
+import { UserError } from "#runtime";
+import { messageFields } from "./protobuf.ts";
+
+/** The parts of SentencePiece's `ModelProto` that decide on ids (src/sentencepiece_model.proto of its repository). */
+export type SentencePieceModel = {
+  readonly pieces: readonly Piece[];
+  readonly trainer: Trainer;
+  readonly normalizer: Normalizer;
+  /** Whether decoding replaces text. */
+  readonly hasDenormalizer: boolean;
+};
+
+/** The index of a piece in the list is its id. */
+export type Piece = { readonly text: string; readonly score: number; readonly kind: PieceKind };
+
+/** Kinds in the order of their numbers, from 1 on. */
+const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
+export type PieceKind = (typeof pieceKinds)[number];
+
+/** Models in the order of their numbers, from 1 on. */
+const modelTypes = ["Unigram", "BPE", "Word", "Char"] as const;
+
+type Trainer = {
+  readonly modelType: (typeof modelTypes)[number];
+  readonly marksEnds: boolean;
+  readonly byteFallback: boolean;
+  readonly unknownText: string;
+};
+
+type Normalizer = {
+  readonly name: string;
+  readonly hasRules: boolean;
+  readonly addsPrefix: boolean;
+  readonly removesSpaces: boolean;
+  readonly escapesSpaces: boolean;
+};
+
+/** Parses the file. Throws a UserError if it is damaged. */
+export function parseSentencePiece(bytes: Uint8Array, path: string): SentencePieceModel {
+  try {
+    return readModel(bytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UserError(`"${path}" is a damaged SentencePiece model: ${error.message}`);
+  }
+}
+
+function readModel(bytes: Uint8Array): SentencePieceModel {
+  const pieces: Piece[] = [];
+  const specs = new Map<number, Message>();
+  for (const { number, value } of messageFields(bytes)) {
+    if (number === 1) pieces.push(readPiece(new Message(value), pieces.length));
+    // Messages that come in parts are joined.
+    else if (typeof value !== "number") specs.set(number, new Message(value, specs.get(number)));
+  }
+  const [trainer, normalizer, denormalizer] = [2, 3, 5].map((number) => specs.get(number) ?? new Message());
+  return {
+    pieces,
+    trainer: {
+      modelType: oneOf(modelTypes, trainer!.integer(3, 1), "model type"),
+      marksEnds: trainer!.flag(24, false),
+      byteFallback: trainer!.flag(35, false),
+      unknownText: trainer!.text(44) ?? " \u2047 ",
+    },
+    normalizer: {
+      name: normalizer!.text(1) ?? "",
+      hasRules: normalizer!.bytes(2).length > 0,
+      addsPrefix: normalizer!.flag(3, true),
+      removesSpaces: normalizer!.flag(4, true),
+      escapesSpaces: normalizer!.flag(5, true),
+    },
+    hasDenormalizer: denormalizer!.bytes(2).length > 0,
+  };
+}
+
+function readPiece(message: Message, id: number): Piece {
+  const score = message.bytes(2);
+  if (score.length !== 0 && score.length !== 4) throw new RangeError(`the score of piece ${id}`);
+  return {
+    text: message.text(1) ?? "",
+    score: score.length === 0 ? 0 : new DataView(score.buffer, score.byteOffset).getFloat32(0, true),
+    kind: oneOf(pieceKinds, message.integer(3, 1), `kind of piece ${id}`),
+  };
+}
+
+function oneOf<T>(kinds: readonly T[], number: number, name: string): T {
+  const kind = kinds[number - 1];
+  if (kind === undefined) throw new RangeError(`the ${name} is ${number}`);
+  return kind;
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The fields of a message by their numbers. Of several values the last counts. */
+class Message {
+  private readonly values: Map<number, number | Uint8Array>;
+
+  constructor(value: number | Uint8Array = new Uint8Array(0), earlier?: Message) {
+    if (typeof value === "number") throw new RangeError(`${value} is no message`);
+    this.values = new Map(earlier?.values);
+    for (const field of messageFields(value)) this.values.set(field.number, field.value);
+  }
+
+  integer(number: number, otherwise: number): number {
+    const value = this.values.get(number) ?? otherwise;
+    if (typeof value === "number") return value;
+    throw new RangeError(`field ${number} is no integer`);
+  }
+
+  flag(number: number, otherwise: boolean): boolean {
+    return this.integer(number, Number(otherwise)) !== 0;
+  }
+
+  bytes(number: number): Uint8Array {
+    const value = this.values.get(number) ?? new Uint8Array(0);
+    if (typeof value !== "number") return value;
+    throw new RangeError(`field ${number} is the integer ${value}`);
+  }
+
+  text(number: number): string | undefined {
+    if (!this.values.has(number)) return undefined;
+    const bytes = this.bytes(number);
+    const text = decoder.decode(bytes);
+    if (isUtf8(bytes)) return text;
+    throw new RangeError(`${showValue(text)} is not UTF-8`);
+  }
+}

@@ -1,0 +1,161 @@
+import { showValue } from "#bytes";
+import { UserError } from "#runtime";
+import { type AddedToken, plainSpecial } from "#text";
+import { fitNarrowIds, refuse, type TokenizerParts } from "#tokenizer";
+import { refuseOptions, scanParsed } from "./assemble-model.ts";
+import { assembleCharacterModel, assembleCharacterTokens, cuttingSource, mark } from "./character-json.ts";
+import type { SourceFiles, TokenizerFormat } from "./output-file.ts";
+import { compileSplits } from "./pre-tokenizer.ts";
+import type { ScannedModel } from "./scan-tokenizer-json.ts";
+import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sentencepiece-proto.ts";
+
+/**
+ * Reads SentencePiece's `tokenizer.model`, if it is BPE, and gives the ids of the package `sentencepiece`. The file lists
+ * pieces with scores, and no merges: two neighbours may merge if their text is a piece, that of the highest score first, and
+ * of equal scores the leftmost.
+ */
+function read(
+  [{ path, bytes }]: SourceFiles,
+  options: Parameters<TokenizerFormat["read"]>[1],
+): TokenizerParts {
+  refuseOptions("tokenizer.model", options);
+  const file = parseSentencePiece(bytes, path);
+  const { pieces, trainer, normalizer } = file;
+  checkSettings(file, path);
+  checkPieces(pieces, path);
+  const [unknown] = pieces.filter(({ kind }) => kind === "unknown");
+  const scanned = scanPieces(pieces, path);
+  const settings = {
+    unknownToken: unknown!.text,
+    byteFallback: trainer.byteFallback,
+    fusesUnknown: true,
+    hasMarks: true,
+  };
+  const model = assembleCharacterModel(scanned, settings, path);
+  const source = cuttingSource(scanned, { ...settings, prefix: null, splitsAtMarks: false }, false);
+  const addedTokens = tokensOf(pieces, "user-defined");
+  const controlTokens = tokensOf(pieces, "control");
+  return {
+    model,
+    pattern: compileSplits([source], path),
+    normalization: null,
+    addsPrefixSpace: normalizer.addsPrefix,
+    ...(normalizer.addsPrefix && { prefixRule: "start", leadingSpaces: "one" }),
+    addedTokens,
+    controlTokens,
+    isNarrow: fitNarrowIds(pieces.length - 1, []),
+    tokens: assembleCharacterTokens(scanned.vocab, [], settings, [
+      [pieces.indexOf(unknown!), new TextEncoder().encode(trainer.unknownText)],
+    ]),
+    description: { path, kind: "tokenizer.model", patternName: null, patternSources: [source] },
+    notes: [],
+  };
+}
+
+/** Refuses models and settings that give other ids, or another text. */
+function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceModel, path: string): void {
+  if (trainer.modelType !== "BPE")
+    refuse(
+      path,
+      `it is a SentencePiece model of the type ${trainer.modelType}, not BPE`,
+      "its ids are made by the package sentencepiece",
+    );
+  const wrong = [
+    normalizer.hasRules &&
+      `its normalizer ${showValue(normalizer.name)} replaces characters by rules of its own`,
+    normalizer.removesSpaces && "remove_extra_whitespaces is true",
+    !normalizer.escapesSpaces && "escape_whitespaces is false",
+    trainer.marksEnds && "treat_whitespace_as_suffix is true",
+    hasDenormalizer && "decoding replaces characters by rules of its own",
+  ].find((what) => what !== false);
+  if (wrong !== undefined)
+    refuse(
+      path,
+      wrong,
+      "a model is read if it was trained with --normalization_rule_name=identity and --remove_extra_whitespaces=false; the package sentencepiece reads all",
+    );
+}
+
+/** Refuses lists of pieces that sentencepiece does not load, or whose text the kernel cannot find. */
+function checkPieces(pieces: readonly Piece[], path: string): void {
+  const unknownCount = pieces.filter(({ kind }) => kind === "unknown").length;
+  if (unknownCount !== 1) refuse(path, `it has ${unknownCount} unknown pieces`);
+  const known = new Set<string>();
+  for (const [id, { text, kind, score }] of pieces.entries()) {
+    const isFound = kind === "normal" || kind === "unused" || kind === "user-defined";
+    const isCharacter = isOneCharacter(text);
+    const wrong = [
+      text === "" && "which is empty",
+      known.has(text) && "which is there twice",
+      !isFound && isCharacter && `a ${kind} piece of one character`,
+      isFound && text.includes(" ") && "which has a space",
+      kind === "user-defined" && text.includes(mark) && "which is user-defined and has a mark",
+      kind === "unused" && !isCharacter && "which is unused",
+      Number.isNaN(score) && "whose score is not a number",
+    ].find((what) => what !== false);
+    if (wrong !== undefined) refuse(path, `piece ${id} is ${showValue(text)}, ${wrong}`);
+    known.add(text);
+  }
+}
+
+const isOneCharacter = (text: string) => text !== "" && sizeAt(text, 0) === text.length;
+
+const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =>
+  pieces.flatMap(({ text, kind: own }, id) =>
+    own === kind ? [{ id, content: text, ...plainSpecial, special: kind === "control" }] : [],
+  );
+
+/** Finds the merges: for each piece, each way to cut it into two other ones. */
+function scanPieces(pieces: readonly Piece[], path: string): ScannedModel {
+  const ids: Record<string, number> = Object.create(null);
+  const halves = new Map<string, number>();
+  for (const [id, { text, kind }] of pieces.entries()) {
+    ids[text] = id;
+    if (kind === "normal" || kind === "unused") halves.set(text, id);
+  }
+  const merges: { left: number[]; right: number[]; merged: number[] } = { left: [], right: [], merged: [] };
+  const firstTied: number[] = [];
+  let first = 0;
+  let score = Number.NaN;
+  for (const piece of pieces.filter(({ kind }) => kind === "normal").sort((a, b) => b.score - a.score)) {
+    const { text } = piece;
+    if (piece.score !== score) first = firstTied.length;
+    score = piece.score;
+    for (let at = sizeAt(text, 0); at < text.length; at += sizeAt(text, at)) {
+      const [left, right] = [halves.get(text.slice(0, at)), halves.get(text.slice(at))];
+      if (left === undefined || right === undefined) continue;
+      merges.left.push(left);
+      merges.right.push(right);
+      merges.merged.push(halves.get(text)!);
+      firstTied.push(first);
+    }
+    for (const character of text)
+      if (!halves.has(character))
+        refuse(path, `its piece ${showValue(text)} has ${showValue(character)}, which is no normal piece`);
+  }
+  const { vocab } = scanParsed(ids, [], path);
+  const [left, right, merged] = [merges.left, merges.right, merges.merged].map((list) =>
+    Int32Array.from(list),
+  );
+  const areTied = firstTied.some((first, rank) => first !== rank);
+  return {
+    vocab,
+    merges: {
+      ...{ left: left!, right: right!, merged: merged! },
+      ...(areTied && { firstTied: Int32Array.from(firstTied) }),
+    },
+  };
+}
+
+/** The size of the character at a position in a string. */
+const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
+
+/** The file can only be read. */
+export const sentencepiece: TokenizerFormat = {
+  read,
+  prune: ([{ path }]) => {
+    throw new UserError(`"${path}" cannot be pruned: SentencePiece models can only be read`, {
+      hint: "prune the tokenizer.json of the same tokenizer",
+    });
+  },
+};
