@@ -27,7 +27,7 @@ const count = wholeNumber();
 const pattern = fieldsOf({ name: orNull(text), regex: oneOrMore(text), huggingface: optional(text) });
 const weighted = { weight: optional(amount) };
 
-/** New texts by the old ones. */
+/** Texts by their names. */
 const texts: Check<Readonly<Record<string, string>>> = (value, name) => {
   const fields = isPlainObject(value) ? Object.keys(value) : [];
   return fieldsOf(Object.fromEntries(fields.map((field) => [field, text])))(value, name);
@@ -114,6 +114,7 @@ const recordFields = fieldsOf({
   mergeCount: count,
   mergesSha256: text,
   files: listOf(text),
+  filesSha256: optional(texts),
   timings: fieldsOf({ totalMs: amount }),
 });
 
@@ -159,8 +160,12 @@ export function readTrainingRecord(typed: string): RecordedTraining {
       "verify it with a newer one",
     );
   const record = checkOr(recordFields, json, (what) => refuse(`is not a training record: ${what}`));
+  if (record.inputs.some(hasLanguage) && !record.inputs.every(hasLanguage))
+    refuse("is not a training record: some of its inputs have no language");
   return { directory, record, json };
 }
+
+const hasLanguage = ({ language, isDev }: RecordedInput) => language !== undefined && isDev !== undefined;
 
 /** The directory of a result: the argument, or the directory of the record that it names. */
 function directoryOf(typed: string): string {

@@ -565,6 +565,17 @@ describe("what cannot be verified is refused by name", () => {
       (json) => ({ ...json, inputs: [{ ...json.inputs[0], path: 7 }] }),
       /its "inputs\[0\]\.path" is 7, not text/,
     ],
+    "a number as checksum": [
+      (json) => ({ ...json, filesSha256: { "merges.txt": 7 } }),
+      /its "filesSha256\.merges\.txt" is 7, not text/,
+    ],
+    "a language for some inputs": [
+      ({ inputs: [first], ...json }) => ({
+        ...json,
+        inputs: [first, { ...first, language: "en", isDev: false }],
+      }),
+      /some of its inputs have no language/,
+    ],
     pruned: [(json) => ({ ...json, pruned: {} }), /is that of a pruned tokenizer/],
     converted: [(json) => ({ ...json, converted: {} }), /is that of a converted tokenizer/],
   };
