@@ -11,7 +11,7 @@ enum { IDLE_MAX = 64 };
 struct bpe_tokenizer {
   Image image;
   uint8_t *bytes;
-    /* Instances that no thread uses, or NULL. Threads take and return them by atomic exchange. */
+  /* Instances that no thread uses, or NULL. Threads take and return them by atomic exchange. */
   _Atomic(Instance *) idle[IDLE_MAX];
 };
 
@@ -189,7 +189,7 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   }
   char *bytes = malloc(size + 8);
   if (bytes == NULL) return no_memory;
-    /* Most tokens are short, and a copy of eight bytes is faster than one of a variable length. From `last` on, the image ends within
+  /* Most tokens are short, and a copy of eight bytes is faster than one of a variable length. From `last` on, the image ends within
    * eight bytes. */
   const uint8_t *last = image->bytes + image->size - 8;
   size_t at = 0;

@@ -10,7 +10,7 @@
  *     bpe_free(ids.ids);
  *     bpe_close(tokenizer);
  *
-  * Several threads may use a tokenizer at once. Functions that return `const char *` return NULL for success, or an error message that is
+ * Several threads may use a tokenizer at once. Functions that return `const char *` return NULL for success, or an error message that is
  * never freed. Ids are those of `bpe encode`. */
 #ifndef BPE_H
 #define BPE_H
@@ -38,7 +38,7 @@ typedef struct {
 } bpe_ids;
 
 typedef struct {
-    char *bytes; /* to be freed with bpe_free; never NULL after success; followed by a zero byte */
+  char *bytes; /* to be freed with bpe_free; never NULL after success; followed by a zero byte */
   size_t size;
 } bpe_bytes;
 

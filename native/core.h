@@ -28,7 +28,7 @@ typedef struct {
 } Variable;
 
 typedef struct {
-    const uint8_t *bytes; /* the image; must outlive this struct */
+  const uint8_t *bytes; /* the image; must outlive this struct */
   size_t size;
   uint32_t id_bytes; /* size of an id in the kernel's memory: 2 or 4 bytes */
   uint32_t id_limit; /* the largest id + 1 */
@@ -182,7 +182,7 @@ typedef struct {
   const Image *image;
   Instance *instance;
   bool specials_as_text;
-      const Segment *segments; /* not one of them empty. NULL: the text is one segment, and `specials_as_text` applies */
+  const Segment *segments; /* not one of them empty. NULL: the text is one segment, and `specials_as_text` applies */
   const uint8_t *text;
   size_t size;
   const uint8_t *following; /* at least the next character, if the text continues; otherwise NULL */
@@ -211,7 +211,7 @@ BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
 /* A text that is cut into parts of at most `ids_max` ids. */
 typedef struct {
   enum { FIRST_PART, LAST_PART, ALL_PARTS } which;
-    uint32_t ids_max, overlap; /* overlap: how many tokens of a part the next one repeats */
+  uint32_t ids_max, overlap; /* overlap: how many tokens of a part the next one repeats */
   Span *parts; /* in bytes; the caller frees them */
   size_t count, capacity;
   size_t too_many; /* 0, or the number of ids of the last part, if that is a character with more than `ids_max` */

@@ -99,7 +99,7 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
   const Segment *segment = encoding->segments;
   size_t left = encoding->size, part;
   bool is_open = false, as_text = segment == NULL ? encoding->specials_as_text : left > 0 && !segment->is_trusted;
-    if (encoding->notes != NULL && left > UINT32_MAX) return "a text of 4 GB or more that is normalized has no offsets";
+  if (encoding->notes != NULL && left > UINT32_MAX) return "a text of 4 GB or more that is normalized has no offsets";
   if (segment != NULL && left > INT32_MAX) return "a text of segments has at most 2 GB";
   const char *error = sections_open(encoding->instance, encoding->image, as_text, encoding->notes != NULL, segment != NULL);
   if (error != NULL) return error;

@@ -316,7 +316,7 @@ enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
 void advise_huge(uint8_t *start, size_t size) {
 #ifdef MADV_HUGEPAGE
-    /* Only whole pages. If the system has no huge pages, nothing changes. */
+  /* Only whole pages. If the system has no huge pages, nothing changes. */
   size_t head = -(uintptr_t)start & 4095;
   if (size > head) (void)madvise(start + head, (size - head) & ~(size_t)4095, MADV_HUGEPAGE);
 #else
@@ -339,7 +339,7 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
   const char *error = NULL;
   count_text(section->instance, text, size);
   while (size > 0 && error == NULL) {
-        /* A full window is encoded only when more text follows: at the end of a section, one call encodes everything. */
+    /* A full window is encoded only when more text follows: at the end of a section, one call encodes everything. */
     if (section->limit >= WINDOW) error = take_certain(section);
     uint32_t count = (uint32_t)(size < WINDOW ? size : WINDOW);
     if (error == NULL) error = append(section, text, count);
@@ -423,7 +423,7 @@ const char *sections_open(Instance *instance, const Image *image, bool specials_
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2;
-    /* Segments of the last text may have changed the flags in the text module. */
+  /* Segments of the last text may have changed the flags in the text module. */
   if (instance->sections_flags != flags || has_segments) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;

@@ -14,7 +14,7 @@ struct Instance {
   w2c_kernel kernel;
   wasm_rt_memory_t *memory;
   w2c_text sections;
-    wasm_rt_memory_t *sections_memory; /* NULL until the first text that needs the text module */
+  wasm_rt_memory_t *sections_memory; /* NULL until the first text that needs the text module */
   uint64_t sections_set_up_size; /* size of a memory once it is set up; likewise below */
   uint32_t sections_flags; /* flags of the last text */
   w2c_text tokens; /* another instance of the text module, which finds the positions of tokens (spans.c) */

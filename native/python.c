@@ -443,7 +443,7 @@ static PyObject *model_decode(Model *self, PyObject *argument) {
   size_t size = 0, capacity = 256;
   char *bytes = malloc(capacity);
   if (bytes == NULL) PyErr_NoMemory();
-    /* `__index__` of an item may change the list. */
+  /* `__index__` of an item may change the list. */
   for (Py_ssize_t i = 0; bytes != NULL && i < PyList_Size(ids); i++) {
     if (is_interrupted((size_t)i)) goto failed;
     PyObject *object = PyList_GetItem(ids, i);
@@ -512,7 +512,7 @@ typedef struct {
 typedef struct {
   PyObject_HEAD
   Model *model;
-    PyObject *texts; /* a copy of the caller's list, so that it cannot change */
+  PyObject *texts; /* a copy of the caller's list, so that it cannot change */
   PyObject *lists; /* the list of ids of each text; NULL if the result is an array */
   bool specials_as_text;
   Text *entries; /* for each text: its bytes, and the number of its ids */
@@ -632,7 +632,7 @@ static PyObject *model_batch(Model *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OppI", &argument, &as_text, &wants_lists, &width)) return NULL;
   Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
-    /* Not a list with NULL items: other code can find it through the garbage collector. */
+  /* Not a list with NULL items: other code can find it through the garbage collector. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < batch->count; i++) {
     Py_ssize_t size;
@@ -708,13 +708,13 @@ static const char *encode_piece(Batch *self, Instance *instance, const char *tex
                        .specials_as_text = self->specials_as_text,
                        .text = (const uint8_t *)text,
                        .size = size,
-                                              .following = following_size > 0 ? (const uint8_t *)text + size : NULL,
+                       .following = following_size > 0 ? (const uint8_t *)text + size : NULL,
                        .following_size = following_size,
                        .out = out,
                        .id_limit = SIZE_MAX,
                        .poll = {.ask = batch_may_continue, .context = worker, .unasked = worker->unasked}};
   const char *error = encode_text(&encoding);
-    worker->unasked = encoding.poll.unasked; /* so that many short texts reach the next question, too */
+  worker->unasked = encoding.poll.unasked; /* so that many short texts together reach the next call of `ask` */
   return error;
 }
 
@@ -767,7 +767,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-        /* An estimate of the final size. */
+    /* An estimate of the final size. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size + size / 16;
     if (more < expected) more = expected;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -815,7 +815,7 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   const char *error;
   Idle *idle = acquire(self->model, &error);
   if (idle == NULL) {
-        /* This thread has taken no part, so the threads that have an instance will do all of them. */
+    /* This thread has taken no part, so the threads that have an instance will do all of them. */
     if (self->working > 0 && error == no_memory) return PyBool_FromLong(false);
     return raise(self->model, error);
   }

@@ -149,7 +149,7 @@ static size_t splice_ids(Edit *edit) {
   size_t after = ids->size - end, size = edit->ids.size, kept = first;
   if (size > end - first && !ids_reserve(ids, size - (end - first))) return SIZE_MAX;
   size_t new_size = first + size + after;
-    /* Compares id by id: first the new ids, then those after them, which may not have changed either. */
+  /* Compares id by id: first the new ids, then those after them, which may not have changed either. */
   for (; kept < ids->size && kept < new_size; kept += id_bytes) {
     const uint8_t *now = kept < first + size ? edit->ids.bytes + (kept - first) : ids->bytes + end + (kept - first - size);
     if (memcmp(now, ids->bytes + kept, id_bytes) != 0) break;
@@ -184,7 +184,7 @@ const char *session_edit(Session *session, const Image *image, Instance *instanc
     session->checkpoint_count = edit.checkpoint_count;
     session->encoded_size += edit.encoded_size;
   } else {
-        /* This cannot fail: the buffer has held the removed text before. */
+    /* This cannot fail: the buffer has held the removed text before. */
     (void)replace_text(session, start, start + size, removed, end - start);
     free(session->segments);
     free(edit.checkpoints);

@@ -1,4 +1,4 @@
-"""Checks arguments. An error names the parameter, what it takes, and what it was given instead."""
+"""Checks arguments. Errors name the parameter, what it takes, and the wrong value."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _ELSEWHERE = {
 }
 
 
-def says_what_others_mean(function: F) -> F:
-    """Makes a function raise a TypeError for a parameter that it does not have, which says what to use instead."""
+def suggest_parameters(function: F) -> F:
+    """Makes a function raise a TypeError for an unknown parameter that says which one to use instead."""
     code = getattr(function, "__code__")
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 

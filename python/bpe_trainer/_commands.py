@@ -12,12 +12,12 @@ from typing import Any, Iterator, Union
 
 from ._executable import BpeError
 from ._tokenizer import Tokenizer
-from ._training import run_bpe, shown_warnings
+from ._training import run_bpe, emit_warnings
 from ._types import Progress
 
 #: Commands whose answer is the output of --json. The answer of any other command is the result that it reports.
 _JSON = ("diff", "doctor", "eval", "explain", "inspect", "tokens", "verify")
-#: Options that are set here, because they determine how the answer is read.
+#: Options that the caller cannot set, because they determine how the answer is read.
 _OWN = ("csv", "help", "json", "quiet")
 
 
@@ -44,7 +44,7 @@ class Command:
                 flag = [option] if value is True else []
                 arguments += flag or [f"{option}={text}" for text in _texts(name, value, places)]
             for each in (*paths, *options.values()):
-                # Options passed to `load` in addition to the files; with several tokenizers they would apply to all.
+                # Add the options that `load` was given for files that lack them. With several tokenizers they would apply to all.
                 if isinstance(each, Tokenizer) and each._source.options:
                     if self.__name__ in ("diff", "eval"):
                         raise TypeError(f"bpe.{self.__name__} takes no tokenizer whose files do not hold all of it")
@@ -57,7 +57,7 @@ class Command:
                     raise
                 # A diagnosis with errors, or a verification with differences, is an answer, too.
                 warned, answer, result = [], error.answer, {}
-        shown_warnings(warned)
+        emit_warnings(warned)
         found: dict[str, Any] = json.loads(answer) if self.__name__ in _JSON else result
         return {name: value for name, value in found.items() if name not in ("event", "success")}
 

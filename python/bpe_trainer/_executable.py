@@ -1,8 +1,8 @@
 """Finds the executable of this package, and runs it.
 
-`import bpe_trainer` loads what a training needs before the executable runs, and no more. Loading typing, pathlib or subprocess
-would take as long as all else of Python's start, each. So annotations are not evaluated here: their names are only for
-type checkers.
+`import bpe_trainer` loads only what a training needs before the executable runs. Loading typing, pathlib or subprocess would
+each take as long as the rest of Python's start. So annotations are not evaluated here: their names are imported only for type
+checkers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from _functools import partial
 from _operator import methodcaller
-# Loading the module threading takes as long as Python's start, and weakref a fifth of it.
+# The private modules, because loading threading would take as long as Python's start, and weakref a fifth of that.
 from _thread import RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import IO, Any, Callable, Iterator, Sequence, Union
 
 
-class Later:
-    """A module that only annotations name. It is loaded when they are evaluated."""
+class LazyModule:
+    """Loads a module when one of its names is used. For modules that only annotations name, which are rarely evaluated."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -37,9 +37,9 @@ class Later:
 
 
 class BpeError(Exception):
-    """Raised for what `bpe` refused, or could not do, with its message and hint."""
+    """Raised if `bpe` refuses something, or fails. Its text is the message and the hint of `bpe`."""
 
-    #: What `bpe` had written to stdout.
+    #: What `bpe` wrote to stdout before it failed.
     answer: bytes = b""
 
 
@@ -68,10 +68,10 @@ def message_of(stderr: str) -> str:
     for i, line in enumerate(lines):
         if line.startswith("bpe: error: "):
             return "\n".join([line[len("bpe: error: ") :], *lines[i + 1 :]])
-    return stderr.strip() or "bpe ended without a word"
+    return stderr.strip() or "bpe ended without a message"
 
 
-#: Held while pipes are made and registered. A fork in between would give the child ends that it does not know of.
+#: Held while pipes are created and registered: a child that is forked in between would not know of their ends.
 _starting = RLock()
 #: The ends of all pipes that belong to this process.
 _ends: set[ref[IO[bytes]]] = set()
@@ -105,7 +105,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
-#: How long a new thread may take until its first line of Python. Without memory for it, it ends before, with no error.
+#: How long a new thread may take to reach its first line of Python. One that gets no memory ends before that, without an error.
 _START_SECONDS = 0.2
 _PENDING = BaseException()
 
@@ -113,7 +113,7 @@ _PENDING = BaseException()
 class _Thread:
     """A task that a new thread does, unless a caller takes it first.
 
-    It is not a `threading.Thread`, because that runs Python when it is dropped, as `__del__` does, where a Ctrl-C is lost.
+    It is not a `threading.Thread`, because dropping one runs Python code, as `__del__` does, and a Ctrl-C during that is lost.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -143,7 +143,7 @@ class _Thread:
                 self._ended.release()
 
     def take(self) -> bool:
-        """Takes the work, and returns True, if nobody has begun it. Then the caller does it, or it is not done."""
+        """Claims the work. Returns False if a thread has begun it. After True, only the caller may do it."""
         return self._begun.acquire(False)
 
     def work(self) -> None:
@@ -179,7 +179,7 @@ class _Thread:
             del outcome  # Its traceback has this frame.
 
 
-def _undisturbed(work: Callable[[], None]) -> None:
+def _without_interrupts(work: Callable[[], None]) -> None:
     """Does the work in a thread of its own. Signal handlers run only in the main thread, so none interrupts the work.
 
     A handler may interrupt this call, as Ctrl-C does. When the exception is raised, the work is either done, or will never
@@ -217,20 +217,20 @@ def await_end(thread: _Thread) -> None:
 
 
 class _Reference(ref):  # type: ignore[type-arg]
-    """A reference with a method that is not Python code."""
+    """A weak reference that has a method `start`, which is not Python code."""
 
     start: Callable[[], int]
 
 
-#: The work that `when_dropped` has registered.
+#: The work registered by `when_dropped`, for each object that still exists.
 _endings: dict[_Reference, Callable[[], None]] = {}
 
 
 def when_dropped(thing: object, work: Callable[[], None]) -> Callable[[], None]:
-    """Registers work to do when the thing is dropped, when Python ends, or when the returned function is called.
+    """Registers work to do when the object is dropped, when Python ends, or when the returned function is called.
 
-    It may be done twice. When the thing is dropped, C starts a thread: no Python runs there, as it would with
-    `weakref.finalize`.
+    The work may be done twice. When the object is dropped, C code starts a thread for it. `weakref.finalize` would run Python
+    code at that point, where a Ctrl-C is lost.
     """
     reference = _Reference(thing, methodcaller("start"))
 
@@ -251,7 +251,7 @@ def _end_all() -> None:
 
 
 class Home:
-    """A directory for temporary files. It is removed with the object, but only in the process that made it."""
+    """A temporary directory. It is removed when the object is dropped, but only by the process that created it."""
 
     def __init__(self) -> None:
         import tempfile
@@ -262,10 +262,10 @@ class Home:
             name = self.name = tempfile.mkdtemp(prefix="bpe-")
             self._end = when_dropped(self, lambda: _remove(name, owner))
 
-        _undisturbed(make)
+        _without_interrupts(make)
 
     def cleanup(self) -> None:
-        _undisturbed(self._end)
+        _without_interrupts(self._end)
 
 
 def _remove(path: str, owner: int) -> None:
@@ -275,9 +275,9 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: The number of SIGKILL, which Windows has no name for.
+#: The number of SIGKILL. Python on Windows has no name for it.
 _SIGKILL = 9
-#: Up to this many characters, tokens are passed as arguments: this fits on every system.
+#: Up to this many characters, tokens are passed as arguments, which is within the limits of every system.
 _TYPED_CHARACTERS = 1 << 15
 
 
@@ -285,8 +285,8 @@ _TYPED_CHARACTERS = 1 << 15
 _CRASHES = (4, 5, 6, 7, 10, 11)
 
 
-def ended_by(signal: int) -> BpeError:
-    """Returns the error for a run that a signal ended. Names the limits of memory if they may be the reason."""
+def signal_error(signal: int) -> BpeError:
+    """Returns the error for a run that was ended by a signal. It names the limits of memory if they may be the reason."""
     said = f"bpe was ended by signal {signal}"
     if signal not in _CRASHES or sys.platform == "win32":
         return BpeError(said)
@@ -313,15 +313,17 @@ def _too_long(command: Sequence[str]) -> BpeError:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the environment in which messages name parameters of this package, not options (src/options/python-spelling.ts)."""
+    """Returns the environment of a run. Its messages then name parameters of this package, not options
+    (src/options/python-spelling.ts).
+    """
     return {**os.environ, "BPE_CALLER": "python"}
 
 
 class Run:
     """A run of `bpe`. Only the process that started it can read its output and end it, not a forked child.
 
-    Its stdin is a pipe or empty. Its stdout is a pipe or discarded. Its stderr must be read. The caller has the object
-    before the process starts, and so can `abandon` it whenever Ctrl-C comes.
+    Its stdin is a pipe or empty, its stdout is a pipe or discarded, and its stderr must be read. The object exists before the
+    process starts, so that the caller can `abandon` it whenever Ctrl-C comes.
     """
 
     stdin: Union[IO[bytes], None] = None
@@ -331,7 +333,7 @@ class Run:
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
         #: The directory of lists that are passed as files.
         self._lists: Union[Home, None] = None
-        self._command = [find_executable(), *self._fitting(arguments)]
+        self._command = [find_executable(), *self._fit_arguments(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
         #: The exit code; None while it runs. Before the start it is 0, as if it had ended.
@@ -341,18 +343,18 @@ class Run:
         self._streams: list[IO[bytes]] = []
 
     def start(self) -> None:
-        _undisturbed(self._popen if sys.platform == "win32" else self._spawn)
+        _without_interrupts(self._popen if sys.platform == "win32" else self._spawn)
 
     def abandon(self) -> None:
         """Ends the run, if it is running."""
-        _undisturbed(self._abandon)
+        _without_interrupts(self._abandon)
 
     def _abandon(self) -> None:
         self.stop()
         self.close()
 
-    def _fitting(self, arguments: Sequence[str]) -> list[str]:
-        """Returns arguments that the system accepts: tokens go into a file if they are too long together or have zero bytes."""
+    def _fit_arguments(self, arguments: Sequence[str]) -> list[str]:
+        """Returns arguments that the system accepts. Moves tokens into a file if they are too long, or contain zero bytes."""
         fitting = list(arguments)
         for option in ("--special-token", "--seed-token"):
             end = fitting.index("--") if "--" in fitting else len(fitting)
@@ -375,7 +377,7 @@ class Run:
         return fitting
 
     def plain(self, message: str) -> str:
-        """Returns a message without the names of files that the caller does not know of."""
+        """Returns a message without the names of temporary files, which the caller does not know."""
         if self._lists is not None:
             import re
 
@@ -401,13 +403,13 @@ class Run:
 
     def _spawn(self) -> None:
         """Does what subprocess.Popen does. Loading its module would take longer than starting the executable."""
-        #: Descriptors for the child, which are closed here. Our ends of the pipes belong to their streams.
-        theirs: list[int] = []
+        #: Descriptors for the child, which this method closes. This process's ends of the pipes belong to their streams.
+        child_fds: list[int] = []
 
         def end_of_pipe(mode: str) -> IO[bytes]:
-            """Makes a pipe and returns our end. The other end is appended to `theirs`."""
+            """Makes a pipe and returns our end. The other end is appended to `child_fds`."""
             read, write = os.pipe()
-            theirs.append(write if mode == "rb" else read)
+            child_fds.append(write if mode == "rb" else read)
             # No buffer, because it has a lock: if another thread held it during a fork, the child could not even close it.
             stream = open(read if mode == "rb" else write, mode, 0)
             self._streams.append(stream)
@@ -416,17 +418,17 @@ class Run:
 
         with _starting:
             try:
-                # If a standard stream of this process is closed, a pipe would get its number. So use up these numbers.
-                while not theirs or theirs[-1] <= 2:
-                    theirs.append(os.open(os.devnull, os.O_RDWR))
-                stdin = stdout = theirs[-1]
-                self.stderr, stderr = end_of_pipe("rb"), theirs[-1]
+                # If a standard stream of this process is closed, a new descriptor could get its number. So use up the numbers 0 to 2.
+                while not child_fds or child_fds[-1] <= 2:
+                    child_fds.append(os.open(os.devnull, os.O_RDWR))
+                stdin = stdout = child_fds[-1]
+                self.stderr, stderr = end_of_pipe("rb"), child_fds[-1]
                 if self._takes_input:
-                    self.stdin, stdin = end_of_pipe("wb"), theirs[-1]
+                    self.stdin, stdin = end_of_pipe("wb"), child_fds[-1]
                 if self._answers:
-                    self.stdout, stdout = end_of_pipe("rb"), theirs[-1]
+                    self.stdout, stdout = end_of_pipe("rb"), child_fds[-1]
                 actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
-                # Ctrl-C must not reach a process that answers a tokenizer's calls, so it gets a group of its own.
+                # Ctrl-C must not reach a process whose output is an answer, so it gets its own process group.
                 group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
                 program = self._command[0]
                 self._pid = os.posix_spawn(program, self._command, _environment(), file_actions=actions, **group)
@@ -441,7 +443,7 @@ class Run:
                     raise MemoryError("there is no memory to start bpe") from None
                 raise
             finally:
-                for fd in theirs:
+                for fd in child_fds:
                     os.close(fd)
 
     def write(self, data: Union[bytes, bytearray]) -> None:
@@ -451,7 +453,7 @@ class Run:
         while rest:
             rest = rest[self.stdin.write(rest) :]
 
-    def said(self) -> Iterator[bytes]:
+    def stderr_lines(self) -> Iterator[bytes]:
         """Yields the lines of its stderr as they arrive."""
         line = b""
         while part := self.stderr.read(1 << 16):
@@ -498,9 +500,9 @@ class Run:
         return self._exit_code is not None
 
     def finish(self, text: bytes = b"") -> bytes:
-        """Starts it, writes the text to its stdin if that is a pipe, and waits until it has ended.
+        """Starts the run, writes the text to its stdin if that is a pipe, and waits until it has ended.
 
-        Returns what it wrote to stdout, if that is a pipe. Raises BpeError if it failed.
+        Returns the content of its stdout, if that is a pipe. Raises BpeError if the run fails.
         """
         parts: list[bytes] = []
         try:
@@ -520,7 +522,7 @@ class Run:
             self.abandon()
             raise
         if exit_code < 0:
-            raise ended_by(-exit_code)
+            raise signal_error(-exit_code)
         if exit_code != 0:
             raise BpeError(self.plain(message_of(said)))
         return b"".join(parts)
@@ -580,4 +582,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Home", "Later", "Run", "await_end", "find_executable", "in_thread", "main", "message_of", "when_dropped"]
+__all__ = ["BpeError", "Home", "LazyModule", "Run", "await_end", "find_executable", "in_thread", "main", "message_of", "when_dropped"]

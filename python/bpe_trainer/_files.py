@@ -10,15 +10,14 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 
 #: The executable recognizes a file by this many bytes.
 _HEAD_BYTES = 1 << 13
-#: How many bytes to read at once: a part of the native module, and a little more, in which a place to cut is found.
+#: How many bytes to read at once: a part of the native module, and some more to find a position to cut at.
 _READ_BYTES = (1 << 18) + (1 << 12)
 #: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but later.
 _PARTS_OF_LANE = 8
-#: The longest text without a place to cut. It is encoded by one thread and held in memory; the executable is better at a
-#: longer one.
+#: The longest text without a safe cut, which one thread encodes in memory. Files with a longer one are left to the executable.
 _WHOLE_BYTES = 1 << 26
-#: Match names and first bytes of files that may be records, or not text (src/corpus/content.ts): binary content has control
-#: characters, or bytes that are not UTF-8.
+#: Match the names and the first bytes of files that may be records, or not text (src/corpus/content.ts). Binary content has
+#: control characters, or bytes that are not UTF-8.
 _RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)
 _OTHER = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]|>|%PDF-|#bpe-counts|[^\0]*[\0-\x08\x0b\x0e-\x1f]", re.ASCII)
 
@@ -34,10 +33,10 @@ class _File(NamedTuple):
 
 
 class Reading:
-    """Files that threads put into a batch of the native module, in turns and part by part.
+    """Reads files, and passes them part by part to a batch of the native module. Several threads do that in turns.
 
-    Raises Unfit if a file is not plain text, or changes meanwhile. No file stays open, so that nothing is left to close
-    whenever Ctrl-C comes.
+    Raises Unfit if a file is not plain text, or changes meanwhile. No file stays open between parts, so that Ctrl-C leaves
+    nothing to close.
     """
 
     #: The batch of the native module.
@@ -45,21 +44,21 @@ class Reading:
 
     def __init__(self, paths: Sequence[str], end_id: int) -> None:
         """``end_id`` is appended to the ids of each file, unless it is -1."""
-        self._files = [_looked_at(path) for path in paths]
+        self._files = [_check_file(path) for path in paths]
         self.size = sum(file.size for file in self._files)
         self._end_id = end_id
         self._lock = allocate_lock()
         #: The index of the current file, and the position in it.
         self._turn = self._at = 0
 
-    def work(self, goes_on: Callable[[], bool]) -> None:
-        while goes_on() and self._add():
+    def work(self, may_continue: Callable[[], bool]) -> None:
+        while may_continue() and self._add():
             self.batch.work()
-        while goes_on() and self.batch.work():
+        while may_continue() and self.batch.work():
             pass
 
     def _add(self) -> bool:
-        """Adds the next parts, as many as one thread should get. Returns False if there are none."""
+        """Adds the parts that one thread encodes next. Returns False if none is left."""
         with self._lock:
             for number in range(_PARTS_OF_LANE):
                 if self._turn == len(self._files):
@@ -98,7 +97,7 @@ def _state(file: Union[str, int]) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _looked_at(path: str) -> _File:
+def _check_file(path: str) -> _File:
     if not isinstance(path, str) or path == "-" or _RECORDS.search(path):
         raise Unfit
     try:
@@ -107,7 +106,7 @@ def _looked_at(path: str) -> _File:
         with open(path, "rb", 0) as file:
             head = file.read(_HEAD_BYTES)
         # The head of a longer file may end within a character.
-        head.decode("utf-8") if state[2] <= _HEAD_BYTES else _decoded_beginning(head)
+        head.decode("utf-8") if state[2] <= _HEAD_BYTES else _check_beginning(head)
     except (OSError, ValueError):
         raise Unfit from None
     if _OTHER.match(head):
@@ -115,7 +114,7 @@ def _looked_at(path: str) -> _File:
     return _File(path, state[2], state)
 
 
-def _decoded_beginning(head: bytes) -> None:
+def _check_beginning(head: bytes) -> None:
     import codecs
 
     codecs.utf_8_decode(head, "strict", False)

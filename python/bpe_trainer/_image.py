@@ -1,4 +1,4 @@
-"""The image of a tokenizer, which the executable makes of its files, and with which the native module encodes.
+"""The image of a tokenizer: one file that the executable makes from the tokenizer's files, and that the native module uses.
 
 src/tokenizer/image.ts documents its layout. Only the executable reads other files of tokenizers.
 """
@@ -27,7 +27,7 @@ _HAS_PLAIN_SECTIONS, _LEAVES_OUT_SPACE, _LEAVES_OUT_SPACES = 128, 512, 1024
 
 
 class Image:
-    """An image, and the facts in it about its tokenizer."""
+    """An image. `facts` is what it says about its tokenizer."""
 
     def __init__(self, data: bytes) -> None:
         import json
@@ -42,7 +42,7 @@ class Image:
         self._model: Any = None
 
     def native_model(self) -> Any:
-        """Returns the native module's model of it. Raises ImportError without that module, BpeError if it refuses the image."""
+        """Returns the native module's model. Raises ImportError if there is no such module, BpeError if it refuses the image."""
         if self._model is None:
             self._model = _native_module().Model(self.data, BpeError)
         return self._model
@@ -63,7 +63,7 @@ class Image:
 
     @property
     def has_plain_sections(self) -> bool:
-        """Whether text between added tokens is encoded independently, and the tokens are matched verbatim."""
+        """Whether each text between added tokens is encoded independently, and added tokens are matched verbatim."""
         return bool(self._flags[0] & _HAS_PLAIN_SECTIONS)
 
     @property
@@ -90,7 +90,7 @@ class Image:
         )
 
     def is_of(self, directory: str) -> bool:
-        """Whether the directory has exactly the files that the image was made from, of those that determine the tokenizer.
+        """Whether the image was made from the files in the directory. Only files that determine the tokenizer count.
 
         The image may be forged, so it determines only the expected digests, never which files are read.
         """
@@ -101,7 +101,7 @@ class Image:
 
     @property
     def has_whole_facts(self) -> bool:
-        """Whether its facts have the types that `bpe image` writes, and ids that exist: those of a forged image may not."""
+        """Whether its facts have the types that `bpe image` writes, and ids that exist. A forged image may have others."""
         limit = (len(self._part(_STARTS)) >> 2) - 1
 
         def are_ids(values: Any) -> bool:
@@ -146,12 +146,12 @@ def _native_module() -> Any:
 
 
 def image_at(path: str, options: Sequence[str]) -> Image:
-    """Returns the image of the tokenizer at a path: the one next to its files, if it was made of them, or a new one."""
-    return (_kept_image(path) if not options else None) or _made_image(path, options)
+    """Returns the image of the tokenizer at a path: the one next to its files, if it was made from them, or a new one."""
+    return (_saved_image(path) if not options else None) or _make_image(path, options)
 
 
-def _kept_image(directory: str) -> Union[Image, None]:
-    """Returns the image next to the files; None if it is damaged, forged, of another version or of other files."""
+def _saved_image(directory: str) -> Union[Image, None]:
+    """Returns the image next to the files; None if it is damaged, forged, of another version or made from other files."""
     try:
         image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))))
         image.native_model()
@@ -180,7 +180,7 @@ def _chunks(path: str) -> Iterator[bytes]:
     def open_at_once(path: str, flags: int) -> int:
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
-    # Other files are not even opened, because opening some devices has effects.
+    # Check before opening, because opening some devices has side effects.
     refuse_irregular(path, os.stat(path))
     with open(path, "rb", 0, opener=open_at_once) as file:
         refuse_irregular(path, os.fstat(file.fileno()))
@@ -204,7 +204,7 @@ def save_image(directory: str) -> None:
     _run_image([f"--output={os.path.join(directory, IMAGE_NAME)}", "--", directory])
 
 
-def _made_image(path: str, options: Sequence[str]) -> Image:
+def _make_image(path: str, options: Sequence[str]) -> Image:
     return Image(_run_image(["--output=-", *options, "--", path]))
 
 
@@ -214,7 +214,7 @@ def _run_image(arguments: Sequence[str]) -> bytes:
 
 
 class Vocabulary:
-    """The table of tokens."""
+    """The tokens of a tokenizer, by id, by spelling and by bytes."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class Vocabulary:
         added: Mapping[int, str],
         obstacle: Union[str, None],
     ) -> None:
-        """``added`` has the texts of added tokens. ``tokens`` has the bytes of the learned token if one shares its id."""
+        """``added`` has the texts of added tokens. If one shares its id with a learned token, ``tokens`` has the learned one."""
         self._starts, self._tokens, self._text_ids = starts, tokens, set(text_ids)
         self._added, self._obstacle = added, obstacle
         self._characters: Union[str, None] = None
@@ -238,7 +238,7 @@ class Vocabulary:
         """Returns the bytes of a token; empty if no token has the id."""
         return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
 
-    def spelled(self, id: int) -> Union[str, None]:
+    def spell(self, id: int) -> Union[str, None]:
         """Returns the token as HF spells it; None if no token has the id."""
         if self._obstacle is not None:
             raise BpeError(self._obstacle)
@@ -259,7 +259,7 @@ class Vocabulary:
         if self._ids is None:
             ids: dict[str, int] = {}
             for id in range(len(self._starts) - 1):
-                token = self.spelled(id)
+                token = self.spell(id)
                 if token is not None and ids.setdefault(token, id) != id:
                     raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
             self._ids = ids

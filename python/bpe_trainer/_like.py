@@ -1,6 +1,6 @@
 """`train_new_from_iterator`: trains a tokenizer like one of `transformers` or `tokenizers` on other texts.
 
-`transformers`' own method runs, except for learning, so class, roles, settings and post-processor are those that it makes.
+`transformers`' own method runs, and only the learning is replaced. So class, roles, settings and post-processor are its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._arguments import is_iterable, items_of, refuse, refuse_text, whole_number
 from ._characters import character_of
 from ._executable import BpeError, Home
 from ._options import train
-from ._training import refuse_no_texts, run_training, shown_warnings
+from ._training import refuse_no_texts, run_training, emit_warnings
 from ._types import Progress, Texts
 
 T = TypeVar("T")
@@ -73,12 +73,12 @@ def train_new_from_iterator(
     else:
         given = (text_iterator, options, learner, new_special_tokens, special_tokens_map)
         if hasattr(tokenizer, "encode_file"):
-            made = _of_ours(tokenizer, *given)
+            made = _train_ours(tokenizer, *given)
         elif hasattr(tokenizer, "to_str") and hasattr(type(tokenizer), "from_str"):
-            made = _of_tokenizers(tokenizer, *given)
+            made = _train_hf(tokenizer, *given)
         else:
-            raise _refused(tokenizer)
-    shown_warnings(learner.warned)
+            raise _refusal(tokenizer)
+    emit_warnings(learner.warned)
     result: T = made
     return result
 
@@ -95,13 +95,13 @@ def _check(
         if isinstance(new_special_tokens, dict) or not is_iterable(new_special_tokens):
             refuse("new_special_tokens", "a list of strings or AddedTokens", new_special_tokens)
     for token in new_special_tokens if isinstance(new_special_tokens, (list, tuple)) else ():
-        _described(token)
+        _describe_token(token)
     if special_tokens_map is not None:
         items_of("special_tokens_map", "a dict of names", special_tokens_map)
     whole_number("vocab_size", vocab_size)
 
 
-def _refused(tokenizer: object) -> BpeError:
+def _refusal(tokenizer: object) -> BpeError:
     """Returns the error for a tokenizer whose pipeline cannot be read."""
     name = f"{type(tokenizer).__module__.split('.')[0]}.{type(tokenizer).__name__}"
     if hasattr(tokenizer, "convert_tokens_to_ids"):
@@ -170,7 +170,7 @@ class Learner:
             with open(like, "w", encoding="utf-8") as file:
                 json.dump(root, file)
             options: Mapping[str, Any] = {
-                # Bytes may be removed later, so there must be as many more merges.
+                # Bytes may be removed later, and further merges take their ids.
                 "vocab-size": trainer.vocab_size if is_whole else max(trainer.vocab_size, len(special)) + len(_ALPHABET),
                 "output": directory,
                 "like": like,
@@ -292,11 +292,11 @@ def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
     root = json.loads(made.to_str())
     if (root["post_processor"] or {}).get("type") != "Sequence":
         return made
-    _renew(root["post_processor"], names, made.token_to_id)
+    _update_tokens(root["post_processor"], names, made.token_to_id)
     return type(made).from_str(json.dumps(root))
 
 
-def _renew(post_processor: Any, names: Mapping[str, str], find: Callable[[str], Union[int, None]]) -> None:
+def _update_tokens(post_processor: Any, names: Mapping[str, str], find: Callable[[str], Union[int, None]]) -> None:
     """Writes the current names and ids of tokens into a post-processor of tokenizer.json, or into those of a Sequence."""
 
     def id_of(token: str) -> int:
@@ -335,7 +335,7 @@ def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> di
     }
 
 
-def _of_tokenizers(
+def _train_hf(
     tokenizer: Any,
     texts: Texts,
     trainer: Trainer,
@@ -350,7 +350,7 @@ def _of_tokenizers(
         raise BpeError(f"{model.get('type')} model: only BPE over bytes is learned here")
     Trainer(0, **{name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
     special: dict[str, dict[str, Any]] = {}
-    for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_described, new_special_tokens or ())]:
+    for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_describe_token, new_special_tokens or ())]:
         content = names.get(token["content"], token["content"]) if "id" in token else token["content"]
         special[content] = {**token, "content": content}
     learned = learner.learn(_pipeline(root, dict.fromkeys(special)), texts, trainer)
@@ -364,14 +364,14 @@ def _of_tokenizers(
     tokens = {**others, **special}
     root["added_tokens"] = [{**token, "id": ids[content]} for content, token in tokens.items()]
     root["added_tokens"].sort(key=lambda token: token["id"])
-    _renew(root["post_processor"], names, ids.get)
+    _update_tokens(root["post_processor"], names, ids.get)
     if root["padding"] is not None:
         pad = names.get(root["padding"]["pad_token"], root["padding"]["pad_token"])
         root["padding"].update(pad_token=pad, pad_id=ids.get(pad, root["padding"]["pad_id"]))
     return type(tokenizer).from_str(json.dumps(root))
 
 
-def _described(token: Any) -> dict[str, Any]:
+def _describe_token(token: Any) -> dict[str, Any]:
     """Returns a new special token in the form of tokenizer.json."""
     if not isinstance(token, str) and not hasattr(token, "content"):
         raise TypeError(f"new_special_tokens must be strings or AddedTokens, found {type(token).__name__}")
@@ -380,7 +380,7 @@ def _described(token: Any) -> dict[str, Any]:
     return {"content": token if is_text else token.content, **flags, "special": True}
 
 
-def _of_ours(
+def _train_ours(
     tokenizer: Any,
     texts: Texts,
     trainer: Trainer,

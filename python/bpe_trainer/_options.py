@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ._arguments import says_what_others_mean
-from ._executable import Later
+from ._arguments import suggest_parameters
+from ._executable import LazyModule
 from ._training import train_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import _types as t
 else:
-    t = Later("bpe_trainer._types")
+    t = LazyModule("bpe_trainer._types")
 
 __version__ = "0.1.0"
 
@@ -86,7 +86,7 @@ OPTIONS = (
 )
 
 
-@says_what_others_mean
+@suggest_parameters
 def train(
     files: t.Union[t.PathLike, t.Sequence[t.PathLike], t.Texts, None] = None,
     vocab_size: t.Union[int, str, t.Sequence[int], None] = None,

@@ -30,7 +30,7 @@ def _read_segment(i: int, segment: Any) -> tuple[bytes, bool]:
     return text.encode("utf-8") if isinstance(text, str) else text, is_trusted
 
 
-def packed(segments: Iterable[tuple[bytes, bool]]) -> bytes:
+def pack_segments(segments: Iterable[tuple[bytes, bool]]) -> bytes:
     """Returns segments as the native module reads them: 64 bits each, with the end and whether it is trusted.
 
     Empty segments are left out.

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A text that grows and is edited, with its ids, which are always those of the whole text.
+    """A text that grows and is edited, with its ids. They are always the ids of encoding the whole text.
 
-    Adjacent texts that are all trusted, or all not, are one segment of `Tokenizer.encode_segments`. So if all text is trusted,
-    the ids are those of `encode`. `append`, `replace` and `truncate` return how many leading ids have not changed: a cache of
-    keys and values can keep these. A call that fails changes nothing. Only one thread at a time may use a session. A session
-    can be used after its tokenizer was closed.
+    Adjacent texts that are all trusted, or all not, form one segment of `Tokenizer.encode_segments`. So if all text is trusted,
+    the ids are those of `encode`. `append`, `replace` and `truncate` return the number of leading ids that have not changed: a
+    cache of keys and values can keep these. A call that fails changes nothing. Only one thread at a time may use a session. A
+    session can be used after its tokenizer is closed.
     """
 
     _state: Any
@@ -43,7 +43,7 @@ class Session:
         data = text_of("text", text).encode("utf-8")
         start, end = whole_number("start", start, 0), whole_number("end", end, 0)
         if not start <= end <= self._length:
-            raise ValueError(f"[{start}, {end}) is no part of a text of {self._length} characters")
+            raise ValueError(f"[{start}, {end}) is not a part of a text of {self._length} characters")
         kept: int = self._state.edit(start, end, data, flag_of("trusted", trusted))
         self._length += len(text) - (end - start)
         return kept

@@ -1,4 +1,4 @@
-"""Keeps where the files of a tokenizer are, and checks that they are still those that were loaded."""
+"""The source of a tokenizer: where its files are, and whether they are still those that were loaded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Source:
         is_typed: bool = False,
         as_text: bool = False,
     ) -> None:
-        """``is_typed``: nothing exists at the path, but it may be a name, for which `load` finds a path."""
+        """``is_typed``: no file exists at the path, which may be the name of a tokenizer; then `load` looks it up."""
         #: An absolute path, because the current directory may change; for files in memory, a relative one.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._is_typed = is_typed
@@ -42,7 +42,7 @@ class Source:
         self.files = files
         #: The fingerprint that the loaded tokenizer must have.
         self.fingerprint = fingerprint
-        #: What `look_at` returned when the files were written, or loaded last.
+        #: The result of `look_at` when the files were written or last loaded.
         self.seen = seen
 
     @property
@@ -55,16 +55,16 @@ class Source:
         return [*self.options, *(["--special-tokens-as-text"] if self.as_text else [])]
 
     def load(self) -> Image:
-        """Returns the image of the tokenizer at the path. Raises BpeError if the tokenizer has changed."""
+        """Returns the image of the tokenizer at the path. Raises BpeError if it is not the tokenizer that was loaded before."""
         with Place(self, is_checked=False) as path:
             seen = look_at(path) if self.files is None else None
             if self.fingerprint is None and self.seen not in (None, seen):
-                raise self.is_another()
+                raise self.replaced_error()
             image = image_at(path, self.options)
-            self.agree(image.facts["fingerprint"])
+            self.check_fingerprint(image.facts["fingerprint"])
             if seen is not None and seen != look_at(path):
-                raise self.is_another()
-        # Only a typed name has a new path: the image of a directory may be forged.
+                raise self.replaced_error()
+        # Use the path in the image only if a name was looked up, because the image in a directory may be forged.
         if self._is_typed and "foundAt" in image.facts:
             self._is_typed = False
             self.path = os.path.join(os.getcwd(), image.facts["foundAt"])
@@ -72,17 +72,17 @@ class Source:
         self.seen = seen
         return image
 
-    def agree(self, fingerprint: str) -> None:
-        """Raises BpeError if another tokenizer was loaded before."""
+    def check_fingerprint(self, fingerprint: str) -> None:
+        """Raises BpeError if a tokenizer with another fingerprint was loaded before."""
         if self.fingerprint not in (None, fingerprint):
-            raise self.is_another()
+            raise self.replaced_error()
         self.fingerprint = fingerprint
 
-    def is_another(self) -> BpeError:
+    def replaced_error(self) -> BpeError:
         return BpeError(f'"{self.path}" has been replaced by another tokenizer; bpe.Tokenizer.load loads it')
 
     def pickled(self) -> "tuple[object, ...]":
-        """Returns the arguments of `unpickled`, always the same, so that pickles can be keys of caches."""
+        """Returns the arguments of `unpickle`, always the same, so that pickles can be keys of caches."""
         more = (True,) if self.as_text else ()
         if self.has_place:
             return self.path, tuple(self.options), self.fingerprint, None, *more
@@ -128,7 +128,7 @@ class Place:
             source.load()
 
 
-def unpickled(
+def unpickle(
     path: str,
     options: Sequence[str],
     fingerprint: Union[str, None],
@@ -152,7 +152,7 @@ def look_at(path: str) -> tuple[object, ...]:
             stats = os.stat(each)
         except OSError:
             continue
-        # A directory has other times with every file that is put into it.
+        # The times of a directory change with every file that is added.
         times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
         seen.append((name, stats.st_dev, stats.st_ino, *times))
     return tuple(seen)
@@ -165,11 +165,11 @@ def files_below(home: str) -> Files:
             path = os.path.join(directory, name)
             with open(path, "rb") as file:
                 content = file.read()
-            files.append((os.path.relpath(path, home), _lasting(content) if name == _RECORD else content))
+            files.append((os.path.relpath(path, home), _without_run(content) if name == _RECORD else content))
     return tuple(sorted(files))
 
 
-def _lasting(record: bytes) -> bytes:
+def _without_run(record: bytes) -> bytes:
     """Returns a record without the fields that are about its run."""
     import json
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator,
 
 from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_text, text_of, whole_number
 from ._characters import byte_of
-from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
+from ._executable import BpeError, Home, LazyModule, Run, _without_interrupts, await_end, in_thread
 from ._image import Image, Vocabulary, refuse_irregular, save_image
-from ._source import Place, Source, files_below, unpickled
+from ._source import Place, Source, files_below, unpickle
 
 if TYPE_CHECKING:
     from typing import overload
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from . import _session, _stream
     from . import _types as t
 else:
-    numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
-    _session, _stream = Later("bpe_trainer._session"), Later("bpe_trainer._stream")
-    t = Later("bpe_trainer._types")
+    numpy, tiktoken, tokenizers = LazyModule("numpy"), LazyModule("tiktoken"), LazyModule("tokenizers")
+    _session, _stream = LazyModule("bpe_trainer._session"), LazyModule("bpe_trainer._stream")
+    t = LazyModule("bpe_trainer._types")
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
-#: For less text, starting a thread takes longer than encoding.
+#: The least text for each thread: starting a thread for less would take longer than encoding it.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
-#: Which parts a text is cut into (native/python.c), and the largest limit of their ids.
+#: The values of ``which`` in `cut` of native/python.c, and the largest limit that it takes.
 _FIRST_PART, _LAST_PART, _ALL_PARTS = range(3)
 _LIMIT_MAX = (1 << 31) - 1
 #: How many bytes are decoded at a time.
@@ -55,7 +55,7 @@ _FORMATS = {
 _TEKKEN = ("tekken", "tekken.json", rb'\s*\{\s*"config"')
 _OF_TRANSFORMERS = ("text_pair", "padding", "truncation", "max_length", "stride", "return_tensors")
 _BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does that with a saved directory"
-#: Names of other packages' tokenizers, and what to use here instead.
+#: Methods of other packages' tokenizers, and what to use here instead.
 _ELSEWHERE = {
     **dict.fromkeys(
         ("add_tokens", "add_special_tokens"),
@@ -108,7 +108,7 @@ class Tokenizer:
         encoded as text, unless a call says otherwise. Raises BpeError for what cannot be reproduced exactly.
         """
         name = path_of("path", path)
-        options = _beside(pattern, special_tokens)
+        options = _loading_options(pattern, special_tokens)
         as_text = flag_of("special_tokens_as_text", special_tokens_as_text)
         self = cls._of(Source(name, None, options, is_typed=not os.path.lexists(name), as_text=as_text))
         self._loaded()
@@ -140,7 +140,7 @@ class Tokenizer:
                 refuse("ranks: a token", "bytes", token)
             if rows.setdefault(whole_number(f"ranks: the id of {token!r}", rank, 0), token) is not token:
                 raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have one id, {rank}")
-        options = _beside(pattern, special_tokens)
+        options = _loading_options(pattern, special_tokens)
         home = Home()
         try:
             path = os.path.join(home.name, "ranks.tiktoken")
@@ -186,7 +186,7 @@ class Tokenizer:
 
     @classmethod
     def _unpickled(cls, *given: Any) -> "Tokenizer":
-        return cls._of(unpickled(*given))
+        return cls._of(unpickle(*given))
 
     @property
     def _path(self) -> str:
@@ -386,7 +386,7 @@ class Tokenizer:
 
     def id_to_token(self, id: int) -> Union[str, None]:
         """Returns the token with this id, spelled as in `get_vocab`; None if there is no such token."""
-        return self._vocabulary().spelled(whole_number("id", id))
+        return self._vocabulary().spell(whole_number("id", id))
 
     def token_bytes(self, id: int) -> bytes:
         """Returns the bytes of the token with this id; for a special token, of its text. Raises BpeError for an unknown id."""
@@ -435,7 +435,7 @@ class Tokenizer:
         else:
             (ids,) = self._encode_all([text], special_tokens_as_text, threads)
         if add_special_tokens:
-            before, after = self._around(True)
+            before, after = self._surrounding_ids(True)
             return [*before, *ids, *after]
         return ids
 
@@ -450,13 +450,13 @@ class Tokenizer:
         """Encodes like ``tiktoken.Encoding.encode``. By default, none are allowed, and all others are disallowed."""
         if as_text is not None:
             raise ValueError("special_tokens_as_text says the same as allowed_special and disallowed_special: give one of them")
-        text = _paired(text_of("text", text))
+        text = _pair_surrogates(text_of("text", text))
         special = self.special_tokens
-        allowed = _special_of("allowed_special", () if allowed_special is None else allowed_special, special)
-        wrong = _special_of("disallowed_special", "all" if disallowed_special is None else disallowed_special, special)
+        allowed = _special_set("allowed_special", () if allowed_special is None else allowed_special, special)
+        wrong = _special_set("disallowed_special", "all" if disallowed_special is None else disallowed_special, special)
         if disallowed_special is None or isinstance(disallowed_special, str):
             wrong -= allowed
-        first = _any_of(wrong).search(text) if wrong else None
+        first = _expression_for(wrong).search(text) if wrong else None
         if first is not None:
             raise ValueError(
                 f"text has the disallowed special token {first[0]!r}: allowed_special={{{first[0]!r}}} gives it its id, "
@@ -469,7 +469,7 @@ class Tokenizer:
             raise BpeError("this text has special tokens that are allowed and others, and its tokenizer normalizes or strips")
         ids: list[int] = []
         start = at = 0
-        find = _any_of(special)
+        find = _expression_for(special)
         while found := find.search(text, at):
             at = found.start() + 1
             if found[0] in allowed:
@@ -480,11 +480,11 @@ class Tokenizer:
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Encodes special tokens in the text as text, and halves of surrogate pairs as U+FFFD, as in ``tiktoken``."""
-        return self.encode(_paired(text), special_tokens_as_text=True)
+        return self.encode(_pair_surrogates(text), special_tokens_as_text=True)
 
     def encode_ordinary_batch(self, text: Sequence[str], *, num_threads: Union[int, None] = None) -> list[list[int]]:
         """Returns `encode_ordinary` of each text."""
-        texts = [_paired(each) for each in _list_of(text, "text")]
+        texts = [_pair_surrogates(each) for each in _list_of(text, "text")]
         return self.encode_batch(texts, special_tokens_as_text=True, threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: Union[str, bytes]) -> int:
@@ -494,8 +494,8 @@ class Tokenizer:
 
     def tokenize(self, text: str, *, special_tokens_as_text: Union[bool, None] = None) -> list[str]:
         """Returns the tokens of a text, spelled as in `get_vocab`."""
-        spelled = self._vocabulary().spelled
-        return [spelled(id) or "" for id in self._encode(text, special_tokens_as_text)]
+        spell = self._vocabulary().spell
+        return [spell(id) or "" for id in self._encode(text, special_tokens_as_text)]
 
     def pre_tokenize(self, text: str) -> list[str]:
         """Splits a text into the pieces that merging starts from. `bpe.explain` also has the merges of each piece.
@@ -556,7 +556,7 @@ class Tokenizer:
         texts = _list_of(texts)
         if threads is not None:
             whole_number("threads", threads, 1)
-        before, after = self._around(add_special_tokens)
+        before, after = self._surrounding_ids(add_special_tokens)
         if as_array and (allowed_special is not None or disallowed_special is not None):
             raise ValueError("as_array takes special_tokens_as_text, not allowed_special or disallowed_special")
         if as_array:
@@ -571,7 +571,7 @@ class Tokenizer:
     encode_batch_fast = encode_batch
 
     def _encode_all(self, texts: Sequence[str], as_text: Union[bool, None], threads: Union[int, None]) -> list[list[int]]:
-        batch: list[list[int]] = _worked(self._encoder(), texts, as_text, True, threads).lists()
+        batch: list[list[int]] = _encode_texts(self._encoder(), texts, as_text, True, threads).lists()
         return batch
 
     def _arrays(
@@ -579,7 +579,7 @@ class Tokenizer:
     ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
         numpy = _numpy()
         if not before and not after:
-            data, ends, size = _worked(self._encoder(), texts, as_text, False, threads).arrays()
+            data, ends, size = _encode_texts(self._encoder(), texts, as_text, False, threads).arrays()
             return numpy.frombuffer(data, dtype=f"u{size}"), numpy.frombuffer(ends, dtype=numpy.int64)
         batch = [[*before, *ids, *after] for ids in self._encode_all(texts, as_text, threads)]
         offsets = numpy.zeros(len(batch) + 1, dtype=numpy.int64)
@@ -655,10 +655,10 @@ class Tokenizer:
         def decode(ids: Sequence[int], is_first: bool) -> tuple[bytes, bool]:
             kept: Sequence[int] = list(ids) if isinstance(ids, Iterator) else ids
             if skip_special_tokens:
-                kept = self._ordinary(kept)
+                kept = self._without_special(kept)
             if skip_unknown_ids:
                 kept = [id for id in kept if bytes_of(index(id))]
-            data = self.decode_bytes(kept) if is_first else self._joined(kept)
+            data = self.decode_bytes(kept) if is_first else self._join_bytes(kept)
             return data, len(kept) > 0
 
         _refuse_no_ids(ids)
@@ -681,14 +681,14 @@ class Tokenizer:
         each other without gaps. Raises BpeError if the tokenizer normalizes text: its tokens are parts of another text.
         """
         text_of("text", text)
-        before, after = self._around(add_special_tokens)
+        before, after = self._surrounding_ids(add_special_tokens)
         self._refuse_without_offsets(unit)
         ids, spans = self._encoder().encode_with_offsets(text, unit == "characters", special_tokens_as_text)
         nowhere = (0, 0)
         return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
 
     def session(self, text: str = "", *, trusted: bool = True) -> "_session.Session":
-        """A text that grows and is edited, and its ids: each call encodes what has changed, and no more than it has to."""
+        """Returns a session: a text that grows and is edited, with its ids. An edit encodes only text whose ids it can change."""
         session = _session.Session._of(self._encoder())
         session.append(text, trusted)
         return session
@@ -704,28 +704,28 @@ class Tokenizer:
     def encode_segments(self, segments: Iterable[t.Segment], *, isolate: bool = False) -> list[int]:
         """Returns the ids of a text from several sources, given as pairs of a text and whether it is trusted.
 
-        An added token is found only if it lies within one segment, and a special token only within a trusted segment: in other
-        people's text it is text. Otherwise, segments are encoded as one text, so that tokens may cross their edges. With
-        ``isolate``, each segment is encoded by itself.
+        An added token is found only within one segment, and a special token only within a trusted one. In other segments it is
+        text. Apart from that, the segments are encoded as one text: a token may span segments. With ``isolate``, each segment is
+        encoded separately.
         """
-        from ._segments import packed, read_segments
+        from ._segments import pack_segments, read_segments
 
         read = read_segments(segments)
         if flag_of("isolate", isolate):
             return [id for data, is_trusted in read for id in self._encode(data, not is_trusted)]
-        ids: list[int] = self._encoder().encode_segments(b"".join(data for data, _ in read), packed(read))
+        ids: list[int] = self._encoder().encode_segments(b"".join(data for data, _ in read), pack_segments(read))
         return ids
 
     def encode_segments_with_offsets(
         self, segments: Iterable[t.Segment], *, isolate: bool = False, unit: Unit = "characters"
     ) -> tuple[list[int], Spans]:
         """Like `encode_segments`. Also returns where each token starts and ends in the whole text (see `encode_with_offsets`)."""
-        from ._segments import packed, read_segments
+        from ._segments import pack_segments, read_segments
 
         read = read_segments(segments)
         self._refuse_without_offsets(unit)
         if not flag_of("isolate", isolate):
-            given = (b"".join(data for data, _ in read), packed(read), unit == "characters")
+            given = (b"".join(data for data, _ in read), pack_segments(read), unit == "characters")
             encoded: tuple[list[int], Spans] = self._encoder().encode_segments(*given)
             return encoded
         ids: list[int] = []
@@ -772,7 +772,7 @@ class Tokenizer:
         batch["attention_mask"] = [[1] * len(ids) for ids in batch["input_ids"]]
         return Encoded({name: values[0] for name, values in batch.items()} if isinstance(text, str) else batch)
 
-    def _around(self, is_wanted: bool) -> tuple[list[int], list[int]]:
+    def _surrounding_ids(self, is_wanted: bool) -> tuple[list[int], list[int]]:
         """Returns the ids that tokenizer.json puts before and after a text."""
         if not is_wanted:
             return [], []
@@ -782,7 +782,7 @@ class Tokenizer:
         return around["before"], around["after"]
 
     def encode_iterable(self, texts: Iterable[str]) -> Iterator[int]:
-        """Yields the ids of a text that comes in parts, such as the lines of an open file. Each part is encoded by itself.
+        """Yields the ids of a text that comes in parts, such as the lines of an open file. Each part is encoded separately.
 
         A part is read only when its ids are requested.
         """
@@ -859,7 +859,7 @@ class Tokenizer:
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
         """Returns the text of ids. ``errors`` says what to do with bytes that are not UTF-8, as in ``bytes.decode``."""
         if skip_special_tokens:
-            ids = self._ordinary(ids)
+            ids = self._without_special(ids)
         data = self.decode_bytes(ids)
         if len(data) < _DECODED_BYTES or errors not in ("replace", "ignore"):
             return data.decode("utf-8", errors)
@@ -870,7 +870,7 @@ class Tokenizer:
         ends = range(_DECODED_BYTES, len(data) + _DECODED_BYTES, _DECODED_BYTES)
         return "".join(decoder.decode(data[end - _DECODED_BYTES : end], end >= len(data)) for end in ends)
 
-    def _ordinary(self, ids: Sequence[int]) -> list[int]:
+    def _without_special(self, ids: Sequence[int]) -> list[int]:
         """Returns the ids without those of special tokens."""
         special = set(self._description()["specialTokens"].values())
         _refuse_no_ids(ids)
@@ -896,13 +896,13 @@ class Tokenizer:
         """Returns the bytes of ids. Raises BpeError for an id without a token."""
         image = self._loaded()
         if not image.leaves_out_spaces:
-            return self._joined(ids)
+            return self._join_bytes(ids)
         _refuse_no_ids(ids)
         given = list(ids)
-        data = self._joined(given)
+        data = self._join_bytes(given)
         return data[image.leading_bytes(index(given[0]), data) :] if given else data
 
-    def _joined(self, ids: Sequence[int]) -> bytes:
+    def _join_bytes(self, ids: Sequence[int]) -> bytes:
         """Returns the bytes of the tokens of ids, end to end."""
         _refuse_no_ids(ids)
         try:
@@ -1097,7 +1097,7 @@ class Tokenizer:
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
 
 
-#: Which argument of a model's methods says whether special tokens are text.
+#: The position of the argument `specials_as_text` in the methods of a native model.
 _AS_TEXT_AT = {"encode": 1, "batch": 1, "count": 2, "cut": 4, "encode_with_offsets": 2}
 
 
@@ -1114,7 +1114,7 @@ class _AsText:
             setattr(self, name, with_default(getattr(model, name), at))
 
 
-def _special_of(name: str, given: Special, special: Mapping[str, int]) -> set[str]:
+def _special_set(name: str, given: Special, special: Mapping[str, int]) -> set[str]:
     if isinstance(given, str) and given == "all":
         return set(special)
     if isinstance(given, (str, bytes)):
@@ -1124,8 +1124,8 @@ def _special_of(name: str, given: Special, special: Mapping[str, int]) -> set[st
     return set(texts)
 
 
-def _paired(text: Any) -> Any:
-    """Reads surrogates in a text like ``tiktoken``: a pair becomes its character, and half of a pair U+FFFD."""
+def _pair_surrogates(text: Any) -> Any:
+    """Replaces surrogates in a text as ``tiktoken`` does: a pair by its character, half of a pair by U+FFFD."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -1135,15 +1135,15 @@ def _paired(text: Any) -> Any:
     return text
 
 
-def _any_of(texts: Iterable[str]) -> Any:
+def _expression_for(texts: Iterable[str]) -> Any:
     """Returns an expression that finds any of the texts, the longest first."""
     import re
 
     return re.compile(f"({'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})")
 
 
-def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], None]) -> list[str]:
-    """Returns options of `bpe` for what files do not state."""
+def _loading_options(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], None]) -> list[str]:
+    """Returns the options of `bpe` for a pattern and special tokens that the files lack."""
     options = [] if pattern is None else [f"--pattern={text_of('pattern', pattern)}"]
     for text, id in [] if special_tokens is None else items_of("special_tokens", "a dict of ids by text", special_tokens):
         text_of("special_tokens: a text", text)
@@ -1164,7 +1164,7 @@ def _refuse_another(path: str, head: bytes) -> None:
             return
         beginning = b"-"
     if beginning and not re.match(head, beginning):
-        raise BpeError(f'"{path}" is no such file of a tokenizer, and is not replaced\nhint: remove it, or name another file')
+        raise BpeError(f'"{path}" is not a tokenizer file of this format, and is not replaced\nhint: remove it, or name another file')
 
 
 def _format_of(path: str) -> "tuple[str, str, bytes] | None":
@@ -1176,7 +1176,7 @@ def _format_of(path: str) -> "tuple[str, str, bytes] | None":
         return _TEKKEN
     ending = os.path.splitext(name)[1].lower()
     if ending in (".txt", ".model", ".vocab", ".bin", ".pkl", ".pickle", ".image") and not os.path.lexists(path):
-        raise BpeError(f'"{name}" is called as a file that is not written\nhint: save("x.json") writes one file, save(DIRECTORY) all')
+        raise BpeError(f'"{name}": no file with this ending is written\nhint: save("x.json") writes one file, save(DIRECTORY) all')
     return _FORMATS.get(ending)
 
 
@@ -1208,8 +1208,8 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_lists: bool, threads: Union[int, None]) -> Any:
-    """Encodes a batch of the native module in this thread and others, and returns it."""
+def _encode_texts(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_lists: bool, threads: Union[int, None]) -> Any:
+    """Encodes texts as a batch of the native module, in this thread and others. Returns the batch."""
     try:
         characters = sum(map(len, texts)) if threads != 1 else 0
     except TypeError:
@@ -1217,8 +1217,8 @@ def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_
     wanted = _threads_for(threads, characters)
     batch = model.batch(texts, as_text, wants_lists, wanted)
 
-    def work(goes_on: Callable[[], bool]) -> None:
-        while goes_on() and batch.work():
+    def work(may_continue: Callable[[], bool]) -> None:
+        while may_continue() and batch.work():
             pass
 
     _in_threads(work, wanted, batch.stop)
@@ -1259,16 +1259,16 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: 
         if error is not None:
             raise error
     finally:
-        del error  # It and its frames are not left to the collector.
+        del error  # Otherwise the error and its frames would be a cycle, left to the garbage collector.
 
 
 def _numpy() -> Any:
-    """Imports numpy so that Ctrl-C cannot interrupt that. After an interrupted import, numpy cannot be imported again."""
+    """Imports numpy, without letting Ctrl-C interrupt that: after an interrupted import, numpy cannot be imported again."""
     try:
         if "numpy" not in sys.modules:
-            import threading  # noqa: F401  It takes the thread that imports it first for the main one.
+            import threading  # noqa: F401  It regards the thread that imports it first as the main thread.
 
-            _undisturbed(_import_numpy)
+            _without_interrupts(_import_numpy)
         import numpy
     except ModuleNotFoundError:
         raise BpeError("encode_file and as_array need numpy\nhint: pip install numpy") from None

@@ -1,6 +1,6 @@
 """Trains with `bpe train`, which reads files by their paths, and texts from a pipe. A corpus is never copied.
 
-The executable is started as soon as possible. What else Python needs is loaded while it works.
+The executable is started as soon as possible. Modules that are needed later are loaded while it works.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import os
 import sys
 
 from ._arguments import flag_of, found, is_iterable, items_of, path_of, refuse, refuse_text, texts_of, whole_number
-from ._executable import BpeError, Home, Later, Run, await_end, ended_by, in_thread, message_of
+from ._executable import BpeError, Home, LazyModule, Run, await_end, signal_error, in_thread, message_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import _types as t
 else:
-    t = Later("bpe_trainer._types")
+    t = LazyModule("bpe_trainer._types")
 
 
 def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any]) -> t.Tokenizer:
     """Runs `bpe train` with the arguments of `train`, and loads the tokenizer. `_options.py` has the parameters."""
     files, texts, output, vocab_size = (given[name] for name in ("files", "texts", "output", "vocab_size"))
-    # Without a size nothing is learned: `extend` only adds the given tokens.
+    # Without a size, nothing is learned, and `extend` only adds the given tokens.
     adds = vocab_size is None and given["extend"] is not None
     if vocab_size is None and not adds:
         raise TypeError("vocab_size is missing")
@@ -37,7 +37,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
         if not paths and not adds and given["counts"] is None:
             raise ValueError("files is empty: name at least one file")
     elif files is not None:
-        texts = _checked(files)
+        texts = _check_texts(files)
     if texts is not None:
         refuse_no_texts("texts", texts)
         for name in ("text_field", "input_format"):
@@ -53,7 +53,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     arguments = ["train", "--progress=json", *([f"--vocab-size={','.join(sizes)}"] if sizes else [])]
     for name, option, kind in options:
         if given[name] is not None:
-            arguments += _printed(name, f"--{option}", kind, given[name])
+            arguments += _format_option(name, f"--{option}", kind, given[name])
     kept: t.Union[Home, None] = None
     if output is None:
         kept = Home()
@@ -64,7 +64,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     if texts is None:
         arguments += ["--", *paths]
     try:
-        shown_warnings(run_training(arguments, texts, progress))
+        emit_warnings(run_training(arguments, texts, progress))
     except BaseException as error:
         if kept is not None:
             kept.cleanup()
@@ -95,21 +95,21 @@ def run_bpe(
     *,
     answers: bool = False,
 ) -> tuple[list[str], bytes, dict[str, t.Any]]:
-    """Runs a command that reports by --progress=json. Ends it on any error, and it leaves nothing half-written.
+    """Runs a command that reports by --progress=json. On any error, ends it, and it leaves no partial output.
 
     Returns its warnings, what it wrote to stdout if ``answers`` is true, and its result.
     """
     run = Run(arguments, takes_input=texts is not None, answers=answers)
     try:
         run.start()
-        return _finish(run, texts, _shower(progress))
+        return _finish(run, texts, _progress_function(progress))
     except BaseException:
         run.abandon()
         raise
 
 
-def shown_warnings(messages: t.Sequence[str]) -> None:
-    """Warns, as from the line that called this package."""
+def emit_warnings(messages: t.Sequence[str]) -> None:
+    """Warns, with the position of the line that called this package."""
     if not messages:
         return
     import warnings
@@ -126,7 +126,7 @@ _SENT_BYTES = 1 << 16
 
 
 def _sizes(vocab_size: t.Any, output: t.Union[t.PathLike, None]) -> list[str]:
-    """Returns the sizes as they are typed, the largest one last."""
+    """Returns the sizes as texts, the largest one last."""
     if isinstance(vocab_size, str):
         if "," in vocab_size:
             raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
@@ -141,18 +141,18 @@ def _sizes(vocab_size: t.Any, output: t.Union[t.PathLike, None]) -> list[str]:
     return [f"{size:d}" for size in sizes]
 
 
-def _printed(name: str, option: str, kind: str, value: t.Any) -> list[str]:
+def _format_option(name: str, option: str, kind: str, value: t.Any) -> list[str]:
     """Returns the arguments for a value of an option."""
     if kind in ("flag", "decision"):
         return [option] if flag_of(name, value) else [f"--no-{option[2:]}"] if kind == "decision" else []
     return [f"{option}={text}" for text in _PRINTERS[kind](name, value)]
 
 
-def _several(value: t.Any) -> t.Sequence[t.Any]:
+def _as_list(value: t.Any) -> t.Sequence[t.Any]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _one(name: str, value: t.Any) -> list[str]:
+def _format_value(name: str, value: t.Any) -> list[str]:
     """Formats a text, a path or a number. The executable checks which of them the option takes."""
     if isinstance(value, (str, os.PathLike)):
         return [os.fsdecode(value)]
@@ -161,11 +161,11 @@ def _one(name: str, value: t.Any) -> list[str]:
     return [str(whole_number(name, value))]
 
 
-def _listed(name: str, value: t.Any) -> list[str]:
+def _format_list(name: str, value: t.Any) -> list[str]:
     return [value if isinstance(value, str) else ",".join(texts_of(name, value))]
 
 
-def _decimals(name: str, value: t.Any) -> list[str]:
+def _format_numbers(name: str, value: t.Any) -> list[str]:
     """Formats numbers without exponents."""
     from decimal import Decimal, InvalidOperation
 
@@ -182,15 +182,15 @@ def _decimals(name: str, value: t.Any) -> list[str]:
     return decimals
 
 
-def _languages(parameter: str, value: t.Any) -> list[str]:
+def _format_languages(parameter: str, value: t.Any) -> list[str]:
     items = items_of(parameter, 'a dict of files by language, as in {"en": "en.txt"}', value)
     for name, given in items:
-        if not isinstance(name, str) or not name or set("=/") & set(name) or not _several(given):
+        if not isinstance(name, str) or not name or set("=/") & set(name) or not _as_list(given):
             raise TypeError(f"{parameter} has {name!r}: a language needs a name without = and /, and a file")
-    return [f"{name}={_path(parameter, file)}" for name, given in items for file in _several(given)]
+    return [f"{name}={_path(parameter, file)}" for name, given in items for file in _as_list(given)]
 
 
-def _renames(name: str, value: t.Any) -> list[str]:
+def _format_renames(name: str, value: t.Any) -> list[str]:
     items = items_of(name, 'a dict of new texts by old ones, as in {"<old>": "<new>"}', value)
     for before, after in items:
         if not isinstance(before, str) or not isinstance(after, str) or "=" in before:
@@ -198,27 +198,27 @@ def _renames(name: str, value: t.Any) -> list[str]:
     return [f"{before}={after}" for before, after in items]
 
 
-def _weights(name: str, value: t.Any) -> list[str]:
+def _format_weights(name: str, value: t.Any) -> list[str]:
     """Formats weights such that no path is read as a name."""
     items = items_of(name, 'a dict of weights by path or glob, as in {"corpus/hi": 3}', value)
     for path, weight in items:
         if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
             raise TypeError(f"{name} has {path!r}: {weight!r}, and must map a path or a glob to a number")
-    named = ((os.fsdecode(path), *_decimals(name, [weight])) for path, weight in items)
+    named = ((os.fsdecode(path), *_format_numbers(name, [weight])) for path, weight in items)
     return [f"{path if os.path.isabs(path) else os.path.join('.', path)}:{weight}" for path, weight in named]
 
 
 _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
-    "value": _one,
+    "value": _format_value,
     "path": lambda name, value: [_path(name, value)],
-    "paths": lambda name, value: [_path(name, path) for path in _several(value)],
+    "paths": lambda name, value: [_path(name, path) for path in _as_list(value)],
     "texts": texts_of,
-    "listed": _listed,
-    "numbers": lambda name, value: [",".join(_decimals(name, value))],
-    "fields": lambda name, value: [":".join(_decimals(name, value))],
-    "languages": _languages,
-    "renames": _renames,
-    "weights": _weights,
+    "listed": _format_list,
+    "numbers": lambda name, value: [",".join(_format_numbers(name, value))],
+    "fields": lambda name, value: [":".join(_format_numbers(name, value))],
+    "languages": _format_languages,
+    "renames": _format_renames,
+    "weights": _format_weights,
 }
 
 
@@ -253,7 +253,7 @@ def _refuse_columns(texts: t.Any) -> None:
     raise TypeError(f'{what}: name the column that holds the texts, as in texts=dataset["{name}"]')
 
 
-def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
+def _check_texts(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
     """Returns the texts. Refuses paths of files, such as `glob.iglob` yields: training on them would look like success."""
     import itertools
 
@@ -281,13 +281,13 @@ def _finish(
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # A thread reads stderr, because texts or an answer need another one, or because Ctrl-C cannot end a read on Windows.
+        # Read stderr in another thread: this one sends texts or reads the answer, or it is Windows, where Ctrl-C cannot end a read.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
     reason = _reason([run.plain(line) for line in said])
     if exit_code < 0:
-        raise BpeError(reason) if reason else ended_by(-exit_code)
+        raise BpeError(reason) if reason else signal_error(-exit_code)
     if exit_code > 0 or reason is not None:
         error = BpeError(reason or message_of("\n".join(said)))
         error.answer = answer
@@ -360,7 +360,7 @@ def _send(run: Run, texts: t.Texts) -> None:
 
 
 def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None]) -> None:
-    for raw in run.said():
+    for raw in run.stderr_lines():
         line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
         del said[:-100]
@@ -370,11 +370,11 @@ def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progre
             if event:
                 show(event["stage"], event["done"], event.get("total"))
         elif line.startswith('{"event":"warning"'):
-            warned.append(_shown(_event(line).get("message", line)))
+            warned.append(_escape(_event(line).get("message", line)))
 
 
 def _event(line: str) -> dict[str, t.Any]:
-    """Parses a line of --progress=json. Returns {} for half a line, which a killed run may leave."""
+    """Parses a line of --progress=json. Returns {} for an incomplete line, as a killed run may leave."""
     import json
 
     try:
@@ -385,18 +385,18 @@ def _event(line: str) -> dict[str, t.Any]:
 
 
 def _reason(said: t.Sequence[str]) -> t.Union[str, None]:
-    """Returns why a run failed; None if it does not say that it did."""
+    """Returns the reason why a run failed; None if it reported no failure."""
     for line in reversed(said):
         if line.startswith("bpe: error: "):
             return message_of("\n".join(said))
         if line.startswith('{"event":"result","success":false'):
             event = _event(line)
             hint = event.get("hint")
-            return _shown(event.get("error", line)) + (f"\nhint: {_shown(hint)}" if hint else "")
+            return _escape(event.get("error", line)) + (f"\nhint: {_escape(hint)}" if hint else "")
     return None
 
 
-def _shown(message: str) -> str:
+def _escape(message: str) -> str:
     """Escapes a message, so that names in it cannot move a terminal's cursor, or begin a new line."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in message)
 
@@ -410,7 +410,7 @@ def _progress_of(progress: t.Any) -> t.Union[bool, t.Progress]:
         refuse("progress", "True, False or a function", progress)
 
 
-def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
+def _progress_function(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
     if callable(progress):
         return progress
     if not progress:

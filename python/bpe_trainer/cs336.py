@@ -74,13 +74,13 @@ def get_tokenizer(
     """
     ids: dict[bytes, int] = {}
     for id, token in items_of("vocab", "a dict of tokens by id", vocab):
-        _spelled(token)
+        _spell(token)
         if ids.setdefault(token, whole_number(f"vocab: the id of {token!r}", id)) != id:
             raise BpeError(f"the token {token!r} has two ids, {ids[token]} and {id}")
     missing = next((byte for byte in range(256) if bytes([byte]) not in ids), None)
     if missing is not None:
         raise BpeError(f"the vocabulary has no token for the byte 0x{missing:02x}")
-    keys = {_spelled(token): id for token, id in ids.items()}
+    keys = {_spell(token): id for token, id in ids.items()}
     added = []
     for text in dict.fromkeys([] if special_tokens is None else texts_of("special_tokens", special_tokens)):
         if not text:
@@ -88,14 +88,14 @@ def get_tokenizer(
         id = ids.setdefault(text.encode("utf-8"), max(ids.values()) + 1)
         # In tokenizer.json, a special token has the id of the key that equals its text, whatever id is stated.
         if keys.setdefault(text, id) != id:
-            raise BpeError(f"the special token {text!r} is spelled as another token is in the characters for bytes")
+            raise BpeError(f"the special token {text!r} equals another token in GPT-2's characters for bytes")
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
         added.append({"id": id, "content": text, "special": True, **flags})
     pairs: dict[tuple[str, str], None] = {}
     for rank, (left, right) in enumerate(_pairs(merges)):
-        pair = _spelled(left), _spelled(right)
+        pair = _spell(left), _spell(right)
         if pair in pairs:
-            raise BpeError(f"merge {rank}, {left!r} and {right!r}, is there twice")
+            raise BpeError(f"merge {rank}, {left!r} and {right!r}, occurs twice")
         pairs[pair] = None
     content = {
         "version": "1.0",
@@ -126,7 +126,7 @@ def check(
     input_path, given = path_of("input_path", input_path), _pairs(merges)
     listed = [token for _, token in items_of("vocab", "a dict of tokens by id", vocab)]
     for token in listed:
-        _spelled(token)
+        _spell(token)
     tokens = Counter(listed)
     needed = [bytes([byte]) for byte in range(256)] + [text.encode("utf-8") for text in special_tokens]
     lacks = [f"the vocabulary has no token {token!r}" for token in needed if token not in tokens]
@@ -140,7 +140,7 @@ def check(
         found["reasons"] = ["the merges are right", *(lacks or ["the vocabulary lacks tokens, or has others"])]
     if k == len(given) or k == len(right):
         return found if given == right else {**found, "reasons": [f"{len(given)} merges, and {len(right)} are right", *lacks]}
-    words = _counted(input_path, special_tokens)
+    words = _count_words(input_path, special_tokens)
     counts = _pair_counts(words, right[:k])
     found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
     # Add the mistakes that would merge this pair here.
@@ -148,7 +148,7 @@ def check(
         found["reasons"].append("a tie: of pairs that are equally frequent the greater one is merged, compared as bytes")
     for mistake, theirs in (
         ("overlapping pairs are counted once: (a, a) is twice in aaa", _pair_counts(words, right[:k], overlap=False)),
-        ("the text of special tokens is counted", _pair_counts(_counted(input_path, ()), right[:k])),
+        ("the text of special tokens is counted", _pair_counts(_count_words(input_path, ()), right[:k])),
     ):
         if max(theirs, key=lambda pair: (theirs[pair], pair)) == given[k]:
             found["reasons"].append(mistake)
@@ -204,7 +204,7 @@ def _first_difference(given: Sequence[Any], right: Sequence[Any]) -> int:
     return next((i for i, (one, other) in enumerate(zip(given, right)) if one != other), min(len(given), len(right)))
 
 
-def _counted(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[str]) -> dict[bytes, int]:
+def _count_words(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[str]) -> dict[bytes, int]:
     """Returns the distinct pretokens of a file with their counts."""
     options = [f"--pattern={_PATTERN}", *(f"--special-token={text}" for text in special_tokens)]
     table = Run(["count", "--quiet", "--input-format=text", *options, "--", os.fspath(path)], answers=True).finish()
@@ -246,7 +246,7 @@ def _pairs(merges: Any) -> list[tuple[bytes, bytes]]:
     return pairs
 
 
-def _spelled(token: bytes) -> str:
+def _spell(token: bytes) -> str:
     """Returns a token in GPT-2's characters for bytes."""
     if not isinstance(token, bytes):
         raise TypeError(f"a token must be bytes, found {type(token).__name__}")

@@ -19,7 +19,7 @@ from ._arguments import texts_of
 from ._executable import BpeError
 from ._like import Learner, Trainer, learn_into
 from ._tokenizer import Tokenizer as Ours
-from ._training import refuse_no_texts, shown_warnings
+from ._training import refuse_no_texts, emit_warnings
 from ._types import Texts
 
 def __getattr__(name: str) -> Any:
@@ -30,22 +30,22 @@ class Tokenizer:
     """Makes a `tokenizers.Tokenizer` that is trained by this package."""
 
     def __new__(cls, model: Any) -> Any:
-        return _trained_here(tokenizers.Tokenizer(model))
+        return _with_our_training(tokenizers.Tokenizer(model))
 
     @staticmethod
     def from_str(json: str) -> Any:
-        return _trained_here(tokenizers.Tokenizer.from_str(json))
+        return _with_our_training(tokenizers.Tokenizer.from_str(json))
 
     @staticmethod
     def from_file(path: str) -> Any:
-        return _trained_here(tokenizers.Tokenizer.from_file(path))
+        return _with_our_training(tokenizers.Tokenizer.from_file(path))
 
     @staticmethod
     def from_pretrained(identifier: str, *given: Any, **named: Any) -> Any:
-        return _trained_here(tokenizers.Tokenizer.from_pretrained(identifier, *given, **named))
+        return _with_our_training(tokenizers.Tokenizer.from_pretrained(identifier, *given, **named))
 
 
-def _trained_here(made: Any) -> Any:
+def _with_our_training(made: Any) -> Any:
     def checked(trainer: Any) -> Any:
         trainer = made.model.get_trainer() if trainer is None else trainer
         if not isinstance(trainer, tokenizers.trainers.BpeTrainer) or not isinstance(made.model, tokenizers.models.BPE):
@@ -57,7 +57,7 @@ def _trained_here(made: Any) -> Any:
         learner = Learner(trainer.show_progress and sys.stderr.isatty())
         parameters = {name: getattr(trainer, name) for name in ("vocab_size", *Trainer.DEFAULTS)}
         learn_into(made, texts, Trainer(**parameters), learner, files=files)
-        shown_warnings(learner.warned)
+        emit_warnings(learner.warned)
 
     def train(files: Sequence[str], trainer: Any = None) -> None:
         trainer = checked(trainer)
@@ -90,7 +90,7 @@ def patch_transformers() -> None:
     for name in ("_encode_plus", "_batch_encode_plus"):  # The names in transformers 5, and in 4.
         method = PreTrainedTokenizerFast.__dict__.get(name)
         if method is not None and not hasattr(method, "encodes_here"):
-            setattr(PreTrainedTokenizerFast, name, _encoding_here(method))
+            setattr(PreTrainedTokenizerFast, name, _with_our_encoding(method))
 
 
 def _watch_models() -> None:
@@ -108,7 +108,7 @@ def _watch_models() -> None:
     setattr(tokenizers.Tokenizer, "model", property(watched.__get__, replace))
 
 
-def _encoding_here(method: Any) -> Any:
+def _with_our_encoding(method: Any) -> Any:
     @wraps(method)
     def call(self: Any, *given: Any, **named: Any) -> Any:
         if "encode_batch" not in self._tokenizer.__dict__:
@@ -148,11 +148,11 @@ class _Encoder:
         replaced.encode_batch = self.encode_batch
         self.is_trained = False
         for name in ("add_tokens", "add_special_tokens"):
-            setattr(replaced, name, self.forgetting(getattr(replaced, name)))
+            setattr(replaced, name, self.with_reset(getattr(replaced, name)))
         for name in ("train", "train_from_iterator"):
-            setattr(replaced, name, self.forgetting(getattr(replaced, name), trains=True))
+            setattr(replaced, name, self.with_reset(getattr(replaced, name), trains=True))
 
-    def forgetting(self, method: Callable[..., Any], trains: bool = False) -> Callable[..., Any]:
+    def with_reset(self, method: Callable[..., Any], trains: bool = False) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             self.state = None
             # After training, HF's tokenizer has added tokens in a way that its file does not store.
@@ -192,7 +192,7 @@ class _Encoder:
                 self.pair = _Pair(hf)
             except BpeError as error:
                 self.pair = None
-                shown_warnings([f"a tokenizer of transformers stays with HF's encoder: {error}"])
+                emit_warnings([f"a tokenizer of transformers stays with HF's encoder: {error}"])
         return self.pair
 
 

@@ -222,7 +222,7 @@ class Messages(Home):
         self.assertEqual(*last["counting"])
         with contextlib.redirect_stderr(io.StringIO()) as said:
             bpe.train(self.corpus, 400, progress=True).close()
-            show = _training._shower(True)
+            show = _training._progress_function(True)
             for done in (3, 5, 5):
                 show("measuring", done, 5)
         said = io.StringIO(said.getvalue().replace("measuring  5\n", "", 1))

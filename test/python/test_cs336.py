@@ -89,9 +89,9 @@ class Layouts(unittest.TestCase):
             ("b'b' has two ids, 98 and 256", ({**vocab, 256: b"b"}, [])),
             ("a token is empty", ({**vocab, 300: b""}, merges)),
             ('merge 1 needs the token "abc"', (vocab, [*merges, (b"ab", b"c")])),
-            ("merge 1, b'a' and b'b', is there twice", (vocab, merges * 2)),
+            ("merge 1, b'a' and b'b', occurs twice", (vocab, merges * 2)),
             ("a special token is empty", (vocab, merges, [""])),
-            ("'Ġx' is spelled as another token", ({**vocab, 257: b" x"}, [*merges, (b" ", b"x")], ["Ġx"])),
+            ("'Ġx' equals another token", ({**vocab, 257: b" x"}, [*merges, (b" ", b"x")], ["Ġx"])),
             ("the id 16777216 of .* is too large", ({**vocab, 2**24: b"x y"}, merges)),
             ("the id of .* is -1", ({**vocab, -1: b"x y"}, merges)),
         ]:

@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterator
 from unittest import mock
 
 import bpe_trainer as bpe
-from bpe_trainer._image import _kept_image
+from bpe_trainer._image import _saved_image
 from bpe_trainer._options import FILES
 
 TEXT = "the cat sat on the mat " * 20
@@ -91,7 +91,7 @@ class Forged(unittest.TestCase):
 
     def refused(self) -> None:
         with time_limit():
-            self.assertIsNone(_kept_image(str(self.home)))
+            self.assertIsNone(_saved_image(str(self.home)))
 
     def test_one_with_the_names_and_contents_of_the_files_is_taken(self) -> None:
         self.loads(0)

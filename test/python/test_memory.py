@@ -79,7 +79,7 @@ class Limited(unittest.TestCase):
     def test_work_of_another_thread(self) -> None:
         def work() -> bool:
             done = []
-            _executable._undisturbed(lambda: done.append(1))
+            _executable._without_interrupts(lambda: done.append(1))
             return done == [1]
 
         self.check(work)
