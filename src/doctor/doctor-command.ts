@@ -26,7 +26,7 @@ import type { Counted } from "./quality-checks.ts";
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTyped(doctorOptions, invocation.options);
   const { path } = findTokenizer(invocation.files[0]!);
-  const supplements = readSupplements(asked);
+  const supplements = await readSupplements(asked);
   const { pattern, specialTokens } = supplements;
   const options = { pattern, specialTokens };
   const counted = asked.texts === undefined ? null : await countText({ path, ...supplements }, asked, output);

@@ -14,8 +14,8 @@ import {
   rowLines,
   writeChunks,
 } from "#terminal";
-import { tokenizerImage } from "#tokenizer";
-import { fingerprintOf, imageFactsOf } from "#training";
+import { digestOfParts, tokenizerImage } from "#tokenizer";
+import { imageFactsOf } from "#training";
 import { convertTokenizer } from "./convert-tokenizer.ts";
 import { convertOptions, imageOptions } from "./edit-options.ts";
 import { saveTokenizer } from "./save-tokenizer.ts";
@@ -29,13 +29,13 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const asked = readTyped(convertOptions, options);
   const formatNames = asked.formats;
   const directory = asked.output!;
-  const loadOptions = readSupplements(asked);
+  const loadOptions = await readSupplements(asked);
   if (asked.copy) {
     const opened = await openTokenizer({ ...found, ...loadOptions }, true, output);
     const { specialTokensAsText: _, ...parts } = opened;
     const names = await saveTokenizer({
       ...{ path, output: directory, guard: onStop },
-      fingerprint: fingerprintOf(parts),
+      fingerprint: digestOfParts(parts),
     });
     output.succeed(() => [`copied to ${directory}: ${names.join(", ")}`], {
       output: directory,
@@ -82,7 +82,7 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   const asked = readTyped(imageOptions, invocation.options);
   const file = asked.output;
   await lockFiles(output, file);
-  const supplements = readSupplements(asked);
+  const supplements = await readSupplements(asked);
   const opened = await openTokenizer({ path, ...supplements }, true, output);
   // An image can read special tokens in both ways.
   const { specialTokensAsText: _, ...parts } = opened;

@@ -25,7 +25,7 @@ import { type Pruned, type PruneOptions, pruneTokenizer } from "./prune-tokenize
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
-  const asked = readOptions("prune", invocation, startMs);
+  const asked = await readOptions("prune", invocation, startMs);
   const typed = readTyped(pruneOptions, options);
   const { texts, vocabSize, workers } = typed;
   checkNames(texts!, typed);
@@ -63,7 +63,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
 export async function runTruncate(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
-  const asked = readOptions("truncate", invocation, startMs);
+  const asked = await readOptions("truncate", invocation, startMs);
   const sizes = readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
     if (isMore)
       throw usageError(
@@ -123,12 +123,12 @@ function summaryOf(
 const replacing = { output: pruneOptions.output, ...tokenizerSupplements };
 
 /** Reads the options of both commands. */
-function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
+async function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
   const asked = readTyped(replacing, options);
   return {
     path: files[0]!,
     output: asked.output!,
-    loadOptions: readSupplements(asked),
+    loadOptions: await readSupplements(asked),
     command: shellLine(["bpe", command, ...typed]),
     arguments: [command, ...typed],
     startMs,

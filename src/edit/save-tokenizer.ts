@@ -3,7 +3,8 @@ import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from 
 import { loadInWorker } from "#jobs";
 import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
-import { fingerprintOf, publishFiles } from "#training";
+import { digestOfParts } from "#tokenizer";
+import { publishFiles } from "#training";
 
 export type Saving = {
   /** The path of the tokenizer's files: those that were loaded, or a copy of them. */
@@ -29,7 +30,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
       if (error instanceof UserError) throw notWhole(path);
       throw error;
     });
-    if (fingerprintOf(copy) !== fingerprint) throw notWhole(path);
+    if (digestOfParts(copy) !== fingerprint) throw notWhole(path);
   };
   try {
     await publishFiles(output, files, { guard, check });

@@ -29,7 +29,7 @@ const shownTokens = 8;
 export async function runCheckIds({ files, options }: Invocation, output: Output): Promise<void> {
   const asked = readTyped(checkIdsOptions, options);
   const inputs = findIdFiles(files);
-  const parts = await openTokenizer(tokenizerOf(asked), true, output);
+  const parts = await openTokenizer(await tokenizerOf(asked), true, output);
   const endId = findDocumentEndId(parts, asked.documentEnd);
   const counts: Counts = { idCount: 0, documentCount: 0, noncanonicalCount: 0 };
   const places: FoundPlace[] = [];

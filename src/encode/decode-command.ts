@@ -12,7 +12,7 @@ import {
 } from "#terminal";
 import { decodableEnd, leadingBytes, TokenDecoder, unknownId } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
-import { checkEncodedBy } from "./shard-manifest.ts";
+import { checkEncodedBy } from "./encoded-by.ts";
 
 function* idsOf({ read }: FormattedIds) {
   for (const { ids } of read()) yield ids;
@@ -26,11 +26,11 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const asked = readTyped(decodeOptions, invocation.options);
   const { output: path, idType } = asked;
-  const tokenizer = tokenizerOf(asked);
+  const tokenizer = await tokenizerOf(asked);
   const file = invocation.files[0]!;
   await lockFiles(output, path);
   const parts = await openTokenizer(tokenizer, true, output);
-  checkEncodedBy(parts, file);
+  await checkEncodedBy(parts, file);
   const type = { asked: idType, needed: idTypeFor(parts) };
   const decoder = new TokenDecoder(parts.tokens);
 

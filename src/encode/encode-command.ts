@@ -40,7 +40,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   // 1. Refuse mistakes that the options alone reveal, before anything is read.
   const asked = readTyped(encodeOptions, invocation.options);
   const { output: path, ranges: plan, appendToken } = asked;
-  const tokenizer = tokenizerOf(asked);
+  const tokenizer = await tokenizerOf(asked);
   const files = idFilesOf(asked);
   if (files !== undefined && isPart(files.format) && plan === undefined)
     throw usageError(

@@ -35,8 +35,7 @@ import {
   WrittenPlaces,
   writeStaged,
 } from "#store";
-import { findDocumentEndId, type TokenizerParts } from "#tokenizer";
-import { fingerprintOf } from "#training";
+import { digestOfParts, findDocumentEndId, type TokenizerParts } from "#tokenizer";
 import {
   checkContents,
   checkSizes,
@@ -106,7 +105,7 @@ export async function encodeIntoFiles(
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEndId = findDocumentEndId(parts, typed);
   const request = () => ({
-    tokenizer: fingerprintOf(parts),
+    tokenizer: digestOfParts(parts),
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,

@@ -38,7 +38,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   if (files.includes("-")) throw noFileToPlan("-");
   checkFiles(files, asked);
   const reading = { ...asked, trained: readRecordedReading(tokenizer === undefined ? [] : [tokenizer]) };
-  const readCuts = tokenizer === undefined ? corpusCuts(asked) : tokenizerCuts(invocation);
+  const readCuts = tokenizer === undefined ? corpusCuts(asked) : await tokenizerCuts(invocation);
   await lockFiles(output, asked.output);
   const found = findFiles(files, reading, output);
   checkPlannable(found.inputs);
@@ -92,8 +92,8 @@ function corpusCuts(asked: AskedPlan) {
 }
 
 /** Returns a function that says where ranges may end for encoding. */
-function tokenizerCuts({ options }: Invocation) {
-  const tokenizer = tokenizerOf(readTyped(encodeOptions, options));
+async function tokenizerCuts({ options }: Invocation) {
+  const tokenizer = await tokenizerOf(readTyped(encodeOptions, options));
   return async (output: Output) => {
     const parts = await openTokenizer(tokenizer, false, output);
     return {

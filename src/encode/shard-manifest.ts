@@ -14,10 +14,8 @@ import {
 } from "#bytes";
 import { keptKinds } from "#corpus";
 import type { IdFormat } from "#ids";
-import { isFile, isMissing, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
+import { isMissing, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
 import { checksumOf, followLinks, openTrusted } from "#store";
-import type { TokenizerParts } from "#tokenizer";
-import { fingerprintOf } from "#training";
 
 // `NAME.json` lists the shards, the run that wrote them, and where to continue. The manifest and the shards
 // are used only if they belong to this user, or to someone whom the owner of the directory allows to write,
@@ -122,25 +120,8 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
 
 const manifestBytesMax = 2 ** 28;
 
-/**
- * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. Accepts files without
- * a manifest. Whether special tokens were encoded as text makes no difference for decoding.
- */
-export function checkEncodedBy(parts: TokenizerParts, path: string): void {
-  const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
-  const encodedBy = isFile(manifestPath) ? encoderIn(manifestPath) : undefined;
-  if (encodedBy === undefined) return;
-  const isOwn = [false, true].some(
-    (specialTokensAsText) => fingerprintOf({ ...parts, specialTokensAsText }) === encodedBy,
-  );
-  if (isOwn) return;
-  throw new UserError(`"${path}" has ids of a different tokenizer than "${parts.description.path}"`, {
-    hint: `"${manifestPath}" says so: give the tokenizer that encoded it`,
-  });
-}
-
-/** Returns the fingerprint of the tokenizer in a manifest; undefined if the file is not a manifest. */
-function encoderIn(path: string): string | undefined {
+/** Returns the digest of the tokenizer in a manifest; undefined if the file is not a manifest. */
+export function encoderIn(path: string): string | undefined {
   try {
     const { request } = readManifest(path);
     const { tokenizer } = request as { readonly tokenizer?: unknown };

@@ -35,7 +35,7 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
   const names = invocation.files;
   const asked = readTyped(tokensOptions, invocation.options);
   const { json, workers: askedWorkers, memoryLimit } = asked;
-  const tokenizer = tokenizerOf(asked);
+  const tokenizer = await tokenizerOf(asked);
   checkFiles(names, asked);
   const reading = { ...asked, trained: readRecordedReading([tokenizer.path]), mayBeEmpty: true };
   const named = findFiles(names, reading, output);

@@ -28,9 +28,9 @@ import {
   writeData,
 } from "#terminal";
 import type { Pieces } from "#tokenizer";
+import { checkEncodedBy } from "./encoded-by.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
 import { truncateIdsOptions } from "./ids-options.ts";
-import { checkEncodedBy } from "./shard-manifest.ts";
 
 /** `bpe ids truncate`: converts the ids of a larger vocabulary to those of a smaller one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
@@ -43,13 +43,13 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
-  const big = await openTokenizer({ path: from!, ...readSupplements(asked) }, true, output);
+  const big = await openTokenizer({ path: from!, ...(await readSupplements(asked)) }, true, output);
   const small = await openTokenizer(
     { path: to!, specialTokens: [], pattern: undefined, specialTokensAsText: false },
     true,
     output,
   );
-  checkEncodedBy(big, file);
+  await checkEncodedBy(big, file);
   const pieces = await piecesInFirst(big, small);
   const type = idType ?? files?.format.typeFor?.(small.tokens.idLimit) ?? idTypeFor(small);
   const needed = idTypeFor(big);

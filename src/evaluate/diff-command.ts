@@ -22,7 +22,6 @@ import {
   type Output,
   onStop,
   openTexts,
-  openTokenizers,
   piece,
   readTexts,
   writeChunks,
@@ -32,6 +31,7 @@ import {
 import { piecesText } from "./eval-text.ts";
 import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
 import { diffOptions } from "./evaluate-options.ts";
+import { openTokenizers } from "./open-tokenizers.ts";
 
 /** `bpe diff`: compares two tokenizers, and how they cut a text. */
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {

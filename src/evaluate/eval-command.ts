@@ -37,7 +37,6 @@ import {
   type Output,
   onStop,
   openTexts,
-  openTokenizers,
   readTexts,
   terminalColumns,
   withFigure,
@@ -47,6 +46,7 @@ import {
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
 import { evalOptions } from "./evaluate-options.ts";
+import { openTokenizers } from "./open-tokenizers.ts";
 import { costliestMax } from "./word-encoder.ts";
 
 /** `bpe eval`: compares measures of tokenizers on texts. */

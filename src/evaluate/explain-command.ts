@@ -34,7 +34,8 @@ const textBytesMax = 10_000;
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
   const asked = readTyped(explainOptions, options);
-  const opened = () => openTokenizer({ ...findTokenizer(path), ...readSupplements(asked) }, true, output);
+  const opened = async () =>
+    openTokenizer({ ...findTokenizer(path), ...(await readSupplements(asked)) }, true, output);
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
     if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON holds only Unicode");

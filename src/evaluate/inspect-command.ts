@@ -56,7 +56,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const asked = readTyped(inspectOptions, invocation.options);
   const { text: textPath, json: isJson = false, report: reportPath } = asked;
   await takeReportPlace(reportPath, output);
-  const parts = await openTokenizer({ ...found, ...readSupplements(asked) }, true, output);
+  const parts = await openTokenizer({ ...found, ...(await readSupplements(asked)) }, true, output);
   const statistics = await runSliced(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
   );

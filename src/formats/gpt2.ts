@@ -34,11 +34,11 @@ import {
 } from "./output-file.ts";
 import { postProcessingOfRecord } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { type RecordedTraining, readTrainingRecord } from "./read-training-record.ts";
 import { renameVocab } from "./rename-tokens.ts";
 import { addNewIds, type IdRow, JsonRewriter, selectKeptRows, spellMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanGpt2, type TokenIds } from "./scan-tokenizer-json.ts";
-import { type RecordedTraining, readTrainingRecord } from "./training-json.ts";
 
 /** Returns GPT-2's two files: `vocab.json` has the ids, `merges.txt` the order of merges. */
 function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {

@@ -2,6 +2,7 @@
 // It is one module because the reader and the writer of a format share its layout, and a directory holds files of
 // several formats, which must agree.
 
+export { type BaseFiles, readBase, readCompanionFiles } from "./base-files.ts";
 export {
   describeWritten,
   type FormatEntry,
@@ -15,13 +16,10 @@ export { mergesSha256, newMergeLines } from "./gpt2.ts";
 export { idMergesHead, idMergesPath } from "./id-merges-path.ts";
 export { readLikeFrom } from "./like.ts";
 export {
-  type BaseFiles,
   decisiveFileNames,
   loadTokenizerParts,
   pathsOf,
   pathsReadAt,
-  readBase,
-  readCompanionFiles,
   readSource,
   sizesIn,
   type TokenizerSource,
@@ -35,6 +33,14 @@ export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";
 export { Chunk, type OutputFile, sha256Of, type TokenizerFormat } from "./output-file.ts";
 export { postProcessingOfRecord } from "./post-processor.ts";
 export { nameOf } from "./pre-tokenizer.ts";
+export {
+  findTrainingRecord,
+  type RecordedTraining,
+  readRecordedInputs,
+  readRecordedReading,
+  readTokenCountFacts,
+} from "./read-training-record.ts";
+export { readJson, readRecordedFiles, recordName } from "./recorded-files.ts";
 export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
 export { findKnownRanksBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
 export { pruneCompanionFiles, tokenizerOfJson } from "./tokenizer-json.ts";
@@ -43,19 +49,11 @@ export {
   type CountsRecord,
   type ExtensionRecord,
   type FieldsOf,
-  findTrainingRecord,
   type IdsRecord,
   type InputWeight,
   type LanguageOfInput,
   type LanguageRecord,
-  type RecordedTraining,
-  readJson,
-  readRecordedFiles,
-  readRecordedInputs,
-  readRecordedReading,
-  readTokenCountFacts,
   recordFormat,
-  recordName,
   type TrainingRecord,
   trainingFile,
 } from "./training-json.ts";

@@ -16,8 +16,8 @@ import {
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import { modelFactsOf, parseCompanionFiles, roleKeys } from "./model-files.ts";
 import { publishedTokenizers } from "./named-tokenizers.ts";
+import { findTrainingRecord } from "./read-training-record.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
-import { findTrainingRecord } from "./training-json.ts";
 
 /**
  * Reads the settings for `--like` from a tokenizer, by path or name (docs/your-model.md). Throws a UserError

@@ -5,7 +5,8 @@ import type { LoadOptions, TokenizerParts } from "#tokenizer";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
-import { findTrainingRecord, readRecordedSizes, recordName, tokensTsvName } from "./training-json.ts";
+import { findTrainingRecord } from "./read-training-record.ts";
+import { readRecordedSizes, recordName, tokensTsvName } from "./recorded-files.ts";
 
 /** Loads a tokenizer from a file, or from the first recognized files of a directory. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
@@ -189,14 +190,14 @@ export async function readSource(
   return { ...file, files: files as unknown as SourceFiles, code: await load() };
 }
 
-const readFile = (path: string, name = basename(path)): SourceFile => ({
+export const readFile = (path: string, name = basename(path)): SourceFile => ({
   name,
   path,
   bytes: readBytes(path),
 });
 
 /** The names of files that `transformers` reads next to a tokenizer. */
-const companionNames = [
+export const companionNames = [
   "tokenizer_config.json",
   "special_tokens_map.json",
   "added_tokens.json",
@@ -208,38 +209,3 @@ const companionNames = [
 export const decisiveFileNames: readonly string[] = [
   ...new Set([...usualNames, ...companionNames, recordName]),
 ];
-export const readCompanionFiles = (directory: string): SourceFile[] =>
-  companionNames
-    .map((name) => join(directory, name))
-    .filter(isFile)
-    .map((path) => readFile(path));
-
-/**
- * Reads the files of a tokenizer to extend: from a directory, all formats and companion files; otherwise only
- * the named tokenizer. Companion files do not list learned tokens, so learning leaves them unchanged.
- */
-export async function readBase(path: string): Promise<BaseFiles> {
-  const all = tokenizersAt(path);
-  const sources: TokenizerSource[] = [];
-  for (const file of isDirectory(path) ? all : []) {
-    const { names, load } = file.format;
-    const isUsual = basename(file.path) === names[0]![0];
-    if (isUsual && (await load()).extend !== undefined) sources.push(await readSource(file, "usual"));
-  }
-  if (sources.length > 0) return { sources, companions: readCompanionFiles(path) };
-  const only = await readSource(all[0]!, "usual");
-  if (only.code.extend !== undefined) return { sources: [only], companions: [] };
-  const { name, written } = only.format;
-  const why =
-    written === undefined
-      ? `a ${name} model can only be read`
-      : `a ${name}.json fixes the size of its vocabulary`;
-  throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
-    hint: "give the tokenizer.json of the same tokenizer",
-  });
-}
-
-export type BaseFiles = {
-  readonly sources: readonly TokenizerSource[];
-  readonly companions: readonly SourceFile[];
-};

@@ -1,8 +1,8 @@
 import { objectAt, parseJson } from "#bytes";
 import { isDirectory } from "#runtime";
 import { contentOf, type JsonObject } from "#tokenizer";
-import { readCompanionFiles } from "./load-tokenizer.ts";
-import { readRecordedRoles } from "./training-json.ts";
+import { readCompanionFiles } from "./base-files.ts";
+import { readRecordedRoles } from "./read-training-record.ts";
 
 /** Reads the configuration and the chat template from the files that `transformers` reads next to a tokenizer. */
 export function parseCompanionFiles(path: string) {

@@ -31,8 +31,8 @@ import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "
 import { postProcessingOfRecord } from "./post-processor.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
+import { type RecordedTraining, readTrainingRecord } from "./read-training-record.ts";
 import { lineEnd, rows, tableOffsets } from "./rows.ts";
-import { type RecordedTraining, readTrainingRecord } from "./training-json.ts";
 
 /**
  * Returns tiktoken's rank file. tiktoken merges in the order of ids, so a vocabulary whose ids have another

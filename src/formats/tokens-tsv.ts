@@ -20,8 +20,9 @@ import {
   WordMerger,
 } from "#tokenizer";
 import { Chunk, type OutputFile } from "./output-file.ts";
+import { readTokenCountFacts } from "./read-training-record.ts";
+import { tokensTsvName } from "./recorded-files.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
-import { readTokenCountFacts, tokensTsvName } from "./training-json.ts";
 
 /**
  * `tokens.tsv`: the token counts of a training as a table, a row for each id, ascending.

@@ -25,13 +25,9 @@ export {
   takeLockNow,
 } from "./output-lock.ts";
 export { isWithin, type Place, pathOf, placeOf } from "./output-place.ts";
+export { checkOutputDirectory, placesToWrite } from "./places-to-write.ts";
 export { ScratchDirectory } from "./scratch-directory.ts";
-export {
-  checkOutputDirectory,
-  type FormerResults,
-  placesToWrite,
-  stageDirectory,
-} from "./staged-directory.ts";
+export { type FormerResults, stageDirectory } from "./staged-directory.ts";
 export {
   checkOutputFile,
   type Guard,

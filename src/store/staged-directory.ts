@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  rmdirSync,
-  type Stats,
-  statSync,
-  unlinkSync,
-} from "node:fs";
+import { closeSync, mkdirSync, openSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   assert,
@@ -44,7 +34,6 @@ import {
   placeOf,
   removeQuietly,
 } from "./output-place.ts";
-import { checkOutputFile, placeOfFile } from "./staged-file.ts";
 import { formerToInherit, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
 /** The errors of a rename if the target has changed since it was examined. */
@@ -140,42 +129,6 @@ function removeFiles(directory: string, names: readonly string[]): void {
     }
   } finally {
     closeSync(fd);
-  }
-}
-
-/**
- * Checks before any work, without changing anything, that a result may replace what is at the path: nothing, an empty
- * directory, or a directory that holds only files listed in its training record. Write permission in the parent is
- * checked when the lock is taken.
- */
-export function checkOutputDirectory(path: string): void {
-  const place = placeOf(path);
-  const existing = inspectOutput(place);
-  if (existing.kind !== "absent") checkReplaceable(place, existing.stats);
-}
-
-/** Returns the places of a directory and of files, after checking each. A device or a pipe has none. */
-export function placesToWrite(directory: string | undefined, files: readonly string[]): Place[] {
-  if (directory !== undefined) checkOutputDirectory(directory);
-  for (const file of files) checkOutputFile(file);
-  const places = [directory === undefined ? null : placeOf(directory), ...files.map(placeOfFile)];
-  return places.filter((place) => place !== null);
-}
-
-const stickyBit = 0o1000;
-
-/** Replacing a directory requires permission to empty it, and in a sticky parent such as /tmp, ownership. */
-function checkReplaceable(place: Place, { uid }: Stats): void {
-  const parent = statSync(place.parent);
-  const user = process.getuid?.() ?? 0;
-  const isSticky = (parent.mode & stickyBit) !== 0;
-  if (isSticky && user !== 0 && ![parent.uid, uid].includes(user)) {
-    throw new UserError(`"${place.typed}" cannot be replaced: it is another user's`);
-  }
-  try {
-    accessSync(pathOf(place), constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw refusal(`"${place.typed}" cannot be replaced`, error);
   }
 }
 

@@ -69,9 +69,11 @@ export {
   withCommas,
 } from "./summary-rows.ts";
 export {
+  type AskedTokenizer,
   nameOfTokenizer,
   openTokenizer,
-  openTokenizers,
   readSupplements,
   tokenizerOf,
+  uniqueNames,
+  warnOfTokenizers,
 } from "./tokenizer-options.ts";

@@ -1,5 +1,5 @@
 import { paddingBytes, type Text } from "#bytes";
-import { asOption, assert, createKernel, type Kernel, phrase, scaled, UserError } from "#runtime";
+import { assert, createKernel, type Kernel, scaled } from "#runtime";
 import type { TokenWords, WordTable } from "#words";
 import {
   type CutPlaces,
@@ -8,6 +8,7 @@ import {
   placedModelBytes,
   placeModel,
 } from "./encoding-model.ts";
+import { type NoMemory, noMemory, noMemoryForTokenizer } from "./no-memory.ts";
 import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
@@ -192,19 +193,6 @@ const copiedIdsMax = scaled(32, 2);
 
 /** The longest text: positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
-
-/** Thrown for a text, or a pretoken, that does not fit into the kernel's memory. */
-export class NoMemory extends UserError {
-  constructor(what: string) {
-    super(`no memory for ${what}`, {
-      hint: phrase`raise ${asOption("memory-limit")}, or use fewer workers (${asOption("workers", 1, "w")}); text that the pattern does not split needs about 40 bytes of memory per byte, 4 GB at most`,
-    });
-  }
-}
-
-export const noMemory = (what: string) => new NoMemory(what);
-
-export const noMemoryForTokenizer = () => noMemory("the tokenizer");
 
 /** Merges one pretoken at a time, for queries about a tokenizer. */
 export class WordMerger {

@@ -10,7 +10,7 @@ export {
   recodedSpans,
 } from "./canonical-ids.ts";
 export { chatTemplates } from "./chat-templates.ts";
-export { EncodingKernel, IdBuffer, type Ids, NoMemory, segmentWords, WordMerger } from "./encoding-kernel.ts";
+export { EncodingKernel, IdBuffer, type Ids, segmentWords, WordMerger } from "./encoding-kernel.ts";
 export {
   buildModel,
   droppedByte,
@@ -45,7 +45,9 @@ export {
   settleModelLike,
   templateTokens,
 } from "./model-settings.ts";
+export { NoMemory } from "./no-memory.ts";
 export { offsetObstacle, trimObstacle } from "./offset-obstacles.ts";
+export { digestOfParts } from "./parts-digest.ts";
 export {
   checkPruned,
   chooseTokens,

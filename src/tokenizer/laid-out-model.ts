@@ -2,7 +2,8 @@ import { bytesOf } from "#bytes";
 import { KernelScan, type PatternTables } from "#pattern";
 import { createEncodingKernel, type Kernel, pageBytes, UserError } from "#runtime";
 import { type TokenToFind, useTokens } from "#text";
-import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
+import { placeInKernel } from "./encoding-kernel.ts";
+import { noMemoryForTokenizer } from "./no-memory.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { escapeBytes } from "#bytes";
 import { createKernel, type Kernel, runToEnd, scaled } from "#runtime";
-import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
+import { placeInKernel } from "./encoding-kernel.ts";
 import {
   buildModel,
   type EncodingModel,
@@ -8,6 +8,7 @@ import {
   type PackedTokens,
   type RankedMerges,
 } from "./encoding-model.ts";
+import { noMemoryForTokenizer } from "./no-memory.ts";
 import { refuse } from "./tokenizer-parts.ts";
 
 /**

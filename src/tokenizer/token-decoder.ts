@@ -1,6 +1,6 @@
 import { space } from "#bytes";
 import { type CountIds, createTextKernel, scaled } from "#runtime";
-import { noMemory, noMemoryForTokenizer } from "./encoding-kernel.ts";
+import { noMemory, noMemoryForTokenizer } from "./no-memory.ts";
 import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";

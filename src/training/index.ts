@@ -24,7 +24,7 @@ export {
 } from "./learn-merges.ts";
 export { countsPaths, settleWithCounts } from "./open-counts.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
-export { fingerprintOf, imageFactsOf } from "./tokenizer-facts.ts";
+export { imageFactsOf } from "./tokenizer-facts.ts";
 export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
 export {
   countsOptionsOf,

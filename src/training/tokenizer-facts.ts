@@ -4,22 +4,13 @@ import { createSha256, isDirectory, isFile, readBytes, versionLine } from "#runt
 import type { AddedToken } from "#text";
 import {
   allAddedTokens,
+  digestOfParts,
   haveAllBytes,
   nameObstacle,
   offsetObstacle,
   type TokenizerParts,
   trimObstacle,
 } from "#tokenizer";
-
-/** SHA-256 of everything that affects encoding and decoding, independent of paths. */
-export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: TokenizerParts): string {
-  const hash = (data: Uint8Array | string) => createSha256().update(data).digest("hex");
-  const plain = (_: string, value: unknown) =>
-    ArrayBuffer.isView(value)
-      ? hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
-      : value;
-  return hash(JSON.stringify([description.patternSources, parts], plain));
-}
 
 /**
  * Returns the facts about a tokenizer that other programs can use.
@@ -29,7 +20,7 @@ export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: 
 export function factsOf(
   parts: TokenizerParts,
   roles: Readonly<Record<string, string>>,
-  fingerprint = fingerprintOf(parts),
+  fingerprint = digestOfParts(parts),
 ) {
   const { tokens, notes, postProcessing } = parts;
   const { before = [], after = [], obstacle } = postProcessing ?? {};

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { spellInLibrary } from "../../../src/library/library.ts";
+import { pythonSpelling } from "../../../src/options/python-spelling.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { asOption, joined, type Message, phrase, spell, withValue } from "../../../src/runtime/message.ts";
-import { pythonSpelling } from "../../../src/options/python-spelling.ts";
 
 const small = phrase`${asOption("vocab-size", 300)} is too small: ${phrase`with ${asOption("bos")}`} it is ${400}`;
 

@@ -16,7 +16,8 @@ import {
 import { basename, join } from "node:path";
 import { takeLockNow } from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
-import { checkOutputDirectory, stageDirectory } from "../../../src/store/staged-directory.ts";
+import { checkOutputDirectory } from "../../../src/store/places-to-write.ts";
+import { stageDirectory } from "../../../src/store/staged-directory.ts";
 import { eachInNewHome } from "../../homes.ts";
 import { canPlayOthers, giveAway } from "../../other-user.ts";
 import { errorOf } from "../../thrown.ts";

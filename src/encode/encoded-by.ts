@@ -1,0 +1,20 @@
+import { isFile, UserError } from "#runtime";
+import { digestOfParts, type TokenizerParts } from "#tokenizer";
+
+/**
+ * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. Accepts files without
+ * a manifest. Whether special tokens were encoded as text makes no difference for decoding.
+ */
+export async function checkEncodedBy(parts: TokenizerParts, path: string): Promise<void> {
+  const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
+  if (!isFile(manifestPath)) return;
+  const encodedBy = (await import("./shard-manifest.ts")).encoderIn(manifestPath);
+  if (encodedBy === undefined) return;
+  const isOwn = [false, true].some(
+    (specialTokensAsText) => digestOfParts({ ...parts, specialTokensAsText }) === encodedBy,
+  );
+  if (isOwn) return;
+  throw new UserError(`"${path}" has ids of a different tokenizer than "${parts.description.path}"`, {
+    hint: `"${manifestPath}" says so: give the tokenizer that encoded it`,
+  });
+}

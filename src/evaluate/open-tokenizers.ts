@@ -1,0 +1,86 @@
+import { basename, join } from "node:path";
+import type { NamedTokenizer } from "#evaluation";
+import { findTokenizer, sizesIn, tokenizersIn } from "#formats";
+import { loadInWorker, loadingBytes } from "#jobs";
+import { type Named, readNamed } from "#options";
+import { collectGarbage, isDirectory, type MemoryBudget, usageError } from "#runtime";
+import {
+  type AskedTokenizer,
+  nameOfTokenizer,
+  type Output,
+  readSupplements,
+  uniqueNames,
+  warnOfTokenizers,
+} from "#terminal";
+
+/** Loads the named tokenizers, in order. Each gets a unique name. */
+export async function openTokenizers(
+  files: readonly string[],
+  asked: AskedTokenizer,
+  budget: MemoryBudget,
+  output: Output,
+): Promise<NamedTokenizer[]> {
+  const named = files
+    .map((typed) => readNamed("a tokenizer", typed))
+    .map(findNamed)
+    .flatMap(expandSizes);
+  const names = uniqueNames(named, nameOfTokenizer);
+  const twice = named.find((one, i) =>
+    named.some((other, j) => j < i && names.get(other) === names.get(one)),
+  );
+  if (twice !== undefined) {
+    throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
+  }
+  const { pattern, specialTokens, specialTokensAsText } = await readSupplements(asked);
+  const tokenizers: NamedTokenizer[] = [];
+  while (tokenizers.length < named.length) {
+    const some = loadTogether(named.slice(tokenizers.length), budget);
+    const loads = some.map(({ path }) =>
+      loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
+    );
+    // All are awaited, so that the first failure in order is the one reported.
+    await Promise.allSettled(loads);
+    for (const [i, one] of some.entries()) {
+      const parts = await loads[i]!;
+      tokenizers.push({ name: names.get(one)!, path: one.path, parts: { ...parts, specialTokensAsText } });
+    }
+    if (some.some(({ path }) => loadingBytes(path) > 0)) collectGarbage();
+  }
+  warnOfTokenizers(tokenizers, output);
+  return tokenizers;
+}
+
+/**
+ * Returns as many of these tokenizers, from the first on, as are loaded together. Each large one is loaded by a thread
+ * of its own, and together they use at most half of the memory.
+ */
+function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
+  let leftBytes = budget.shareBytes(1) / 2;
+  const fits = ({ path }: T) => {
+    leftBytes -= loadingBytes(path);
+    return leftBytes >= 0;
+  };
+  const rest = named.slice(0, loadedTogetherMax);
+  const end = rest.findIndex((one, i) => !fits(one) && i > 0);
+  return end < 0 ? rest : rest.slice(0, end);
+}
+
+const loadedTogetherMax = 4;
+
+/** Finds a tokenizer. If it was found by name, it keeps that name. */
+function findNamed(typed: Named): Named {
+  const { name = null, path } = findTokenizer(typed.path);
+  return { name: typed.name ?? name, path };
+}
+
+/**
+ * Expands a directory with several sizes, which represents all of them: `bpe train -n 16000,32000` writes a tokenizer
+ * for each size.
+ */
+function expandSizes(named: Named): Named[] {
+  const { name, path } = named;
+  if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
+  const sizes = sizesIn(path);
+  if (sizes.length === 0) return [named];
+  return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
+}

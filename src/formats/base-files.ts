@@ -1,0 +1,46 @@
+import { basename, join } from "node:path";
+import { isDirectory, isFile, UserError } from "#runtime";
+import {
+  companionNames,
+  readFile,
+  readSource,
+  type TokenizerSource,
+  tokenizersAt,
+} from "./load-tokenizer.ts";
+import type { SourceFile } from "./output-file.ts";
+
+export const readCompanionFiles = (directory: string): SourceFile[] =>
+  companionNames
+    .map((name) => join(directory, name))
+    .filter(isFile)
+    .map((path) => readFile(path));
+
+/**
+ * Reads the files of a tokenizer to extend: from a directory, all formats and companion files; otherwise only
+ * the named tokenizer. Companion files do not list learned tokens, so learning leaves them unchanged.
+ */
+export async function readBase(path: string): Promise<BaseFiles> {
+  const all = tokenizersAt(path);
+  const sources: TokenizerSource[] = [];
+  for (const file of isDirectory(path) ? all : []) {
+    const { names, load } = file.format;
+    const isUsual = basename(file.path) === names[0]![0];
+    if (isUsual && (await load()).extend !== undefined) sources.push(await readSource(file, "usual"));
+  }
+  if (sources.length > 0) return { sources, companions: readCompanionFiles(path) };
+  const only = await readSource(all[0]!, "usual");
+  if (only.code.extend !== undefined) return { sources: [only], companions: [] };
+  const { name, written } = only.format;
+  const why =
+    written === undefined
+      ? `a ${name} model can only be read`
+      : `a ${name}.json fixes the size of its vocabulary`;
+  throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
+    hint: "give the tokenizer.json of the same tokenizer",
+  });
+}
+
+export type BaseFiles = {
+  readonly sources: readonly TokenizerSource[];
+  readonly companions: readonly SourceFile[];
+};

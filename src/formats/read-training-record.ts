@@ -1,0 +1,183 @@
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  amount,
+  type Check,
+  checkOr,
+  fieldsOf,
+  flag,
+  listOf,
+  oneOf,
+  oneOrMore,
+  optional,
+  orNull,
+  text,
+  wholeNumber,
+} from "#bytes";
+import { inputFormats, type Reading } from "#corpus";
+import type { Compat } from "#merge";
+import { asOption, isFile, phrase, UserError } from "#runtime";
+import { type Normalization, normalizationCheck } from "#text";
+import type { TokenCountFacts } from "#tokenizer";
+import { readJson, recordName } from "./recorded-files.ts";
+
+/** What is read of a training record to complete the files next to it. */
+export type RecordedTraining = {
+  readonly patternSources: readonly string[];
+  readonly specialTokens: readonly string[];
+  /**
+   * The ids of the special tokens, if the record is that of an extended or pruned tokenizer. Otherwise
+   * `compat` determines them.
+   */
+  readonly specialIds: readonly number[] | undefined;
+  /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
+  readonly specialTokensFirst: boolean;
+  /** null: text is not normalized. undefined: the record does not say. */
+  readonly normalization: Normalization | null | undefined;
+  /**
+   * Tokens that fill the vocabulary, and have the last ids. If `specialIds` is present, `specialTokens`
+   * includes them.
+   */
+  readonly reservedTokens: readonly string[];
+  readonly compat: Compat | "extension";
+  /** The special token that is put before a text. */
+  readonly bosInFront: string | undefined;
+};
+
+const recordFields = fieldsOf({
+  files: listOf(text),
+  options: fieldsOf({
+    specialTokens: optional(listOf(text)),
+    specialIds: optional(listOf(wholeNumber())),
+    specialTokensFirst: optional(flag),
+    reservedTokens: optional(listOf(text)),
+    normalization: optional(orNull(normalizationCheck)),
+    compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
+    pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
+    model: optional(fieldsOf({ bos: optional(text), addsBos: optional(flag) })),
+  }),
+});
+
+/**
+ * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not
+ * list the file.
+ */
+export function readTrainingRecord(path: string): RecordedTraining | null {
+  const recordPath = join(dirname(path), recordName);
+  if (!isFile(recordPath)) return null;
+  const root = readJson(recordPath);
+  if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
+  const { files, options } = checkOr(recordFields, root, (what) => {
+    throw new UserError(`"${recordPath}" is not a training record: ${what}`, {
+      hint: phrase`train again, or move it away and give ${asOption("pattern")} and ${asOption("special-token")}`,
+    });
+  });
+  if (!files.includes(basename(path))) return null;
+  return {
+    patternSources: options.pattern.regex,
+    specialTokens: options.specialTokens ?? [],
+    specialIds: options.specialIds,
+    specialTokensFirst: options.specialTokensFirst ?? false,
+    normalization: options.normalization,
+    reservedTokens: options.reservedTokens ?? [],
+    compat: options.compat ?? "cs336",
+    bosInFront: options.model?.addsBos ? options.model.bos : undefined,
+  };
+}
+
+/** Returns the first record next to these files that lists one of them, or undefined. */
+export const findTrainingRecord = (paths: readonly string[]): RecordedTraining | undefined =>
+  paths.map(readTrainingRecord).find((record) => record !== null) ?? undefined;
+
+const point = fieldsOf({ vocabSize: wholeNumber(), bytesPerToken: amount });
+
+const tokenCountFields = fieldsOf({
+  files: listOf(text),
+  tokenCount: wholeNumber(),
+  bytesPerToken: orNull(amount),
+  half: orNull(point),
+  curve: listOf(point),
+  residueCount: wholeNumber(),
+  neverReachedCount: wholeNumber(),
+});
+
+/** Reads the facts about the corpus and the tokens from the record of a tokenizer; null if it has none. */
+export function readTokenCountFacts(path: string): TokenCountFacts | null {
+  const record = recordOf(path, tokenCountFields);
+  if (record === null) return null;
+  const { files: _, ...facts } = record;
+  return facts;
+}
+
+const role = optional(text);
+
+const roleFields = fieldsOf({
+  files: listOf(text),
+  options: fieldsOf({ model: fieldsOf({ bos: role, eos: role, pad: role, unk: role }) }),
+});
+
+/**
+ * Returns the special tokens that a training gave roles, by the names in `transformers`; an empty object
+ * without a record.
+ */
+export function readRecordedRoles(path: string): Readonly<Record<string, string | undefined>> {
+  const roles: Partial<Record<string, string | undefined>> = recordOf(path, roleFields)?.options.model ?? {};
+  return Object.fromEntries(Object.entries(roles).map(([role, token]) => [`${role}_token`, token]));
+}
+
+const inputFields = fieldsOf({
+  files: listOf(text),
+  inputs: listOf(fieldsOf({ format: oneOf(inputFormats), textField: optional(text) })),
+});
+
+/**
+ * Returns how the inputs of a training were read, if all were read alike. Uses the first of these tokenizers
+ * that has a record.
+ */
+export function readRecordedReading(paths: readonly string[]): Reading | undefined {
+  for (const path of paths) {
+    const [first, ...others] = recordOf(path, inputFields)?.inputs ?? [];
+    const isOne = others.every(
+      ({ format, textField }) => format === first!.format && textField === first!.textField,
+    );
+    if (first !== undefined && isOne) return first;
+  }
+  return undefined;
+}
+
+const corpusFields = fieldsOf({
+  files: listOf(text),
+  workingDirectory: text,
+  inputs: listOf(fieldsOf({ path: text, isDev: optional(flag) })),
+});
+
+/** Returns the paths of the files that a tokenizer was trained on, from its record; an empty list without one. */
+export function readRecordedInputs(path: string): string[] {
+  const record = recordOf(path, corpusFields);
+  if (record === null) return [];
+  const { workingDirectory, inputs } = record;
+  return inputs.flatMap(({ path, isDev }) =>
+    isDev || path === "-" ? [] : [resolve(workingDirectory, path)],
+  );
+}
+
+/**
+ * Reads the record in a tokenizer's directory, or next to its file, which the record must list. Returns null
+ * for a missing record, another kind of record or an older version, because it is only used for display and
+ * defaults.
+ */
+function recordOf<Fields extends { readonly files: readonly string[] }>(
+  path: string,
+  fields: Check<Fields>,
+): Fields | null {
+  const isInside = isFile(path);
+  const recordPath = join(isInside ? dirname(path) : path, recordName);
+  if (!isFile(recordPath)) return null;
+  try {
+    const record = checkOr(fields, readJson(recordPath), (what) => {
+      throw new UserError(what);
+    });
+    return isInside && !record.files.includes(basename(path)) ? null : record;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,14 @@
+import { asOption, phrase, UserError } from "#runtime";
+
+/** Thrown for a text, or a pretoken, that does not fit into the kernel's memory. */
+export class NoMemory extends UserError {
+  constructor(what: string) {
+    super(`no memory for ${what}`, {
+      hint: phrase`raise ${asOption("memory-limit")}, or use fewer workers (${asOption("workers", 1, "w")}); text that the pattern does not split needs about 40 bytes of memory per byte, 4 GB at most`,
+    });
+  }
+}
+
+export const noMemory = (what: string) => new NoMemory(what);
+
+export const noMemoryForTokenizer = () => noMemory("the tokenizer");
