@@ -1,5 +1,5 @@
-// Compiles src/kernel, which is AssemblyScript, to the WebAssembly modules that src/runtime/kernel.ts chooses from, and
-// writes down the types of what they export: src/runtime/kernel-exports.ts (not in the repository).
+// Compiles src/kernel, which is AssemblyScript, to the WebAssembly modules among which src/runtime/kernel.ts chooses.
+// Also writes the types of their exports to src/runtime/kernel-exports.ts, which is not in the repository.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -39,11 +39,11 @@ const isText = (path: string) => basename(path).startsWith("kernel-text");
 /** Modules for tiny texts need not be fast, and compile in half the time. */
 const optimizingLittle = ["--optimizeLevel", "1", "--shrinkLevel", "0"];
 const options = [
-  // The language allocates nothing: every structure has its place by our own layout.
+  // No allocator of the language: the kernel lays out its structures itself.
   ...["--runtime", "stub"],
-  // Vectors cannot be passed to JavaScript. None are; they are passed between files of the kernel.
+  // Warns that vectors cannot be passed to JavaScript. They are only passed between files of the kernel.
   ...["--disableWarning", "112"],
-  // JavaScript makes the memory.
+  // JavaScript creates the memory.
   ...["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
 ];
 /** One memory for all threads that work together. */
@@ -53,24 +53,24 @@ const withSimd = ["--enable", "simd,threads,bulk-memory"];
 const usualScale = ["--use", "isSmallScale=0"];
 const smallScale = ["--use", "isSmallScale=1"];
 
-/** The variants of the module, by the names of their files. */
+/** The command-line options of each variant of the module, by its file name. */
 const usualFlavours = {
   "kernel.wasm": [...shared, ...withSimd, ...usualScale, "--noAssert"],
   /** For processors whose WebAssembly has no SIMD. */
   "kernel-baseline.wasm": [...shared, "--enable", "threads,bulk-memory", ...usualScale, "--noAssert"],
-  /** For tests. */
+  /** With assertions, for tests. */
   "kernel-asserts.wasm": [...shared, ...withSimd, ...usualScale],
   /** The module from which C is made (scripts/native). */
   "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
-  /** This one lays out the same memory for it, without SIMD. */
+  /** Lays out the same memory as that module, on processors without SIMD. */
   "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
-  /** The steps of a text before it is cut. C is made from this one, too. */
+  /** The text module: the changes to a text before it is cut. C is made from it, too. */
   "kernel-text.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
   "kernel-text-baseline.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
 };
 
 /**
- * Variants of dist/bpe-small and of tests at small scale. They have assertions, except those from which C is
+ * The variants for dist/bpe-small and for tests at small scale. They have assertions, except those from which C is
  * made.
  */
 const smallFlavours = {
@@ -99,8 +99,7 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
   const paths = Object.keys(isSmallScale ? smallFlavours : usualFlavours).map((name) =>
     join(directory, name),
   );
-  // In a separate process: the bundler does not see files that appear in a directory that this process has
-  // read.
+  // Compiles in another process: the bundler of this one would not see new files in a directory that it has read.
   const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
   if (status !== 0) throw new Error("the sources that are made of others cannot be made");
   mkdirSync(directory, { recursive: true });
@@ -111,7 +110,7 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
     readFileSync(digestPath(path), "utf8") === digests.get(path);
   const missing = paths.filter((path) => !isBuilt(path));
   for (const path of missing) rmSync(digestPath(path), { force: true });
-  // Each takes 20 s of a processor.
+  // Each takes 20 s of processor time, so they run in parallel.
   const compilers = missing.map((path) =>
     Bun.spawn([process.execPath, import.meta.path, path], { stdio: ["ignore", "inherit", "inherit"] }),
   );
@@ -141,15 +140,15 @@ async function compile(path: string): Promise<void> {
   );
   if (error !== null) throw doesNotCompile(stderr);
   writeFileSync(path, hasState(path) ? await withState(code) : code);
-  // The optimizer's note that nothing got smaller, which is not a warning.
+  // Ignores the optimizer's note that its last pass made nothing smaller.
   const warnings = stderr.toString().replace("Last converge was suboptimal.", "").trim();
   if (warnings !== "") console.warn(warnings);
 }
 
-/** Whether images contain the state of the module's instances (src/tokenizer/image.ts). */
+/** Whether images contain the state of instances of this module (src/tokenizer/image.ts). */
 const hasState = (path: string) => basename(path).startsWith("kernel-encode");
 
-/** The module with an export for each variable, named by its file and its name: "scanner/pos". */
+/** Returns the module with an export for each global variable, named after its file and itself: "scanner/pos". */
 async function withState(code: Uint8Array): Promise<Uint8Array> {
   const { default: binaryen } = (await import(binaryenName)) as { default: Binaryen };
   const module = binaryen.readBinary(code);
@@ -164,8 +163,8 @@ async function withState(code: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Writes the types of what the kernel exports, as the compiler declares them, unless they are there already. They say
- * what JavaScript sees without the compiler's glue: a truth value comes back as 0 or 1.
+ * Writes the types of the kernel's exports as the compiler declares them, unless they exist. They are the types that
+ * JavaScript sees without the compiler's glue code: a boolean is returned as 0 or 1.
  */
 async function declareExports(): Promise<void> {
   const path = join(root, "src/runtime/kernel-exports.ts");
@@ -206,7 +205,7 @@ const typesHead = `
 const doesNotCompile = (stderr: { toString(): string }) =>
   new Error(`the kernel does not compile:\n${stderr.toString()}`);
 
-/** A hash of all sources of the kernel. */
+/** Hashes all sources of the kernel. */
 function digestOfSources(): string {
   const names = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".ts"),
@@ -214,10 +213,10 @@ function digestOfSources(): string {
   return digestOf(names);
 }
 
-/** A hash of everything from which a module is made: when it changes, the module is compiled again. */
+/** Hashes everything that a module is made from. If the hash changes, the module is compiled again. */
 export function digestOfModule(name: ModuleName): string {
   const [entry] = flavours[name];
-  // The scale is declared for all of them, and imported by none.
+  // scale.d.ts is declared globally, so no import leads to it.
   const names = new Set([entry!, "scale.d.ts"]);
   for (const name of names) {
     const source = readFileSync(join(sources, name), "utf8");
@@ -234,17 +233,17 @@ function digestOf(names: readonly string[]): string {
   return hash.digest("hex");
 }
 
-/** Sources that are generated, and not in the repository. */
+/** Writes the generated sources, which are not in the repository. */
 async function generateSources(): Promise<void> {
   generateMaskLoops();
   await generateUnicodeData();
   await declareExports();
-  // It compiles patterns, so it needs the data.
+  // Loaded only now, because it compiles patterns with the Unicode data.
   const { writeNamedMasks } = await import("./masks/write-named-masks.ts");
   writeNamedMasks();
 }
 
-// `bun scripts/build-kernel.ts` makes sources, which the type checker has to find; with a path, that module.
+// `bun scripts/build-kernel.ts` writes the sources, which the type checker needs; with a path, it compiles that module.
 if (import.meta.main) {
   const path = process.argv[2];
   await (path === undefined ? generateSources() : compile(path));

@@ -1,7 +1,7 @@
 // Runs the pinned Bun with the given arguments: `node scripts/bun.mjs test`.
 //
-// The npm package "bun" holds a placeholder that its install script replaces by the binary of a platform package.
-// With install scripts off the binary stays in the platform package, so it is looked for there first.
+// The npm package "bun" has a placeholder, which its install script replaces with the binary of a platform package. If
+// install scripts are disabled, the binary is only in the platform package, so that is searched first.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -3,19 +3,22 @@ import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
-// Bun's bundler makes a file of all modules that are reachable from the same entries, and every import on
-// demand is an entry. So a command would load 70 files. Here every import on demand also requests all modules
-// that many commands load: then the same entries reach these, and they are two files, one of which is loaded
-// at startup.
+// Bun's bundler makes one file from all modules that are reachable from the same entries, and every dynamic import is
+// an entry. So a command would load 70 files. This plugin makes every dynamic import also request all modules that many
+// commands load. Then these are reachable from the same entries, and become two files, one of which is loaded at
+// startup.
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 
-/** The share of the commands that load a module which all of them get. */
+/** A module that at least this share of the commands loads is requested by all of them. */
 const commonShare = 1 / 3;
 
 const isCommand = (path: string) => path.endsWith("-command.ts");
 
-/** For a build of the command line, without its workers: they would load what only commands need. `directory` is src. */
+/**
+ * The plugin for a build of the command line. Workers are built without it, because they would load code that only
+ * commands need. `directory` is src.
+ */
 export function commonCode(directory: string): BunPlugin {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
   const known = new Map<string, Imports>();
@@ -51,7 +54,7 @@ export function commonCode(directory: string): BunPlugin {
       .join("");
   const atStartOnly = asked(atStart);
   const all = asked([...atStart, ...shared]);
-  /** Tables of commands, and what a start without a command may load: help, the manual, the check of paths. */
+  /** Tables of commands, and code for runs without a command: help, the manual, the check of paths. */
   const isForStart = (path: string) =>
     tables.includes(path) || (importsOf(start).later.includes(path) && !isCommand(path));
   return {

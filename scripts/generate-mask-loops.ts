@@ -1,5 +1,5 @@
 // Writes the kernel's loops over masks, two for each family of patterns, from the formulas: src/kernel/masks/loops (not
-// in the repository). A formula is run once, over operators that write down what they would do with 64 bits.
+// in the repository). Each formula is run once, with operators that emit code for 64 bits instead of computing.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -13,14 +13,14 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** An expression of the loop, for a mask of the current block. */
+/** An expression of the loop that gives the mask of the current block. */
 type Value = {
   readonly now: string;
-  /** Likewise for the next block, if it follows from classes alone. */
+  /** An expression for the next block, if it depends only on classes. */
   readonly next: string | null;
   /** Whether it is equal for all bytes of a character; otherwise it is right only for the first byte of each. */
   readonly isWhole: boolean;
-  /** Its characters are all ASCII. */
+  /** Whether all characters in the mask are ASCII. */
   readonly isAscii: boolean;
 };
 
@@ -201,7 +201,7 @@ class CodeOps implements Ops<Value> {
     return parts.includes(null) ? null : `(${parts.join(` ${operator} `)})`;
   }
 
-  /** A constant with the value of an expression. */
+  /** Emits a constant for an expression, and returns its name. */
   private name(expression: string): string {
     const known = this.names.get(expression);
     if (known !== undefined) return known;
@@ -344,13 +344,15 @@ function asciiLines(
     : [`let ${result}: u64 = 0;`, `if (${option}) ${result} = ${mask};`];
 }
 
-/** The mask of a class's ASCII characters, an expression over v0 to v3 and over masks of preceding classes. */
+/**
+ * Returns the expression for the mask of a class's ASCII characters. It uses v0 to v3, and masks of preceding classes.
+ */
 function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly string[]): string {
   const characters = ascii[name]!;
   if (characters === "") return "<u64>0";
   const ofVectors = (test: (v: string) => string) =>
     `o.topBits(${["v0", "v1", "v2", "v3"].map(test).join(", ")})`;
-  // A letter of either case, with its bit of case set.
+  // All ASCII letters: one test, which sets the bit of lower case first.
   const ranges = rangesOf(characters);
   if (characters.length === 52 && ranges.length === 2) return ofVectors((v) => `o.letters(${v})`);
   const isRange = (other: string, [first, last]: Range) =>

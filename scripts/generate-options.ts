@@ -1,6 +1,5 @@
-// `npm run suite options` writes everything that is generated from the tables of options: docs/options.md,
-// the type and the comments of the library's options, the parameters of the Python package, and the options
-// in docs/training.schema.json.
+// `npm run suite options` writes all files that are generated from the tables of options: docs/options.md, the types of
+// the library's options, the parameters of the Python package, and the options in docs/training.schema.json.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
@@ -31,7 +30,9 @@ function lines(text: string, first: string, rest = first): string[] {
   return [...made, line];
 }
 
-/** The description of an option for code; `spelling` names the others. */
+/**
+ * Returns the description of an option for a comment. `spelling` returns the name of another option in that language.
+ */
 function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
   const named: Spelling = ({ option, value }) =>
@@ -46,7 +47,7 @@ function said(option: Option, spelling: (name: string) => string): string {
 
 type Node = { [name: string]: Node | Option };
 
-/** The options by their names, those of `model` in an object of their own. */
+/** Groups the options into a tree: those of `model` are in an object of that name. */
 function treeOf(): Node {
   const tree: Node = {};
   for (const [key, option] of Object.entries<Option>(callOptions)) {
@@ -112,7 +113,7 @@ const parameters = Object.entries<Option>(trainingOptions).flatMap(([key, option
 });
 const spellInPython = (option: string) =>
   `\`\`${parameters.find(({ name }) => name === option)?.python ?? option}\`\``;
-/** These two are positional, or have a place of their own. */
+/** Parameters of the table that the signature below lists itself. */
 const own = ["vocab_size", "output"];
 
 const pythonModule =
@@ -198,7 +199,7 @@ const pythonText = (text: string) =>
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** The schema of the recorded settings, from the table: those of a training, and of `--extend`. */
+/** Returns the schema of the settings in a record, those of a training and of `--extend`. */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   for (const record of ["training", "extension"]) {
@@ -206,7 +207,7 @@ export function trainingSchema(): unknown {
     for (const [name, option] of Object.entries<Option>(trainingOptions)) {
       const { recorded, kind, description, excludes = [] } = option;
       if (recorded === undefined) continue;
-      // The rule of an extension has one more name; its document ends are recorded as texts.
+      // An extension has one more rule for ties, and records document ends as texts.
       const isApart =
         ["compat", "specialTokensAsText"].includes(name) || excludes.some(({ other }) => other === "extend");
       if (record === "extension" && isApart) continue;

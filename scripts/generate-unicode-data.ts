@@ -1,4 +1,4 @@
-// Writes src/pattern/unicode-data.ts from the Unicode Character Database as its npm package has it, and
+// Writes src/pattern/unicode-data.ts from an npm package of the Unicode Character Database, and
 // src/kernel/text/normalization-data.ts (scripts/normalization-data.ts). Neither is in the repository.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -72,7 +72,7 @@ ${Array.from(fullFoldings, ([from, to]) => `  [${from}, ${to.join(", ")}],\n`).j
 `;
 }
 
-/** Properties of the package that neither regex engine has, or that are sets without data. */
+/** Properties that are left out, because neither regex engine has them, or because the package has no data for them. */
 const leftOut = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],
   ...["Expands_On_NFD", "Expands_On_NFKC", "Expands_On_NFKD", "Full_Composition_Exclusion", "InCB"],
@@ -102,7 +102,7 @@ async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   return [...others, ...surrogates].sort((a, b) => a - b);
 }
 
-/** The bounds of the ranges of ascending code points, each less the one before it. */
+/** Returns the bounds of the ranges of sorted code points, as differences to the previous bound. */
 function gapsOf(codePoints: readonly number[]): number[] {
   const isBound = (at: number, other: number) => codePoints[at]! - codePoints[other]! !== at - other;
   const bounds: number[] = [];

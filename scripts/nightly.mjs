@@ -13,9 +13,9 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const logs = join(root, "dist/nightly");
 
-/** A new seed each day, which the log states; the same all day. */
+/** The seed of a day, which the log states. */
 const seed = String(Math.floor(Date.now() / 86_400_000));
-/** Each is a suite of scripts/suite.mjs, with its arguments. */
+/** Names of suites in scripts/suite.mjs, with their arguments. */
 const suites = [
   ["long"],
   ["python"],
@@ -43,7 +43,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-/** Runs a suite to its end. One that prints no numbers of tests is itself a test. */
+/** Runs a suite. If it prints no numbers of tests, the suite itself counts as one test. */
 function run([name, ...args]) {
   const path = join(logs, `${name}.log`);
   const log = openSync(path, "w");

@@ -95,7 +95,7 @@ function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint
   return orders.sort((a, b) => a[0] - b[0]);
 }
 
-/** The numbers of `normalizationData`, and the number of words for its changes. */
+/** Returns the numbers of `normalizationData`, and how many words its changes take in the kernel. */
 function normalizationNumbers() {
   const canonical = decompositions("NFD");
   const canonicalOf = new Map(canonical.map((change) => [change.codePoint, String(change.to)]));
@@ -143,7 +143,7 @@ function normalizationNumbers() {
   return { numbers, words };
 }
 
-/** The source of src/kernel/text/normalization-data.ts. */
+/** Returns the source of src/kernel/text/normalization-data.ts. */
 export function normalizationSource(): string {
   const { numbers, words } = normalizationNumbers();
   const bytes: number[] = [];

@@ -9,7 +9,10 @@ import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
-/** Pages with more about an option, beyond this page and its help: with an example, and with its effects. */
+/**
+ * The page that explains an option, with an example and its effects. Only the first sentence of its help is in the
+ * list.
+ */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
   ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
@@ -26,7 +29,7 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
 
-/** The pages of commands, likewise. */
+/** The page that explains a command. */
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan", "ids join"),
@@ -61,7 +64,7 @@ const head = [
 ];
 const tail = ["## Limits", "The page is made from the table by which the command line is read."];
 
-/** Text outside the table is Markdown; texts of the table are plain, with names of options among them. */
+/** Converts a plain text of the table, which may contain names of options, to Markdown. */
 const asMarkdown = (text: string) =>
   text
     .replace(/[\\*<[\]`]|(?<!\w)_|_(?!\w)/g, "\\$&")
@@ -75,7 +78,7 @@ const option = (name: string) => `\`--${name}\``;
 
 type Taken = { readonly command: string; readonly option: Option };
 
-/** Every option of a command, by its name. */
+/** The commands that take an option, by its name. */
 const taken = Map.groupBy(
   commands.flatMap((command) => command.options.map((option): Taken => ({ command: command.name, option }))),
   ({ option }) => option.name,
@@ -83,7 +86,7 @@ const taken = Map.groupBy(
 
 type Said = { readonly label: string; readonly remarks: string; readonly sentences: readonly string[] };
 
-/** An option's form and description. */
+/** Returns the form and the description of an option. */
 function described({ name, short, kind, needs, ...option }: Option): Said {
   const { value, words = [], least } = kind;
   const details = pagesOfOptions[name] === undefined ? option.details : undefined;
@@ -104,7 +107,7 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
   };
 }
 
-/** An option, its commands, and its meaning in each: `train` and `count` may use one name for two things. */
+/** Describes an option, its commands, and its meaning in each, which may differ between commands. */
 function optionEntry(name: string): readonly ["-", string] {
   const variants = Map.groupBy(taken.get(name)!, ({ option }) => JSON.stringify(described(option)));
   const before: Said[] = [];
@@ -131,7 +134,7 @@ function takers(those: readonly Taken[]): string {
   );
 }
 
-/** Options by topic; an option that commands put under two topics is in the first. */
+/** Lists the options by topic. If commands put an option under two topics, it is in the first of them. */
 function topicSections(): string[] {
   const topicOf = (name: string) => {
     const own = taken.get(name)!.map(({ option }) => option.topic);
@@ -143,7 +146,7 @@ function topicSections(): string[] {
   });
 }
 
-/** Incompatible options: by one of both, and by the reason. */
+/** Lists incompatible options, grouped by one of the two, and by the reason. */
 function exclusions(): string {
   const all = commands.flatMap(({ options }) =>
     options

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** Generated from patterns, and not read to compile one. */
+/** Generated from patterns, and not used to compile one. */
 const made = "src/pattern/named-masks.ts";
 
 /**
- * A hash of all sources for compiling patterns: when it changes, the named patterns are compiled again, which
- * takes 9 s.
+ * Hashes all sources that compile patterns. If the hash changes, the named patterns are compiled again, which takes 9
+ * s.
  */
 export function patternDigest(): string {
   const hash = new Bun.CryptoHasher("sha256");

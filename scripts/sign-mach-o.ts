@@ -48,9 +48,9 @@ const pageBytes = 1 << pageBytesLog2;
 /** The alignment of segments in memory: a page of Apple silicon, four of Intel. */
 const segmentAlignmentBytes = 1 << 14;
 
-/** The places in an executable that matter for its signature. */
+/** The positions in an executable that its signature depends on. */
 type Layout = {
-  /** The load commands' own offsets. */
+  /** Offsets of the load commands. */
   readonly signatureCommandStart: number;
   readonly linkEditCommandStart: number;
   readonly linkEditStart: number;
@@ -60,7 +60,7 @@ type Layout = {
   readonly signatureBytes: number;
 };
 
-/** Replaces the signature at the end of an executable by a valid one. */
+/** Replaces the signature at the end of an executable with a valid one. */
 export function signMachO(path: string, identifier: string): void {
   const bytes = readFileSync(path);
   const signed = withSignature(bytes, identifier);
@@ -81,11 +81,11 @@ export function withSignature(bytes: Buffer, identifier: string): Buffer {
   const directoryBytes = hashesStart + pages * hashBytes;
   const signature = Buffer.alloc(directoryStart + directoryBytes);
 
-  // The page of the commands is signed as well, so they come first.
+  // Writes the load commands first, because their page is signed as well.
   bytes.writeUInt32LE(signature.length, layout.signatureCommandStart + 12);
   const linkEditBytes = layout.signatureStart + signature.length - layout.linkEditStart;
   bytes.writeBigUInt64LE(BigInt(linkEditBytes), layout.linkEditCommandStart + 48);
-  // The last segment, so that it may grow in memory.
+  // The last segment, which may therefore grow in memory.
   const memoryBytesStart = layout.linkEditCommandStart + 32;
   const memoryBytes = Number(bytes.readBigUInt64LE(memoryBytesStart));
   const grownBytes = Math.ceil(linkEditBytes / segmentAlignmentBytes) * segmentAlignmentBytes;
@@ -108,7 +108,9 @@ export function withSignature(bytes: Buffer, identifier: string): Buffer {
   return Buffer.concat([code, signature]);
 }
 
-/** Returns the number of pages that the signature has hashes of. Throws if there is no signature, or if a hash is wrong. */
+/**
+ * Returns the number of pages whose hashes the signature has. Throws if there is no signature, or if a hash is wrong.
+ */
 export function checkSignature(bytes: Buffer): number {
   const { signatureStart, signatureBytes } = layoutOf(bytes);
   if (signatureStart + signatureBytes !== bytes.length) throw new Error("the signature is not at the end");

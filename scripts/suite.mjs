@@ -1,5 +1,5 @@
-// `npm run suite NAME [-- ARGUMENTS]`: tests that `npm test` leaves out, and what makes files of documentation. Without a name
-// it lists them. Arguments go to the last command of a suite.
+// `npm run suite NAME [-- ARGUMENTS]`: runs tests that `npm test` leaves out, or regenerates files. Without a name,
+// lists the suites. Arguments are passed to the last command of a suite.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Only a test that hangs takes this long, even on a busy machine. */
+/** A file that takes longer hangs: no test takes this long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
 /** Marks a file that runs at small scale. */
@@ -48,7 +48,7 @@ if (files.length === 0) {
   console.error(`no tests in ${words.join(", ")}`);
   process.exit(1);
 }
-/** Those that run at small scale, too. */
+/** Files that also run at small scale. */
 const atSmallScale = [
   "test/browser.",
   "test/corpus/given-texts",
@@ -92,7 +92,7 @@ const bun = spawnSync(process.execPath, findBun, { encoding: "utf8" }).stdout.tr
 const temporary = mkdtempSync(join(tmpdir(), "bpe-tests-"));
 chmodSync(temporary, 0o755); // For tests that act as other users.
 
-/** Each in its own process group, with everything that it started. */
+/** Running process groups: each has a file's process and everything that it started. */
 const running = new Set();
 let stoppedBy;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -135,7 +135,7 @@ async function play(name, index) {
   const left = readdirSync(directory);
   const hasFailed = code !== 0 || (!isCheck && !/^ *\d+ pass$/m.test(output)) || left.length > 0;
   const notes = [
-    // Without Bun's head and end: those of all files are added up.
+    // Drops Bun's header and summary, because the numbers of all files are added up.
     output
       .replace(/^bun test v.*$/m, "")
       .replace(/^ *\d+ pass$[\s\S]*?^Ran .*$/m, "")

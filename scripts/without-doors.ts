@@ -18,12 +18,15 @@ export function pathOfDoor(name: string): string {
   return join(root, typeof target === "string" ? target : target.default!);
 }
 
-/** Whether the target decides which file an import is. */
+/** Whether an import names different files for different targets. */
 const hasTwins = (name: string) => typeof imports[name] === "object";
 
 const exportsOf = new Map<string, ReadonlyMap<string, string>>();
 
-/** The files that declare what a door exports, by name; an import of package.json where the target decides. */
+/**
+ * Returns the file that declares each name that a door exports, or the import of package.json if that depends on the
+ * target.
+ */
 function readDoor(path: string): ReadonlyMap<string, string> {
   let known = exportsOf.get(path);
   if (known === undefined) {
@@ -39,14 +42,16 @@ function readDoor(path: string): ReadonlyMap<string, string> {
   return known;
 }
 
-/** The text of a source file, with imports through doors replaced by imports from the declaring files. */
+/**
+ * Returns the text of a source file in which imports through doors are replaced with imports from the declaring files.
+ */
 export const withoutDoors = (path: string, text: string): string =>
   text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {
     const values = namesOf(names).filter((name) => !name.startsWith("type "));
     return hasTwins(door) ? statement : statementsFor(path, how, values, door);
   });
 
-/** The text of a declaration file, likewise. `path` is that of its source. */
+/** Does the same for the text of a declaration file. `path` is the path of its source. */
 export const typesWithoutDoors = (path: string, text: string): string =>
   text
     .replaceAll(throughDoorForTypes, (_, how: string, names: string, door: string) =>
@@ -82,7 +87,7 @@ function specifier(from: string, to: string): string {
   return path.startsWith(".") ? path : `./${path}`;
 }
 
-/** A plugin for a bundle without any other plugin that reads sources. */
+/** The plugin for bundles that have no other plugin that reads sources. */
 export const doorless: BunPlugin = {
   name: "without doors",
   setup(build) {

@@ -23,23 +23,23 @@ import {
   situationCountMax,
 } from "./prove-formula.ts";
 
-/** A formula with its options: what a proof is about. */
+/** A formula with its options: the subject of a proof. */
 export type Member = {
   /** A key of `families`. */
   readonly family: string;
-  /** The options that are on. */
+  /** The options that are enabled. */
   readonly options: readonly string[];
   readonly digitCount: number;
-  /** A text ends after every line feed. */
+  /** Whether a text ends after every line feed. */
   readonly lines: boolean;
 };
 
 export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
 
 /**
- * The formula that is proved to cut every text as the automaton does; undefined where there is none. The automaton itself is
- * asked which one that may be: each option shows in how it cuts a short text. What comes of that is a guess, and the proof is
- * what decides. It takes some milliseconds.
+ * Returns the formula that provably cuts every text as the automaton does; undefined if there is none. How the
+ * automaton cuts some short texts suggests the family and the options. That is only a guess, which the proof then
+ * confirms or refutes, in some milliseconds.
  */
 export function findFormula(tables: ScanTables): FoundFormula | undefined {
   const member = guessMember(tables);
@@ -77,7 +77,7 @@ function guessMember(tables: ScanTables): Member {
 /** The kernel counts groups of digits up to this. */
 const digitCountMax = 8;
 
-/** The formula of a member as the proof runs it. */
+/** Returns the formula of a member, in the form that the proof runs. */
 export function bitFormula({ family: name, options, digitCount, lines }: Member) {
   const family = families[name]!;
   const classNames = Object.keys(family.classes.ascii);
@@ -98,14 +98,14 @@ function maskRecord(names: readonly string[], isSet: (name: string) => boolean):
   return Object.fromEntries(names.map((name) => [name, isSet(name)]));
 }
 
-/** An automaton's columns, as a class system sees them. */
+/** The columns of an automaton, in terms of a class system. */
 type SymbolSet = {
   readonly symbols: readonly MaskSymbol[];
-  /** For each column that characters beyond ASCII have, what they are like: an index into the system's examples. */
+  /** For each column of characters beyond ASCII, the class that they belong to: an index into the system's examples. */
   readonly exampleOf: ReadonlyMap<number, number>;
 };
 
-/** undefined where some characters are like no example. */
+/** Returns undefined if some characters behave like none of the system's examples. */
 export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | undefined {
   const rows = new RowNumbers(tables);
   const exampleColumns = system.examples.map(({ codePoint }) => columnOf(tables, codePoint));
@@ -139,15 +139,15 @@ export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | 
 }
 
 /**
- * What a character is to a contraction: "s" for s, d, m and t; "r" for r and v; "l"; "e"; capital for capital letters; "" for
- * all others.
+ * Returns the role of a character in contractions: "s" for s, d, m and t; "r" for r and v; "l"; "e"; the same in upper
+ * case for capital letters; "" for all others.
  */
 export function letterOf(character: string): string {
   if (!contractionLetters.includes(character.toLowerCase())) return "";
   return character.replace(/[dmt]/, "s").replace(/[DMT]/, "S").replace("v", "r").replace("V", "R");
 }
 
-/** The column of a character; an ASCII character's is its byte. */
+/** Returns the column of a character. That of an ASCII character is its byte. */
 function columnOf({ columnBlocks, columns }: ScanTables, codePoint: number): number {
   if (codePoint < 128) return codePoint;
   const bytes = new Uint8Array(8);
@@ -155,7 +155,7 @@ function columnOf({ columnBlocks, columns }: ScanTables, codePoint: number): num
   return columnAt(bytes, 0, written, columnBlocks, columns) & 255;
 }
 
-/** The columns that characters beyond ASCII have. */
+/** Returns the columns of characters beyond ASCII. */
 function wideColumns({ columnBlocks, columns }: ScanTables): number[] {
   const isUsed = new Uint8Array(256);
   for (const offset of new Set(columnBlocks)) {
@@ -168,7 +168,7 @@ function wideColumns({ columnBlocks, columns }: ScanTables): number[] {
   return wide;
 }
 
-/** Numbers columns by what the automaton does at them, in all states: columns of one number are alike. */
+/** Numbers columns by the automaton's transitions in all states: columns with equal transitions get the same number. */
 class RowNumbers {
   private readonly ids = new Map<string, number>();
   private readonly known = new Map<number, number>();
@@ -208,7 +208,7 @@ export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): 
     found.add(key);
     queue.push(next);
   };
-  // Wherever the whole automaton writes a slot, it may have written an end.
+  // A slot that the whole automaton writes may hold an end, so a fresh one starts there.
   for (let state = 0; state < tables.stateCount; state++) {
     for (const column of columns) {
       const entry = transitions[(state << 8) | column]!;
@@ -241,12 +241,12 @@ export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): 
   return true;
 }
 
-// Positions are relative to the start of the fresh automaton; only their order matters. In addition:
+// Positions are relative to the start of the fresh automaton, and only their order matters. Two of them have names.
 const before = -1;
 /** The current character. */
 const here = 1 << 20;
 
-/** `ends`: ends that this one has settled and the other one has not. */
+/** `ends`: ends that this automaton has settled, and the other one has not. */
 type Runner = { readonly state: number; readonly slots: readonly number[]; readonly ends: readonly number[] };
 /** `isEnd`: the start of `fresh` was settled as an end. */
 type Pair = { readonly isEnd: boolean; readonly whole: Runner; readonly fresh: Runner };
@@ -262,7 +262,9 @@ function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
   };
 }
 
-/** Drops the ends that both have; undefined if the start was not an end. */
+/**
+ * Drops the ends that both have settled. Returns undefined if the start of the fresh one turns out not to be an end.
+ */
 function compared({ isEnd, whole, fresh }: Pair): Pair | undefined {
   let ends = whole.ends.filter((end) => end !== before);
   if (!isEnd && ends.length > 0) {

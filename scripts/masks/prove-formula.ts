@@ -2,24 +2,23 @@ import { findLiveSlots } from "../../src/pattern/four-byte-tables.ts";
 import type { Boundaries, Contractions, Count, Ops } from "../../src/pattern/mask-formulas.ts";
 import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-tables.ts";
 
-/*
- * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same text
- * side by side, and the search visits all situations that they can come to. There are finitely many, some dozens, because a
- * situation has no positions: of each slot of the automaton it knows only *which* of the formula's ends it holds.
+/* The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same
+ * text side by side, and the search visits all situations that they can reach. There are only some dozens of them,
+ * because a situation has no positions: for each slot of the automaton, it has only *which* of the formula's ends the
+ * slot holds.
  *
  * The formula names an end at once, with claims about the next characters (prove-formula.ts). The automaton settles it later. So an
- * end that the formula has named is *pending* until the automaton settles it. Both have to name the same ends in the same order.
- */
+ * end that the formula has named is *pending* until the automaton settles it. Both have to name the same ends in the same order. */
 
-/** What formula and automaton read in the proof: all characters that neither of them tells apart are one symbol. */
+/** The input of formula and automaton in the proof: characters that neither of them distinguishes are one symbol. */
 export type MaskSymbol = {
-  /** For the automaton's tables. */
+  /** The symbol's column in the automaton's tables. */
   readonly column: number;
-  /** Those of the formula. */
+  /** The formula's classes that contain it. */
   readonly classes: ReadonlySet<string>;
-  /** What it is in a contraction, see `letterOf`. */
+  /** Its role in contractions (`letterOf`). */
   readonly letter: string;
-  /** A character. */
+  /** One of its characters. */
   readonly example: string;
 };
 
@@ -31,22 +30,22 @@ type Proof =
       readonly holds: true;
       readonly situationCount: number;
       readonly stepCount: number;
-      /** Steps at hard places. */
+      /** The number of steps at hard places. */
       readonly hardCount: number;
     }
   /** `text` is one of the shortest that are cut in different ways. */
   | { readonly holds: false; readonly text: string; readonly what: string };
 
-/** Named patterns come to a hundred. */
+/** The proof gives up after this many situations. Named patterns have at most a hundred. */
 export const situationCountMax = 20_000;
-/** Ends that one has named and the other has not. */
+/** The proof gives up if this many ends are pending. */
 export const pendingCountMax = 16;
 
-// What a slot holds: 0, 1, …, that of the pending ends, or one of these.
+// The value of a slot: the index of a pending end, or one of these.
 const noEnd = -1;
 /** At or after a hard place, where the formula makes no claim. */
 const unknownEnd = -2;
-/** Nobody asks for it any more. */
+/** The automaton will not read the slot again. */
 const deadSlot = -3;
 
 const onlyFormula = "the formula has an end that the automaton has not";
@@ -58,9 +57,9 @@ type Situation = {
   readonly pendingCount: number;
   /** A hard place was met: the ends before it are still to be settled. */
   readonly isHard: boolean;
-  /** The formula's; undefined before the first character. */
+  /** The state of the formula; undefined before the first character. */
   readonly memory: readonly number[] | undefined;
-  /** A difference was found, and the formula's claims are still to be borne out: what it is, or "". */
+  /** The difference that was found, if the formula's claims are not yet confirmed; otherwise "". */
   readonly difference: string;
   readonly from: Situation | undefined;
   readonly symbol: MaskSymbol | undefined;
@@ -125,7 +124,7 @@ function step(
   memory: readonly number[],
 ): Situation {
   const isHard = before.isHard || hard;
-  // A pretoken that begins with the text ends none.
+  // The start of the text ends no pretoken.
   const isEnd = begin && !isHard && before.memory !== undefined;
   const here = isHard ? unknownEnd : isEnd ? before.pendingCount : noEnd;
   const slots = before.slots.slice();
@@ -135,7 +134,7 @@ function step(
       : { ...before, difference: before.difference };
   const isLost = settled.difference !== "";
   return {
-    // What the automaton does after a difference is nothing to know.
+    // After a difference, the state of the automaton does not matter.
     state: isLost ? 0 : entry >>> 16,
     slots: isLost ? [] : settled.slots,
     pendingCount: isLost ? 0 : settled.pendingCount,
@@ -153,7 +152,10 @@ type Settled = {
   readonly difference: string;
 };
 
-/** What an entry of the automaton writes and settles; the ends settled have to be the first ones of those pending. */
+/**
+ * Performs the writes and the commits of an entry of the automaton. The ends that it settles must be the first pending
+ * ones.
+ */
 function settle(entry: number, slots: number[], pendingCount: number, here: number): Settled {
   if ((entry & 15) !== noSlot) slots[entry & 15] = here;
   const commitCount = (entry >> 4) & 15;
@@ -171,7 +173,7 @@ function settle(entry: number, slots: number[], pendingCount: number, here: numb
   };
 }
 
-/** The end of the text settles all that is pending, and is an end itself. */
+/** At the end of the text, the automaton settles all pending ends, and the end of the text. */
 function differenceAtEnd({ state, slots, pendingCount, isHard }: Situation, transitions: Int32Array): string {
   const entry = transitions[(state << 8) | endColumn]!;
   const settled = settle(entry, slots.slice(), pendingCount, isHard ? unknownEnd : pendingCount);
@@ -216,12 +218,12 @@ export class BitOps implements Ops<boolean> {
   private readonly choiceCounts: number[] = [];
   private choiceIndex = 0;
 
-  /** All choices are the first ones. */
+  /** Sets all choices to their first values. */
   startChoices(): void {
     this.choices.length = 0;
   }
 
-  /** The next way to choose at the same character; false if there is none. */
+  /** Advances to the next combination of choices at the same character. Returns false if there is none. */
   nextChoices(): boolean {
     const { choices, choiceCounts } = this;
     while (choices.length > 0) {
@@ -242,7 +244,7 @@ export class BitOps implements Ops<boolean> {
     this.mayEnd = true;
   }
 
-  /** The state for the next character. */
+  /** Returns the state for the next character. */
   memory(): readonly number[] {
     return this.kept.slice();
   }
@@ -339,12 +341,12 @@ export class BitOps implements Ops<boolean> {
   };
 }
 
-// Claims of `contractions`. None follows:
+// Claims of `contractions`: no contraction follows.
 const noClaim = 0;
 const noContraction = 1;
 const noL = 2;
 const noE = 3;
-// One follows: of one letter; of two; what the second one is.
+// A contraction follows: of one letter; of two letters, with the role of the second.
 const oneLetter = 4;
 const twoLetters = 5;
 const secondL = 6;
@@ -353,7 +355,7 @@ const refuted = -1;
 
 const claimsAtApostrophe = [noContraction, oneLetter, twoLetters];
 
-/** The rest of a claim at a letter ("" for every other character). */
+/** Returns what remains of a claim after a letter ("" for any other character). */
 function nextClaim(claim: number, letter: string): number {
   switch (claim) {
     case noContraction:

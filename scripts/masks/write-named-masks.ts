@@ -8,14 +8,14 @@ import { invalidColumn, type ScanTables, threeByteBlocks } from "../../src/patte
 import { patternDigest } from "../pattern-digest.ts";
 import { findFormula } from "./find-formula.ts";
 
-// The kernel's data about the formulas of named patterns.
+// Writes the kernel's tables for the formulas of named patterns.
 
-/** The start of the kernel's data about a pattern's formula: the first bytes of src/kernel/masks/mask-tables.ts. */
+/** Size of the tables of a pattern's formula, as src/kernel/masks/mask-tables.ts lays them out. */
 const maskTablesSize = 320;
 
 const noKind = 255;
 
-/** undefined where the pattern has no formula. */
+/** Returns undefined if the pattern has no formula. */
 export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
   const found = findFormula(tables);
   if (found === undefined) return undefined;
@@ -55,13 +55,13 @@ function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Ar
   for (let high = 12; high < 16; high++) bytes[32 + high] = 0x11 << (high - 12);
 }
 
-/** All characters with this lead byte and a second byte from `firstSecond` on are of this kind. */
+/** All characters with this lead byte, and with a second byte of `firstSecond` or more, are of this kind. */
 type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond: number };
 
 /** 512 characters: those that are common begin so in Han (from e4 b8) and Hangul (from ea b0). */
 const leastBlocks = 8;
 
-/** undefined where that are too few; for lead bytes of two-byte characters it is all or none of them. */
+/** Returns undefined if these are too few. For the lead bytes of two-byte characters, it is all characters or none. */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {
     const kind = kindOfBlock(tables, lead & 31, kindOfColumn);
@@ -76,7 +76,9 @@ function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array)
   return { lead, kind, firstSecond: 0x80 | first };
 }
 
-/** The kind of all characters of a block of `columns`; `noKind` where there are several, or where some are invalid. */
+/**
+ * Returns the kind of all characters of a block of `columns`; `noKind` if there are several, or if some are invalid.
+ */
 function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindOfColumn: Uint8Array): number {
   let kind = -1;
   for (let place = 0; place < 64; place++) {
@@ -91,8 +93,8 @@ function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindO
 const path = join(import.meta.dir, "../../src/pattern/named-masks.ts");
 
 /**
- * Writes src/pattern/named-masks.ts (not in the repository): the mask tables of named patterns, by their automata, unless
- * they are there already.
+ * Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date: the mask tables of named
+ * patterns, by digests of their automata.
  */
 export function writeNamedMasks(): void {
   const head = headOf(patternDigest());

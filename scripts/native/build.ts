@@ -1,5 +1,5 @@
-// Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C compiler
-// it says so and is done: the package then trains, and cannot encode.
+// Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C
+// compiler, it says so and ends with success: the package then trains, but cannot encode.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -16,15 +16,15 @@ import { generateC, generatedDirectory } from "./wasm2c.ts";
 
 const root = join(import.meta.dir, "../..");
 const sources = join(root, "native");
-/** Compiled parts, in a directory for all that they are made of. */
+/** Object files, in directories named by a hash of their sources and flags. */
 const objects = join(root, "dist/native/objects");
 
-/** Where the module of this checkout is. `.abi3.so` is a module for all Pythons from 3.10 on. */
+/** The path of this checkout's module. `.abi3.so` marks a module for Python 3.10 and later. */
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
-/** The one for tests at small scale. */
+/** The path of the module for tests at small scale. */
 const smallModulePath = join(root, "dist/native/small/_native.abi3.so");
 
-/** A C compiler for one platform, with what it is always told. */
+/** A C compiler for one platform, with flags for every call. */
 export type Compiler = {
   readonly command: readonly string[];
   readonly flags: readonly string[];
@@ -33,7 +33,7 @@ export type Compiler = {
 };
 
 export type Linked = {
-  /** Files of native/; `generated` are those of wasm2c. */
+  /** Names of C files in native/, or of those that wasm2c writes. */
   readonly parts: readonly string[];
   /** Paths of more C files. */
   readonly sources?: readonly string[];
@@ -46,7 +46,7 @@ const core = ["image", "instance", "encode", "spans", "session", ...generated];
 export const pythonParts = [...core, "python"];
 export const libraryParts = [...core, "bpe"];
 
-/** Every access of the kernel is checked, so its C is compiled with what makes that cheap. */
+/** Optimized, because only that makes the checks of the kernel's memory accesses cheap. */
 const usualFlags = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing"];
 const warnings = ["-Wall", "-Wextra", "-Werror"];
 
@@ -70,7 +70,8 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
       : [...usualFlags, ...warnings, ...scaleFlags(compiler), ...linked.sources];
   const objects = await compileParts(compiler, linked.parts);
   mkdirSync(dirname(linked.output), { recursive: true });
-  // Under its own name: linkers write that into a DLL, into what links to it, and into signatures.
+  // Linked under its final name, in another directory: linkers write the name into a DLL, its import library and
+  // signatures.
   const directory = mkdtempSync(`${linked.output}.`);
   try {
     const made = join(directory, basename(linked.output));
@@ -82,8 +83,8 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
 }
 
 /**
- * Compiles parts of native/, unless they are there; returns the paths of the objects. What is compiled is kept: the tests, the
- * module and the library have most parts in common.
+ * Compiles parts of native/, unless that was done before. Returns the paths of the object files. They are kept, because
+ * the tests, the module and the library share most of them.
  */
 export async function compileParts(compiler: Compiler, parts: readonly string[]): Promise<string[]> {
   const { command, flags, isSmallScale = false } = compiler;
@@ -100,7 +101,7 @@ export async function compileParts(compiler: Compiler, parts: readonly string[])
     const object = join(isKernel ? ofKernel : ofOthers, `${part}.o`);
     const source = join(isKernel ? made : sources, `${part}.c`);
     if (existsSync(object)) return object;
-    // Others may make the same.
+    // Another process may write the same file.
     const written = `${object}.${process.pid}.${Math.round(performance.now() * 1000)}`;
     const told = [...usualFlags, ...(isKernel ? ["-w"] : warnings), ...scaleFlags(compiler)];
     run(compiler, ...told, "-c", source, "-o", written);
@@ -115,7 +116,7 @@ function run({ command, flags }: Compiler, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`${command.join(" ")}: ${error?.message ?? stderr}`);
 }
 
-/** The C compiler of this machine; undefined without one. */
+/** Returns the C compiler of this machine; undefined if there is none. */
 export function compilerHere(): Compiler | undefined {
   const names = [process.env.CC, "cc", "gcc", "clang"].filter((name) => name !== undefined);
   const name = names.find((name) => spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0);
@@ -123,7 +124,7 @@ export function compilerHere(): Compiler | undefined {
   return { command: [name], flags: process.arch === "x64" ? ["-mssse3"] : [] };
 }
 
-/** Builds the module of this machine, unless it is there. Undefined where it cannot be built, and why. */
+/** Builds the module for this machine, unless it is up to date. If it cannot be built, the result says why. */
 export async function buildModule(
   isSmallScale = false,
 ): Promise<{ readonly path?: string; readonly obstacle?: string }> {

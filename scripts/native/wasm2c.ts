@@ -1,4 +1,4 @@
-// Two modules of the kernel as C, which wasm2c of the npm package wabt makes of them.
+// Translates two modules of the kernel to C, with wasm2c of the npm package wabt.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,14 +7,17 @@ import { isOwnVariable, variableKey } from "../../src/tokenizer/laid-out-model.t
 import { buildKernel } from "../build-kernel.ts";
 
 const root = join(import.meta.dir, "../..");
-/** Where the C, its header and the digest of the module of a scale lie. */
+/** The directory of the C files, the headers and the digest, for each scale. */
 export const generatedDirectory = (isSmallScale: boolean) =>
   join(root, "dist/native", isSmallScale ? "generated-small" : "generated");
 
 /** The modules by the names of their C, in the order of `readNativeKernels`. */
 const modules = { kernel: "kernel-encode", text: "kernel-text" };
 
-/** Writes the C and the header of each module of a scale, and kernel-digest.h, once. Throws what wasm2c says. */
+/**
+ * Writes the C and the header of each module of a scale, and kernel-digest.h, at most once. Throws the error output of
+ * wasm2c.
+ */
 export function generateC(isSmallScale: boolean): Promise<void> {
   const made = generated.get(isSmallScale) ?? generate(isSmallScale);
   generated.set(isSmallScale, made);
@@ -34,14 +37,14 @@ async function generate(isSmallScale: boolean): Promise<void> {
   const target = generatedDirectory(isSmallScale);
   const headPath = join(target, "kernel-digest.h");
   if (existsSync(headPath) && readFileSync(headPath, "utf8") === head) return;
-  // Others may make it, or compile it, meanwhile: each file appears as a whole, the head last.
+  // Other processes may write or compile the same files meanwhile, so each appears complete, and the digest last.
   const directory = `${target}.${process.pid}`;
   mkdirSync(directory, { recursive: true });
   mkdirSync(target, { recursive: true });
   const wasm2c = join(root, "node_modules/wabt/bin/wasm2c");
   for (const { name, path } of parts) {
     const output = join(directory, `${name}.c`);
-    // Its launcher is a script of Node's, which Bun runs as well.
+    // Its launcher is a script for Node, which Bun runs as well.
     const made = spawnSync(process.execPath, [wasm2c, path, "-n", name, "-o", output], { encoding: "utf8" });
     if (made.status !== 0) throw new Error(`wasm2c failed: ${made.stderr || made.error}`);
     writeFileSync(output, adapted(readFileSync(output, "utf8")));
@@ -56,7 +59,7 @@ async function generate(isSmallScale: boolean): Promise<void> {
   rmSync(directory, { recursive: true });
 }
 
-/** The variables that an image may have (src/tokenizer/laid-out-model.ts), in the order of their keys. */
+/** Returns C for the list of variables that an image may have (src/tokenizer/laid-out-model.ts), sorted by key. */
 function stateFields(header: string): string {
   const fields = [...header.matchAll(/^ {2}u(32|64) w2c_(\w+0x2F\w+);$/gm)].map(([, bits, field]) => {
     const name = field!.replaceAll(/0x(2D|2F)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
@@ -71,24 +74,27 @@ function stateFields(header: string): string {
   return `static const StateField kernel_state[] = {\n${rows.join("")}};\n`;
 }
 
-/** The changes to the C of wasm2c 1.0.39. Each must be found: another version writes other C. */
+/**
+ * The changes to the C of wasm2c 1.0.39. Each place to change must be found, which fails if another version writes
+ * other C.
+ */
 function adapted(c: string): string {
   const replaced = (text: string, from: RegExp, to: string) => {
     if (!from.test(text)) throw new Error(`the C of wasm2c has no ${from}`);
     return text.replace(from, to);
   };
-  // Vector loads and stores that the kernel does not use name what native/wasm/simde does not have.
+  // Removes vector loads and stores that the kernel does not use, because native/wasm/simde lacks them.
   const hasVectors = c.includes("DEFINE_SIMD_");
   let text = hasVectors
     ? replaced(c, /^DEFINE_SIMD_(?!LOAD_FUNC\(v128_load,|STORE\(v128_store,).*\n(?:^ +.*\n)*/gm, "")
     : c;
-  // A load that nobody uses need not trap.
+  // A load whose result is not used need not trap.
   text = replaced(
     text,
     /^#define (FORCE_READ_INT|FORCE_READ_FLOAT|SIMD_FORCE_READ)\(var\).*$/gm,
     "#define $1(var)",
   );
-  // The memory never moves, so its address stays in a register: 3 to 10 % of the time.
+  // The memory never moves, so its address can stay in a register, which saves 3 to 10 % of the time.
   const prologue = "  FUNC_PROLOGUE;\n";
   text = text.replaceAll(
     prologue,

@@ -1,5 +1,6 @@
-// Builds the packages of npm for trying them, into dist/npm: `npm run suite npm-package`, after `npm run build`. There is `bpe`, and the
-// one with the executable for this machine. A release builds all of them (scripts/release/release.ts).
+// Builds npm packages for tests into dist/npm: `npm run suite npm-package`, after `npm run build`. These are `bpe`, and
+// the package with the executable for this machine. A release builds those of all platforms
+// (scripts/release/release.ts).
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { commit } from "../../build.ts";
@@ -11,7 +12,7 @@ import { executablePackage, libraryPackage, type NpmPackage } from "./packages.t
 
 const root = resolve(import.meta.dir, "../..");
 
-/** Compiles and declares all that the package `bpe` holds; returns the directory. */
+/** Compiles the libraries of the package `bpe`, and writes their declarations. Returns the directory. */
 export async function buildLibraries(): Promise<string> {
   const built = join(root, "dist/npm/built");
   await compileLibraries(join(built, "lib"), commit());
@@ -32,7 +33,7 @@ function write(directory: string, { files }: NpmPackage): void {
 
 if (import.meta.main) {
   const built = await buildLibraries();
-  // The texts of licences are installed by a release.
+  // Only a release installs the texts of licences.
   const hasLicences = existsSync(join(root, "scripts/release/tools/node_modules/spdx-license-list"));
   if (!hasLicences) console.warn("NOTICE is empty: `npm run release` writes it");
   write(join(root, "dist/npm/bpe"), libraryPackage(root, built, hasLicences ? libraryNotice(root) : ""));

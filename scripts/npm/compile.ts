@@ -1,4 +1,4 @@
-// Compiles the library for those who import it: for Bun, for Node, and for browsers.
+// Compiles the library for Bun, for Node, and for browsers.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
@@ -10,7 +10,7 @@ const root = resolve(import.meta.dir, "../..");
 const sources = join(root, "src");
 
 type Library = {
-  /** Files of the library are in a folder of this name. */
+  /** Also the name of the folder for the compiled files. */
   readonly target: "bun" | "node" | "browser" | "workers";
   readonly entries: readonly string[];
 };
@@ -19,11 +19,14 @@ const libraries: readonly Library[] = [
   { target: "bun", entries: ["index.ts", "main/worker.ts"] },
   { target: "node", entries: ["index.ts", "main/node-worker.ts"] },
   { target: "browser", entries: ["browser.ts"] },
-  // For engines that compile no bytes: the kernel's modules are files.
+  // For engines that cannot compile WebAssembly from bytes at run time: the kernel's modules are separate files.
   { target: "workers", entries: ["browser.ts"] },
 ];
 
-/** Makes one script of what a browser needs: files become text, and what Node calls Buffer is a class of ours. */
+/**
+ * Prepares sources for a single script for browsers: imported files become text, and our own class replaces Node's
+ * Buffer.
+ */
 const forBrowsers: BunPlugin = {
   name: "browser",
   setup(build) {
@@ -57,7 +60,7 @@ const wasmFiles: BunPlugin = {
   },
 };
 
-/** Puts the kernels of small scale in the place of the usual ones. */
+/** Replaces the kernel's modules with those of small scale. */
 const smallKernels: BunPlugin = {
   name: "small scale",
   setup(build) {
@@ -68,8 +71,8 @@ const smallKernels: BunPlugin = {
 };
 
 /**
- * Says of tables that making them does nothing else. A bundler then leaves the options of a training, and formats that are
- * written, out of a program that only encodes; else it keeps what a table calls.
+ * Annotates calls that create tables as pure. A bundler can then drop unused tables, such as the options of training
+ * and the formats to write, from a program that only encodes.
  */
 const withPureTables = (source: string) =>
   source
@@ -91,7 +94,7 @@ const withPureTables = (source: string) =>
 
 const pure = (value: string) => `/* @__PURE__ */ (() => (${value}))()`;
 
-/** What makes a script for browsers of the sources. */
+/** The plugins for scripts for browsers. */
 export const browserPlugins = [forBrowsers];
 
 /** Compiles all libraries into `directory`: a folder for each, and one with the modules of the kernel. */
@@ -104,7 +107,7 @@ export async function compileLibraries(directory: string, commit: string): Promi
   for (const { target } of libraries) await compileLibrary(target, directory, commit);
 }
 
-/** Adds the minified script, which pages load; bundlers take the one with annotations (`withPureTables`). */
+/** Adds a minified script, which pages load. Bundlers use the other one, which has annotations (`withPureTables`). */
 function minifyForPages(directory: string): void {
   const script = readFileSync(join(directory, "browser.js"), "utf8");
   writeFileSync(join(directory, "library.js"), script);
@@ -112,7 +115,7 @@ function minifyForPages(directory: string): void {
   writeFileSync(join(directory, "browser.js"), code);
 }
 
-/** Compiles one library, for tests also at small scale (src/runtime/scale.ts); the kernel has been built. */
+/** Compiles one library, for tests also at small scale (src/runtime/scale.ts). The kernel must have been built. */
 export async function compileLibrary(
   target: Library["target"],
   directory: string,
@@ -127,16 +130,16 @@ export async function compileLibrary(
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
     target: isForBrowsers ? "browser" : target,
     format: "esm",
-    // A browser loads one script.
+    // For browsers, everything is in one script.
     splitting: !isForBrowsers,
-    // People may want to read it, and bundlers need its annotations.
+    // Not minified further: people may read it, and bundlers need its annotations.
     minify: { syntax: true },
     define: {
       BPE_COMMIT: JSON.stringify(commit),
       BPE_SMALL_SCALE: String(isSmallScale),
       ...(isForBrowsers && { "process.platform": '"browser"' }),
     },
-    // Their twins are in package.json, `imports`; the target has a condition of its own name.
+    // package.json, `imports`, names other files for some targets, by the condition with the target's name.
     conditions: target === "workers" ? ["wasm-files", "library"] : ["library"],
     plugins: [
       ...(target === "workers" ? [wasmFiles] : []),

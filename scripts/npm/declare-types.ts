@@ -1,4 +1,4 @@
-// Writes the declarations (.d.ts) of what the libraries offer, without those of anything else.
+// Writes the declarations (.d.ts) of what the libraries export, and of nothing else.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { run } from "../release/run.ts";
@@ -9,7 +9,7 @@ const root = resolve(import.meta.dir, "../..");
 /** Entries of the package, by their files in src. */
 const entries = ["index.d.ts", "browser.d.ts"];
 
-/** What tools of ECMAScript 5 do not know by themselves. */
+/** Types that TypeScript lacks if a project targets ECMAScript 5. */
 const libraries = '/// <reference lib="es2020" />\n';
 
 /** Writes the declarations into `directory`: those of the entries, and of what they import. */

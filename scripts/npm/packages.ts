@@ -1,4 +1,4 @@
-// The packages of npm: `bpe`, which is the library and the command, and one with the executable for each platform.
+// The npm packages: `bpe`, with the library and the command, and one with the executable for each platform.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ArchivedFile } from "../release/archive.ts";
@@ -21,10 +21,10 @@ const json = (path: string, value: unknown): ArchivedFile => ({
   bytes: Buffer.from(`${JSON.stringify(value, null, 2)}\n`),
 });
 
-/** The name of a tarball, as `npm pack` has it. */
+/** Returns the name that `npm pack` gives a tarball. */
 export const tarballName = ({ name, version }: NpmPackage) => `${name}-${version}.tgz`;
 
-/** The files as a tarball holds them. */
+/** Returns the files at their paths in a tarball. */
 export const tarballFiles = ({ files }: NpmPackage): ArchivedFile[] =>
   files.map((file) => ({ ...file, path: `package/${file.path}` }));
 
@@ -52,7 +52,7 @@ export function libraryPackage(root: string, built: string, notice: string): Npm
     sideEffects: false,
     engines: { node: ">=20" },
     bin: { bpe: "bin/bpe.js" },
-    // For tools that know no exports.
+    // For tools that do not support `exports`.
     main: "./lib/node/index.js",
     types: "./types/index.d.ts",
     exports: {
@@ -100,7 +100,7 @@ export function executablePackage(
     description: `The executable of bpe for ${title}`,
     license,
     ...platform,
-    // An executable cannot be started from an archive.
+    // Yarn must unpack it, because an executable cannot be started inside an archive.
     preferUnplugged: true,
   };
   return {

@@ -1,4 +1,4 @@
-// Archives that depend on nothing but their content: the order is the caller's, and every file has the same time and owner.
+// Reproducible archives: files are in the caller's order, and all have the same time and owner.
 import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 
 export type ArchivedFile = {

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Something that Bun links or embeds, as its page on licences lists it. */
+/** A library that Bun links or embeds, from its page on licences. */
 export type BunPart = {
   readonly name: string;
   readonly address: string;
-  /** In the page's words: "MIT", "BSD 3-Clause / IJG / zlib". */
+  /** As the page spells it: "MIT", "BSD 3-Clause / IJG / zlib". */
   readonly licence: string;
 };
 

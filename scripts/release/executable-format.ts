@@ -1,14 +1,17 @@
 import { checkSignature } from "../sign-mach-o.ts";
 import type { ExecutableFormat } from "./targets.ts";
 
-/** Reads what an executable is from its head; for macOS and Windows it checks the signature, too. Throws if it is wrong. */
+/**
+ * Reads the format of an executable from its header. For macOS and Windows also checks the signature, and throws if
+ * that is wrong.
+ */
 export function executableFormat(bytes: Buffer): ExecutableFormat {
   if (bytes.toString("latin1", 0, 4) === "\x7fELF") return elfFormat(bytes);
   if (bytes.toString("latin1", 0, 2) === "MZ") return peFormat(bytes);
   return machOFormat(bytes);
 }
 
-/** Reads what a shared library is from its head. */
+/** Reads the format of a shared library from its header. */
 export function libraryFormat(bytes: Buffer): ExecutableFormat {
   if (bytes.toString("latin1", 0, 4) === "\x7fELF") {
     if (bytes.readUInt16LE(16) !== 3) throw new Error("not an ELF shared library");

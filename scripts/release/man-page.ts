@@ -1,4 +1,4 @@
-// The manual page bpe(1), made of the table that help is made of.
+// Writes the manual page bpe(1) from the tables that help uses.
 
 import { commands } from "../../src/main/all-commands.ts";
 import { describeOption, makeSentences, topicsOf } from "../../src/main/help.ts";
@@ -8,7 +8,7 @@ import { type CommandSpec, usageLine } from "../../src/terminal/command.ts";
 
 export type ManPageOptions = {
   readonly version: string;
-  /** Since 1970, of the day that it states. */
+  /** The date of the page, in seconds since 1970. */
   readonly seconds: number;
 };
 

@@ -1,5 +1,6 @@
-// The native parts of a release: the module of Python's wheel, and the C library with its header. One machine makes those of
-// every platform, with zig, which is a C compiler with the C libraries of all of them (the package ziglang of PyPI).
+// The native parts of a release: the module of Python's wheel, and the C library with its header. One machine builds
+// those of every platform with zig, a C compiler that comes with the C libraries of all of them (the package ziglang of
+// PyPI).
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { compile, compileParts, libraryParts, pythonParts } from "../native/build.ts";
@@ -10,9 +11,9 @@ import type { Target } from "./targets.ts";
 const root = resolve(import.meta.dir, "../..");
 const tools = join(root, "scripts/release/tools");
 const home = join(root, "dist/release-tools/zig");
-/** It keeps what it has built of C libraries. */
+/** zig keeps compiled parts of C libraries in these directories. */
 const caches = ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"].map((name) => `${name}=${home}-cache`);
-/** Else the time of linking is in a DLL. */
+/** Otherwise a DLL contains the time of linking. */
 const noTime = "SOURCE_DATE_EPOCH=0";
 const zig = ["env", ...caches, noTime, join(home, "ziglang/zig")];
 const runZig = (...args: readonly string[]) => run(zig[0]!, [...zig.slice(1), ...args]);
@@ -36,11 +37,11 @@ export function installZig(): void {
 export async function buildNative(target: Target, directory: string) {
   const { names, linking, zigTarget } = target.native;
   mkdirSync(directory, { recursive: true });
-  // `-g0` alone leaves the name of a temporary file in objects for Windows.
+  // -s, because with `-g0` alone, objects for Windows contain the name of a temporary file.
   const flags = ["-target", zigTarget, "-g0", "-s", "-fno-sanitize=undefined"];
   if (target.format.machine === "x64") flags.push("-mssse3");
   const isForWindows = target.format.kind === "PE";
-  // Else everything is exported there.
+  // Otherwise a DLL exports everything.
   if (isForWindows) flags.push("-DBPE_SHARED");
   const compiler = { command: [...zig, "cc"], flags };
   const at = (name: string) => join(directory, name);
@@ -61,7 +62,10 @@ export async function buildNative(target: Target, directory: string) {
   return { module: module!, library };
 }
 
-/** Compiles the example of an unpacked archive for Linux as users do, with the library there; returns the program's name. */
+/**
+ * Compiles the example in an unpacked archive for Linux against the library there, as users do. Returns the program's
+ * name.
+ */
 export function compileExample({ native }: Target, archive: string): string {
   const places = [`-I${join(archive, "include")}`, `-L${join(archive, "lib")}`, "-Wl,-rpath,$ORIGIN/lib"];
   const example = join(archive, "examples/encode.c");
@@ -69,7 +73,7 @@ export function compileExample({ native }: Target, archive: string): string {
   return "encode";
 }
 
-/** What of a Python's python3.dll the module uses, as a library to link with: the names that native/python/Python.h declares. */
+/** Makes an import library for python3.dll, with the names that native/python/Python.h declares. */
 function pythonImports(directory: string): string {
   const header = readFileSync(join(root, "native/python/Python.h"), "utf8");
   const names = [...header.matchAll(/^PyAPI_(FUNC|DATA)\(.*?\) \(?(\w+)/gm)];

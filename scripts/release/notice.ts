@@ -12,7 +12,7 @@ type LockedPackage = {
 };
 type Lock = { readonly packages: Record<string, LockedPackage> };
 
-/** A package of npm that has a part in the executable. */
+/** An npm package of which the executable contains a part. */
 export type BundledPackage = {
   readonly name: string;
   readonly version: string;
@@ -21,7 +21,7 @@ export type BundledPackage = {
   readonly sha512: string;
 };
 
-/** Packages that only the build needs, but that have a part in the executable. */
+/** Packages that only the build needs, but of which the executable contains a part. */
 export const packagesInTheBuild: Record<string, string> = {
   assemblyscript: "its standard library is in the WebAssembly modules",
   wabt: "the kernel in the native module and library is C that its wasm2c wrote",
@@ -77,9 +77,9 @@ export function notice(root: string): string {
   return joined(sections);
 }
 
-/** Packages that are in the library under Node alone. */
+/** Packages that only the library for Node contains. */
 const packagesOfNode = ["picomatch", "xxhash-wasm"];
-/** What only the native parts have. */
+/** Whether only the native parts contain the package. */
 const isNative = ({ name }: BundledPackage) => name === "wabt";
 
 /** The text of NOTICE for the library of npm, which has no Bun in it. */
@@ -113,7 +113,7 @@ const aboutUnicode = [
   "The classes of characters in patterns are made from it. The text of its licence is below.",
 ];
 
-/** zig links some of its own code to what it compiles, and for Windows of mingw-w64's. */
+/** zig links some of its own code into what it compiles, and for Windows some of mingw-w64. */
 function aboutZig(root: string): string[] {
   const [, version] = /^ziglang==(\S+)/m.exec(
     readFileSync(join(root, "scripts/release/tools/requirements.txt"), "utf8"),

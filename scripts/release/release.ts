@@ -37,7 +37,7 @@ if (changes !== "" && !options.dirty && !options.host) {
   );
   process.exit(1);
 }
-/** As the Bun that runs this is. */
+/** The format of this machine's executables, read from the Bun that runs this script. */
 const hostFormat = executableFormat(readFileSync(process.execPath));
 const made = options.host ? targets.filter(({ format }) => Bun.deepEquals(format, hostFormat)) : targets;
 
@@ -56,7 +56,7 @@ const documents = Object.entries(archiveDocuments(root));
 const examples = archiveExamples(root);
 const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
-/** Wheels, and packages of npm. */
+/** The names of all wheels and npm packages. */
 const packageNames: string[] = [];
 for (const target of made) {
   step(`${target.title}: executable, module, library, archive, wheel, package`);

@@ -1,4 +1,4 @@
-// Compares what a program makes of a corpus with what the sources make of it. On any platform:
+// Compares the results of a program for a corpus with those of the sources, on any platform:
 //
 //   node scripts/bun.mjs run scripts/release/results.ts path/to/bpe
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { run } from "./run.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** Writes a corpus to corpus.txt in `home`; returns what the sources make of it there. */
+/** Writes a corpus to corpus.txt in `home`, and returns the results of the sources for it. */
 export function resultsOfSources(home: string): string {
   writeFileSync(join(home, "corpus.txt"), corpus());
   return results([process.execPath, join(root, "src/main.ts")], home, (path) => join(home, path));
@@ -38,13 +38,13 @@ export function results(
   return `merges ${mergesSha256.slice(0, 16)}, ids ${idsSha256.slice(0, 16)}`;
 }
 
-/** Runs a command with the least environment that a system needs; returns its output. */
+/** Runs a command with the minimal environment that a system needs, and returns its output. */
 export function inBareEnvironment([program, ...args]: readonly string[], cwd: string): string {
   const { PATH, SystemRoot, TEMP } = process.env;
   return run(program!, args, cwd, { PATH, ...(SystemRoot && { SystemRoot, TEMP }) });
 }
 
-/** Some 200 KB: our own documents, and lines of other scripts. */
+/** About 200 KB of text: our own documents, and lines in other writing systems. */
 function corpus(): string {
   const names = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".md"),

@@ -13,7 +13,7 @@ export type Runtime = {
   readonly sha512: string;
 };
 
-/** What package-lock.json says of a package with a Bun; npm locks those of every platform. */
+/** Returns the entry of package-lock.json for a platform's Bun. npm locks the packages of every platform. */
 export function pinnedRuntime(root: string, packageName: string): Runtime {
   const lock: Lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const locked = lock.packages[`node_modules/${packageName}`];

@@ -13,7 +13,7 @@ type Component = {
   readonly version?: string;
 };
 
-/** As much of a CycloneDX document as is looked at here. */
+/** The parts of a CycloneDX document that this file reads. */
 export type Bom = {
   readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
@@ -23,7 +23,10 @@ export type Bom = {
 /** An archive of the release, and the Bun that is in it. */
 export type Archive = { readonly name: string; readonly sha256: string; readonly runtime: Runtime };
 
-/** The SBOM of a release: the contents of its archives. CycloneDX 1.6 as JSON, checked against its schema. */
+/**
+ * Returns the SBOM of a release, which lists the contents of its archives: CycloneDX 1.6 as JSON, checked against its
+ * schema.
+ */
 export async function makeSbom(root: string, archives: readonly Archive[]): Promise<string> {
   const tools = join(root, "scripts/release/tools");
   const generator = join(tools, "node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js");
@@ -34,7 +37,7 @@ export async function makeSbom(root: string, archives: readonly Archive[]): Prom
     "--mc-type",
     "application",
   ];
-  // From the lock file alone, because installed packages may differ from one checkout to another.
+  // Reads only the lock file, because installed packages may differ from one checkout to another.
   const made = run("node", [generator, ...options, "--spec-version", "1.6", "--output-file", "-"], root);
   const shipped = shippedPart(JSON.parse(made), bundledPackages(root));
   const whole = withArchives(shipped, archives, bunParts(bunLicencePage(root)));
@@ -45,7 +48,7 @@ export async function makeSbom(root: string, archives: readonly Archive[]): Prom
   return text;
 }
 
-/** Without the packages of which nothing is shipped: those that only build and test. */
+/** Returns the document without packages that are not shipped, which only builds and tests use. */
 export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
   const components = shipped.map(({ name, version, sha512 }) => {
     const component = bom.components.find(
@@ -61,7 +64,7 @@ export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
   return { ...bom, components, dependencies };
 }
 
-/** Adds the archives, each with the program and a Bun, and the contents of every Bun. */
+/** Adds the archives, each of which contains the program and a Bun, and the contents of every Bun. */
 export function withArchives(bom: Bom, archives: readonly Archive[], parts: readonly BunPart[]): Bom {
   const program = bom.metadata.component["bom-ref"];
   const version = archives[0]!.runtime.version;

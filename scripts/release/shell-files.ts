@@ -3,9 +3,9 @@ import { completionScript } from "../../src/main/completions-command.ts";
 import { type ManPageOptions, manPage } from "./man-page.ts";
 
 export type ShellFile = {
-  /** In an archive. */
+  /** The path in an archive. */
   readonly path: string;
-  /** Where systems look for it, below a prefix such as /usr/local. */
+  /** The path at which systems look for it, below a prefix such as /usr/local. */
   readonly installedPath: string;
   readonly text: string;
 };

@@ -1,5 +1,5 @@
-// Bare systems to run executables on: a C library and nothing else, in a directory each, from Debian's packages. For other
-// processors than this one there is qemu-user. Nothing is installed, and the machine's own apt is only read.
+// Minimal systems to run executables on: directories with only a C library, from Debian's packages. Executables for
+// other processors run in qemu-user. Nothing is installed on this machine, and its apt configuration is only read.
 import {
   copyFileSync,
   existsSync,
@@ -19,9 +19,9 @@ export type System = {
   readonly triple: string;
   /** The root directory. */
   readonly root: string;
-  /** The command line that runs a program which is at `path` below the root. */
+  /** Returns the command line that runs the program at `path` below the root. */
   command(path: string): string[];
-  /** The path by which the program names a file below the root. */
+  /** Returns the path of a file below the root as the program sees it. */
   pathInside(path: string): string;
 };
 
@@ -86,7 +86,7 @@ export function makeSystems(directory: string): System[] {
 
 type Place = Pick<System, "title" | "triple" | "root">;
 
-/** In namespaces of its own, which needs no privileges: the root is all that is there, and /proc. */
+/** Runs programs in their own namespaces, which needs no privileges. They see only the root and /proc. */
 function inContainer(place: Place): System {
   const separate = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
   return {
@@ -96,7 +96,7 @@ function inContainer(place: Place): System {
   };
 }
 
-/** By qemu-user: libraries are looked for below the root, files anywhere. */
+/** Runs programs by qemu-user. Libraries are searched below the root, and other files on the whole machine. */
 function emulated(place: Place, directory: string, emulator: string, ...options: string[]): System {
   const downloaded = join(directory, "emulator/usr/bin", emulator);
   const libraries = join(directory, "emulator/usr/lib/x86_64-linux-gnu");
@@ -110,7 +110,7 @@ function emulated(place: Place, directory: string, emulator: string, ...options:
   };
 }
 
-/** Paths of Debian's packages, by the names of the systems that they make. */
+/** Downloads Debian's packages. Returns their paths, by the name of the system that they belong to. */
 function downloadPackages(directory: string): Record<string, string[]> {
   const lists = join(directory, "lists");
   mkdirSync(join(lists, "partial"), { recursive: true });
@@ -151,7 +151,7 @@ function downloadPackages(directory: string): Record<string, string[]> {
   );
 }
 
-/** A root with packages in it. Debian has /lib and /lib64 as links, which belong to another package. */
+/** Unpacks packages into a root. Makes the links /lib and /lib64, which in Debian belong to another package. */
 function unpack(archives: readonly string[], root: string): void {
   mkdirSync(join(root, "tmp"), { recursive: true });
   mkdirSync(join(root, "proc"));

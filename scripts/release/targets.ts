@@ -1,6 +1,6 @@
-/** What a release is made for. */
+/** A platform of a release. */
 export type Target = {
-  /** The name in its archive's name: that of Rust's tools, which most installers use. */
+  /** The platform's name in file names of archives: Rust's target triple, which most installers use. */
   readonly triple: string;
   readonly compileTarget: Bun.Build.CompileTarget;
   /** The npm package with the Bun of that platform. */
@@ -9,7 +9,7 @@ export type Target = {
   readonly archive: "tar.gz" | "zip";
   /** The platform of its Python wheel (packaging.python.org, "platform compatibility tags"). */
   readonly wheelPlatform: string;
-  /** Its package of npm: the name, and for which systems npm installs it. */
+  /** Its npm package: the name, and the systems on which npm installs it. */
   readonly npm: {
     readonly name: string;
     readonly os: readonly [NodeJS.Platform];
@@ -17,18 +17,18 @@ export type Target = {
     readonly libc?: readonly ["glibc" | "musl"];
   };
   readonly native: NativeTarget;
-  /** For people. */
+  /** The name shown to users. */
   readonly title: string;
 };
 
-/** How Python's module and the C library are made for it (native.ts). */
+/** How Python's module and the C library are built for it (native.ts). */
 type NativeTarget = {
   readonly zigTarget: string;
   readonly names: {
     readonly module: string;
     readonly shared: string;
     readonly static: string;
-    /** What a program links with to use the shared library, where that is not the library itself. */
+    /** The import library that programs link with, if that is not the shared library itself. */
     readonly imports?: string;
   };
   /** Linker flags for the module and for the shared library. */
@@ -44,23 +44,23 @@ const forMac = (zigTarget: string): NativeTarget => ({
   zigTarget,
   names: { module: "_native.abi3.so", shared: "libbpe.dylib", static: "libbpe.a" },
   linking: {
-    // Without it, the module's path while it is built would be in it.
+    // Without this flag, the module would contain the path at which it was built.
     module: ["-undefined", "dynamic_lookup", "-Wl,-install_name,@rpath/_native.abi3.so"],
     shared: ["-Wl,-install_name,@rpath/libbpe.dylib"],
   },
 });
 
-/** What the head of an executable says. */
+/** The format of an executable, as its header states it. */
 export type ExecutableFormat = {
   readonly kind: "ELF" | "Mach-O" | "PE";
   readonly machine: "x64" | "arm64";
-  /** The program that loads it, where it names one. */
+  /** The path of its dynamic loader, if it names one. */
   readonly loader?: string;
 };
 
 /**
- * One executable for all x64 processors since 2008: since Bun 1.4 its "baseline" packages hold the very bytes of the others.
- * `npm run suite release` runs it on a processor of that year, so a Bun that needs more will be noticed.
+ * One executable for all x64 processors since 2008: since Bun 1.4, its "baseline" packages have the same content as the
+ * others. `npm run suite release` runs it on an emulated processor of that year, which detects a Bun that needs more.
  */
 export const targets: readonly Target[] = [
   {

@@ -73,13 +73,13 @@ function checkSums(): string {
   return `${there.length} files`;
 }
 
-/** Clones the commit, installs and builds there. */
+/** Checks that a clone of the commit builds the same files. */
 function checkReproduced(): string {
   const clone = join(scratch, "clone");
   run("git", ["clone", "--quiet", "--no-local", root, clone]);
   run("git", ["checkout", "--quiet", "--detach", run("git", ["rev-parse", "HEAD"], root).trim()], clone);
   run("npm", ["ci", "--silent"], clone);
-  // The downloads, which each build checks against package-lock.json.
+  // Copies the downloads, which each build checks against package-lock.json.
   mkdirSync(join(clone, "dist/runtimes"), { recursive: true });
   for (const name of readdirSync(join(root, "dist/runtimes")).filter((name) => name.endsWith(".tgz"))) {
     cpSync(join(root, "dist/runtimes", name), join(clone, "dist/runtimes", name));
@@ -93,7 +93,10 @@ function checkReproduced(): string {
   return "all sums are equal";
 }
 
-/** Each archive has the same NOTICE, which the sources make, too. It and the SBOM list all packages and parts. */
+/**
+ * Checks that each archive has the NOTICE that the sources generate, and that NOTICE and SBOM list all packages and
+ * parts.
+ */
 function checkContents(): string {
   const text = notice(root);
   for (const { triple, archive } of targets) {
@@ -113,7 +116,7 @@ function checkContents(): string {
   return `${names.length} packages and parts`;
 }
 
-/** Installs both packages into a project of its own, without a registry; `npm run suite npm` tries the library at length. */
+/** Installs both packages into a new project, without a registry. `npm run suite npm` tests the library in detail. */
 function checkNpm(): string {
   const project = join(scratch, "project");
   mkdirSync(project);
@@ -135,7 +138,7 @@ function checkNpm(): string {
   return said;
 }
 
-/** The results of a system's program must be those of the sources here. */
+/** Checks that the program of a system gives the results of the sources. */
 function checkSystem(system: System, expected: string): string {
   const home = join(system.root, "home");
   rmSync(home, { recursive: true, force: true });
@@ -160,7 +163,7 @@ function checkSystem(system: System, expected: string): string {
   return made;
 }
 
-/** The C library gives the ids that the program has written to ids.npy. */
+/** Checks that the C library gives the ids that the program has written to ids.npy. */
 function checkLibrary(system: System, home: string, name: string): void {
   const inside = (path: string) => system.pathInside(`home/${path}`);
   const image = ["image", inside("tokenizer"), "-q", "-o", inside("tokenizer.image")];
@@ -179,7 +182,9 @@ function checkLibrary(system: System, home: string, name: string): void {
     throw new Error(`the C library does not give the ids of the program: ${stderr}`);
 }
 
-/** pip installs the wheels of this machine and of arm64. Python encodes with the module in each, to the same ids. */
+/**
+ * Installs the wheels of this machine and of arm64 with pip, and checks that Python encodes to the same ids with each.
+ */
 function checkWheels(arm64: System): string {
   const text = join(scratch, "corpus.txt");
   const made = join(scratch, "made");
@@ -207,7 +212,7 @@ print(len(ids), "ids,", hashlib.sha256(json.dumps(said, default=str).encode()).h
 
   const theirs = join(arm64.root, "wheel");
   installWheel("manylinux_2_17_aarch64", theirs);
-  // An emulated program starts others natively: this machine's.
+  // A program that an emulated one starts runs natively, so it must be this machine's.
   const executable = join(theirs, "bin/bpe");
   renameSync(executable, `${executable}-arm64`);
   const emulated = arm64.command("wheel/bin/bpe-arm64").join(" ");
@@ -225,7 +230,7 @@ function installWheel(platform: string, target: string): void {
   run("python3", ["-m", "pip", "install", "--quiet", "--no-index", ...foreign, join(released, wheel)]);
 }
 
-/** The manual page is one to groff, and the completions for bash make bash complete. */
+/** Checks that groff accepts the manual page, and that bash completes with the completions. */
 function checkShellFiles(directory: string): void {
   const page = readFileSync(join(directory, "bpe.1"), "utf8");
   if (!page.includes(`"bpe ${version.replaceAll("-", "\\-")}"`))

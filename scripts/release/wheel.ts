@@ -6,26 +6,29 @@ import { type ArchivedFile, zip } from "./archive.ts";
 import { standAlone } from "./documents.ts";
 import type { ShellFile } from "./shell-files.ts";
 
-/** The name of the package and of its module. On PyPI `bpe` is another one, with a module `bpe`. */
+/** The name of the package and of its module. On PyPI, `bpe` is another package. */
 export const distributionName = "bpe_trainer";
 
 export type WheelOptions = {
   /** The project's directory. */
   readonly root: string;
   readonly executable: Uint8Array;
-  /** The native module, by its file's name; left out where there is none: then the package only trains. */
+  /** The native module and its file name. If it is left out, the package can only train. */
   readonly nativeModule?: { readonly name: string; readonly bytes: Uint8Array } | undefined;
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;
   readonly notice: string;
-  /** pip installs them below the environment's prefix: `man` and fish look next to the directories of PATH. */
+  /**
+   * Installed below the environment's prefix, where `man` and fish find them, because they look next to the directories
+   * of PATH.
+   */
   readonly shellFiles: readonly ShellFile[];
-  /** Since 1970, of every file in it. */
+  /** The time of every file in it, in seconds since 1970. */
   readonly seconds: number;
 };
 
 /**
- * A wheel, as the binary distribution format (packaging.python.org) has it: a ZIP file with the module, metadata, the
+ * Makes a wheel (packaging.python.org, "binary distribution format"): a ZIP file with the module, metadata, the
  * executable below "NAME.data/scripts", and RECORD, which lists the SHA-256 of every other file.
  */
 export function makeWheel(options: WheelOptions) {
@@ -92,5 +95,5 @@ const metadata = (version: string, description: string, readme: string) =>
 
 const lines = (...all: string[]) => all.map((line) => `${line}\n`).join("");
 
-/** Base64 for URLs, without padding, as in RECORD. */
+/** Returns a SHA-256 as RECORD has it: base64 for URLs, without padding. */
 const base64Sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64url");
