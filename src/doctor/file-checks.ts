@@ -31,7 +31,8 @@ export async function checkFiles(
       finding("files-disagree", "error", `${names} give different ids`, {
         evidence: difference,
         fix: "keep the file that the model was trained with, and write the others from it",
-        command: convertCommand(first!),
+        // Models that begin with characters are not converted.
+        ...(parts.model.beginning === undefined && { command: convertCommand(first!) }),
       }),
     );
   }

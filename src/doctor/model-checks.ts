@@ -177,13 +177,17 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
       {
         ...tokensOf(parts, ids),
         fix: "remove them, if the model is not trained yet; this gives new ids",
-        command: pruneCommand(path, size - ids.length),
+        ...(!hasPieces(parts) && { command: pruneCommand(path, size - ids.length) }),
       },
     ),
   ];
 }
 
+/** Whether the file lists pieces, which can only be read, and no merges. */
+const hasPieces = ({ description }: Loaded["parts"]) => description.kind === "tokenizer.model";
+
 function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding[] {
+  if (hasPieces(parts)) return [];
   const { merges } = parts.model;
   const unused: number[] = [];
   merges.merged.forEach((id, rank) => {

@@ -45,7 +45,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   }
   await lockDirectory(output, directory);
   const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
-  if ((parts.controlTokens?.length ?? 0) > 0)
+  if ((parts.controlTokens?.length ?? 0) > 0 && parts.model.beginning === undefined)
     output.warn("tekken.json never matches special tokens in text; the new files do");
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
     output.warn("these files match special tokens in text; tekken.json never does");

@@ -34,7 +34,7 @@ function read(
   const model = assembleCharacterModel(scanned, settings, path);
   const source = cuttingSource(scanned, { ...settings, prefix: null, splitsAtMarks: false }, false);
   const addedTokens = tokensOf(pieces, "user-defined");
-  const controlTokens = tokensOf(pieces, "control");
+  const controlTokens = [...tokensOf(pieces, "unknown"), ...tokensOf(pieces, "control")];
   return {
     model,
     pattern: compileSplits([source], path),
@@ -102,7 +102,7 @@ const isOneCharacter = (text: string) => text !== "" && sizeAt(text, 0) === text
 
 const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =>
   pieces.flatMap(({ text, kind: own }, id) =>
-    own === kind ? [{ id, content: text, ...plainSpecial, special: kind === "control" }] : [],
+    own === kind ? [{ id, content: text, ...plainSpecial, special: kind !== "user-defined" }] : [],
   );
 
 /** Finds the merges: for each piece, each way to cut it into two other ones. */
