@@ -7,9 +7,9 @@ import { decisiveFileNames } from "../src/formats/load-tokenizer.ts";
 import { callOptions, spellInLibrary } from "../src/library/library.ts";
 import { makeSentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
+import { pythonName } from "../src/options/python-spelling.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import { asOption, type Spelling, spell } from "../src/runtime/message.ts";
-import { pythonName } from "../src/options/python-spelling.ts";
 import { probeParts, probeVersion } from "../src/tokenizer/fingerprint.ts";
 import { optionsPage } from "./options-page.ts";
 
