@@ -1,8 +1,8 @@
-/** Parts of the pages that benchmarks write. */
+/** Formats Markdown for the pages that benchmarks write. */
 
 const width = 110;
 
-/** The text as one paragraph of lines of at most 110 columns; code spans stay whole. */
+/** Wraps a text into lines of at most 110 columns, without breaking code spans. */
 export function paragraph(text: string, indent = ""): string {
   const words = text.replace(/\s+/g, " ").match(/(?:`[^`]*`|\S)+/g) ?? [];
   const lines: string[] = [];
@@ -15,7 +15,7 @@ export function paragraph(text: string, indent = ""): string {
   return lines.join("\n");
 }
 
-/** A list of paragraphs, each with its mark ("-" or "1."). */
+/** Formats a list of paragraphs, each with its mark ("-" or "1."). */
 export const list = (items: readonly (readonly [mark: string, text: string])[]) =>
   items.map(([mark, text]) => paragraph(`${mark} ${text}`, " ".repeat(mark.length + 1))).join("\n");
 

@@ -1,6 +1,6 @@
-// A night in which few files of many changed: whole processes of `bpe train` without a cache, with an empty one, with
-// nothing changed, and with a few files changed; in turns, medians. The files are cut from a text, each from a place of
-// its own, and one word in 200 has a made-up suffix (bench/corpora/grow.ts).
+// Times nightly runs: whole processes of `bpe train` without a cache, with an empty one, with nothing changed, and with
+// a few of many files changed. Runs are interleaved; prints medians. The files are different parts of a text, in which
+// one word in 200 gets a made-up suffix (bench/corpora/grow.ts).
 //
 //   node scripts/bun.mjs bench/nightly.ts <text> [--files 100] [--size 10e6] [--changed 3] [--rounds 3] [--workers N]
 //     [--record name]

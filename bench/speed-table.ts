@@ -1,6 +1,6 @@
 import { table } from "./markdown.ts";
 
-/** What a program took: its time, that of all its threads, and the peak of its memory, where they are known. */
+/** The cost of a program, as far as it is known: its time, the time of all its threads, and its peak memory. */
 export type Cost = {
   readonly name: string;
   readonly seconds: number;
@@ -9,7 +9,7 @@ export type Cost = {
 };
 export type Row = { readonly work: string; readonly costs: readonly Cost[] };
 
-/** Three digits, and no more zeros than these need. */
+/** Formats a number with three digits, without trailing zeros. */
 const shown = (number: number) => String(Number(number.toPrecision(3)));
 
 function time(seconds: number): string {
@@ -20,14 +20,14 @@ function time(seconds: number): string {
 const fastest = (costs: readonly Cost[]): Cost | undefined =>
   costs.toSorted((one, other) => one.seconds - other.seconds)[0];
 
-/** Who is compared: `bpe`, HF's package, and the fastest of all others. */
+/** Returns the costs that a row compares: those of `bpe`, of HF's package, and of the fastest other tool. */
 function compared(costs: readonly Cost[]) {
   const named = (name: string) => costs.find((cost) => cost.name === name);
   const others = costs.filter(({ name }) => name !== "bpe" && name !== "tokenizers");
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 
-/** How many times as long as `bpe` the fastest other takes: below 1 it is faster. */
+/** Returns the time of the fastest other tool divided by that of `bpe`: below 1, it is faster. */
 function ratio(costs: readonly Cost[]): string {
   const { ours, other, huggingface } = compared(costs);
   const theirs = fastest([other, huggingface].filter((cost) => cost !== undefined));
@@ -35,7 +35,7 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((theirs.seconds / ours.seconds).toPrecision(2)));
 }
 
-/** Seconds, seconds of processors, MB. */
+/** Formats a cell: seconds, processor seconds, MB. */
 function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {
@@ -49,7 +49,7 @@ function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   return `${bold("seconds")}, ${bold("processorSeconds")}, ${bold("megabytes")}`;
 }
 
-/** The table of docs/speed.md. */
+/** Returns the table of docs/speed.md. */
 export function speedTable(rows: readonly Row[]): string {
   return table(
     ["", "bpe", "fastest other", "HF `tokenizers`", "speedup (vs. fastest other)"],
@@ -62,7 +62,7 @@ export function speedTable(rows: readonly Row[]): string {
   );
 }
 
-/** What README has of the table: its words for a row, and how the row begins. */
+/** The rows that README has: its name for each, and how the row of docs/speed.md begins. */
 const essence = [
   ["train on 100 MB of English", "train: english"],
   ["train on 1 GB", "train: 1 GB"],
@@ -71,7 +71,7 @@ const essence = [
   ["in Python, a call of 200 characters", "Python, a call of 200 characters"],
 ] as const;
 
-/** The few rows of README: times and peaks alone. */
+/** Returns the table of README, which has only times and peaks. */
 export function readmeTable(rows: readonly Row[]): string {
   const short = (cost: Cost | undefined) =>
     cost === undefined
@@ -90,7 +90,7 @@ export function readmeTable(rows: readonly Row[]): string {
   );
 }
 
-/** The page with this table in place of the one that begins in the same way. */
+/** Returns the page with its table replaced by this one. It replaces the table that begins with the same line. */
 export function withTable(page: string, made: string): string {
   const head = made.slice(0, made.indexOf("\n")).replace(/[|*+?.()[\]{}\\^$]/g, "\\$&");
   return page.replace(new RegExp(`^${head}\n(?:\\|.*\n)+`, "m"), () => `${made}\n`);

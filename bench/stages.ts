@@ -1,4 +1,5 @@
-// The stages of training alone, one thread, with mitata: MB/s, ns a pretoken, and a checksum of each answer.
+// Times each stage of training separately, in one thread, with mitata: MB/s, ns per pretoken, and a checksum of each
+// answer.
 //
 //   node scripts/bun.mjs bench/stages.ts <corpus> [--pattern gpt2] [--megabytes 16] [--record name]
 import { readFileSync } from "node:fs";

@@ -4,8 +4,11 @@ import { isVersionRequest, versionLine } from "#runtime";
 
 const typed = process.argv.slice(2);
 
-/** The version is said without the code that reads a command line, if stdout takes it at once. */
-function saysVersion(): boolean {
+/**
+ * Prints the version without loading the code that reads a command line. Returns false if that is not requested, or if
+ * stdout does not take it at once.
+ */
+function printVersion(): boolean {
   const [name = "", ...rest] = typed;
   if (rest.length > 0 || !isVersionRequest(name)) return false;
   try {
@@ -16,4 +19,4 @@ function saysVersion(): boolean {
 }
 
 // Not left to the event loop, which would wait some 40 ms until ended workers have freed their memory.
-process.exit(saysVersion() ? 0 : await (await import("./main/run.ts")).run(typed));
+process.exit(printVersion() ? 0 : await (await import("./main/run.ts")).run(typed));

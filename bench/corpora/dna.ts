@@ -7,7 +7,7 @@ const lineBases = 80;
 const repeatBasesMax = 2000;
 const basesPerChange = 50;
 
-/** Writes DNA that is made up, in lines of 80 bases, the same for the same seed. */
+/** Writes synthetic DNA in lines of 80 bases. The same seed gives the same DNA. */
 export function writeDna(path: string, sizeBytes: number, seed = 1): void {
   const random = randomSource(seed);
   const genome = Buffer.alloc(Math.ceil(sizeBytes));

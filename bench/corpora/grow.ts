@@ -1,4 +1,4 @@
-// Makes a large corpus of a small one: repeats it, and gives one word in 200 a made-up suffix, so that the distinct
+// Makes a large corpus from a small one: repeats it, and gives one word in 200 a made-up suffix, so that the distinct
 // words grow with the size as they do in real text.
 //
 //   node scripts/bun.mjs bench/corpora/grow.ts english.txt 1e9 english-1gb.txt [seed]

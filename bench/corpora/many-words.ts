@@ -1,5 +1,5 @@
 /**
- * Makes a text of as many words as wished, nearly all of them distinct, the same for the same seed:
+ * Makes a text with the given number of words, nearly all of them distinct. The same seed gives the same text:
  *
  *   node scripts/bun.mjs bench/corpora/many-words.ts many.txt [--words 22000000] [--seed 1]
  *

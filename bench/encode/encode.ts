@@ -1,12 +1,13 @@
-// Encoding against peers, in one run: rounds are interleaved, medians printed, and every answer is compared.
+// Compares encoding with other tools: rounds are interleaved, medians are printed, and all answers are compared.
 //
 //   node scripts/bun.mjs bench/encode/encode.ts <text> <tokenizer directory> [--rounds 3] [--workers 1,2]
 //        [--peers huggingface,huggingface-1,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python]
 //        [--python-rc dist/peers-rc/bin/python] [--binary dist/bpe] [--record name]
 //
-// Every job is a whole process, text to .npy, timed from start to exit; of a peer also its batch call alone, on all threads
-// and with the text in memory (see peers.py, npm-tiktoken.ts); huggingface-1 is `tokenizers` 1.0. The answer is the file: its
-// checksum is compared. For a text with <|endoftext|> between documents, and a vocabulary of 16 bits.
+// Every job is a whole process from text to .npy, timed from start to exit. For other tools, the batch call alone is
+// timed as well, on all threads and with the text in memory (peers.py, npm-tiktoken.ts). huggingface-1 is `tokenizers`
+// 1.0. The checksums of the files are compared. The text must have <|endoftext|> between documents, and ids must fit
+// into 16 bits.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -47,7 +48,7 @@ type Run = {
 const tokenizer = await Tokenizer.load(directory);
 const endId = tokenizer.specialTokens.get("<|endoftext|>");
 
-/** Runs a command that writes ids to the path it is given last; `read` takes what it says. */
+/** Runs a command whose last argument is the path for the ids; `read` parses its output. */
 function run(
   command: (output: string) => string[],
   read: (run: ReturnType<typeof runProcess>) => Partial<Run>,
@@ -130,7 +131,7 @@ const results = Array.from(runs, ([name, all]) => {
     allCalls: calls,
   };
 });
-/** The fastest of ours. */
+/** The fastest run of `bpe`. */
 const best = results
   .filter(({ callSeconds }) => callSeconds === null)
   .toSorted((a, b) => a.seconds - b.seconds)[0]!;

@@ -1,4 +1,4 @@
-// Encodes a file into an .npy as tiktoken's npm build does, a document a call in one thread:
+// Encodes a file into an .npy with tiktoken's npm package: one thread, and one call for each document:
 //
 //   node scripts/bun.mjs bench/encode/npm-tiktoken.ts <tokenizer directory> <text> <pattern> <id> <output.npy>
 //

@@ -66,7 +66,7 @@ const head = (what: string) => [
   ...sizes.flatMap((size) => kinds.map(([kind]) => `${kind} ${size / 1000}k`)),
 ];
 
-/** A row for each language, by a measure of its text. */
+/** Returns a row for each language, with a measure of its text. */
 const byLanguage = (tokenizers: readonly TokenizerResult[], shown: (of: Measures) => string) =>
   languages.map(({ name }, i) => [name, ...tokenizers.map(({ texts }) => shown(texts[i]!))]);
 

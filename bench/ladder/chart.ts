@@ -1,7 +1,7 @@
 import type { Point } from "./growth.ts";
 import { integer, type Ladder, mergesSeries, type RungResult, wordsSeries } from "./report.ts";
 
-/** ladder.svg: two log-log panels, time over words and time over merges, labelled with the names of the rungs. */
+/** Draws ladder.svg: two log-log panels, time over words and time over merges, labelled with the names of the rungs. */
 export function drawLadder(ladder: Ladder): string {
   const wordPoints = ladder.rungs.map((rung) => wordsSeries(ladder, rung));
   const mergePoints = ladder.rungs.map((rung) => mergesSeries(ladder, rung));
@@ -42,7 +42,7 @@ type Panel = {
   readonly title: string;
   readonly domain: Logarithms;
   readonly sizeOf: (point: Point) => number;
-  /** The bound is named once, where no line is near. */
+  /** Whether the panel labels the time limit. Only one does, where no line is near. */
   readonly namesBound: boolean;
 };
 
@@ -51,7 +51,7 @@ const panelHeight = 380;
 const panelTop = 40;
 const legendWidth = 230;
 
-/** Middle tones, told apart on white and on black alike; the rest follows the reader's colour scheme. */
+/** Middle tones, which are distinguishable on white and on black. All else follows the reader's colour scheme. */
 const colours = [
   "#8f8f8f",
   "#b07aa1",

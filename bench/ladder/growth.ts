@@ -12,7 +12,7 @@ export type Point = {
   readonly kind: "measured" | "estimated" | "exceeded";
 };
 
-/** What one run of a rung said: the time at each checkpoint that it passed, and where it ended. */
+/** The output of one run of a rung: the time at each checkpoint that it passed, and where it ended. */
 export type Timing = {
   readonly checkpoints: readonly { readonly mergeCount: number; readonly ms: number }[];
   readonly end: { readonly mergeCount: number; readonly ms: number };
@@ -20,9 +20,9 @@ export type Timing = {
 };
 
 /**
- * The time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint. The
- * first merges are the costliest by far, so that the pace before the first checkpoint says nothing. Undefined if the words
- * give fewer merges.
+ * The time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint. The first
+ * merges are the costliest by far, so the pace before the first checkpoint is no basis for that. Returns undefined if
+ * the words give fewer merges.
  */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {
   const { checkpoints, end, isStopped } = timing;
@@ -36,7 +36,10 @@ export function timeAt(timing: Timing, wordCount: number, mergeCount: number): P
   return { wordCount, mergeCount, ms, kind: "estimated" };
 }
 
-/** The e of ms = c * size^e that fits best (least squares in logarithms); undefined below two measured points. */
+/**
+ * Returns the exponent e for which ms = c * size^e fits best (least squares in logarithms); undefined for fewer than
+ * two measured points.
+ */
 export function fitExponent(
   points: readonly Point[],
   sizeOf: (point: Point) => number,

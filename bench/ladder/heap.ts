@@ -33,7 +33,7 @@ export function push(heap: Heap, tokenBytes: TokenBytes, count: number, pair: Pa
   pairs[pos] = pair;
 }
 
-/** Takes the top off. */
+/** Removes the top entry. */
 export function pop(heap: Heap, tokenBytes: TokenBytes): void {
   const { counts, pairs } = heap;
   const size = --heap.size;

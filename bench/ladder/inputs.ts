@@ -6,7 +6,7 @@ import { writeWords } from "./words-file.ts";
 
 const root = `${import.meta.dir}/../..`;
 
-/** The text that the words are made from when none is given: documentation and typings that the packages bring. */
+/** Writes the default text from which words are made: documentation and type declarations of the installed packages. */
 export function writeInstalledText(path: string): void {
   const sources = ["node_modules/bun-types/**/*.mdx", "node_modules/{bun-types,@types,typescript}/**/*.d.ts"];
   const files = sources.flatMap((source) => [...new Bun.Glob(source).scanSync(root)]).sort();
@@ -15,8 +15,8 @@ export function writeInstalledText(path: string): void {
 
 /**
  * Makes one file of words for each number of words, from an order-3 byte chain over the text. The words of a smaller
- * file are the first of a larger one, with the counts that the generator gives that many words; so each file is what the
- * generator makes of its size alone.
+ * file are the first words of a larger one, but their counts depend on the number of words, so each file is what the
+ * generator would make for that size.
  */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {
   const wordCountMax = Math.max(...wordCounts);

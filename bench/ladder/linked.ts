@@ -20,8 +20,8 @@ import type { Learned, Strategy } from "./strategy.ts";
 type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: Float64Array };
 
 /**
- * `positions`: where the pair has ever stood, ascending. A pair gains occurrences only in the merge that makes the newer
- * of its halves, and that merge goes through ascending positions.
+ * `positions`: all positions at which the pair has occurred, ascending. A pair gains occurrences only in the merge that
+ * makes the newer of its halves, and that merge goes through ascending positions.
  */
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;
@@ -103,7 +103,7 @@ function addOccurrence(index: OccurrenceIndex, pair: PairKey, weight: number, po
   }
 }
 
-/** The top of the heap once its count is true; pairs without occurrences fall out. */
+/** Returns the top of the heap once its count is current. Pairs without occurrences are dropped. */
 function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): PairKey | undefined {
   while (heap.size > 0) {
     const pair = heap.pairs[0]!;
@@ -117,7 +117,7 @@ function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): P
   return undefined;
 }
 
-/** Merges every position that still holds the pair; `created` gathers the pairs of the new token. */
+/** Merges the pair at every position where it still occurs. `created` collects the pairs of the new token. */
 function mergePositions(
   chain: Chain,
   index: OccurrenceIndex,

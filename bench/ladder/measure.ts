@@ -1,8 +1,10 @@
-// One rung on one file of words, in a process of its own: nothing is warm, and the peak of memory is the rung's.
+// Runs one rung on one file of words, in a separate process: nothing is warmed up, and the peak of memory is the
+// rung's.
 //
 //   node scripts/bun.mjs bench/ladder/measure.ts <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...
 //
-// One line a checkpoint on stdout, `<merges> <milliseconds>`, and one at the end; exit 3 if the bound stopped it.
+// Prints a line for each checkpoint, `<merges> <milliseconds>`, and one at the end. Exits with 3 if the time limit
+// stopped it.
 import { strategies } from "./strategies.ts";
 import { nothingLearned } from "./strategy.ts";
 import { readWordsFile, writeMerges } from "./words-file.ts";

@@ -7,7 +7,7 @@ export const pairKey = (left: number, right: number): PairKey => left * idLimit 
 export const leftOf = (key: PairKey): number => Math.floor(key / idLimit);
 export const rightOf = (key: PairKey): number => key % idLimit;
 
-/** The bytes of each token, a character a byte: JavaScript then orders tokens as their bytes. */
+/** The bytes of each token as a string with one character for each byte, which JavaScript orders like the bytes. */
 export type TokenBytes = string[];
 
 export const byteTokens = (): TokenBytes =>

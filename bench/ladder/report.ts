@@ -2,7 +2,7 @@ import { list, paragraph, table } from "../markdown.ts";
 import { compilerFlags } from "./cpp/build.ts";
 import { fitExponent, type Point } from "./growth.ts";
 
-/** A rung and its times: at the checkpoints, and for as many merges as were wanted or as the words give. */
+/** A rung and its times: at the checkpoints, and for all requested merges, or all that the words give. */
 export type RungResult = {
   readonly name: string;
   readonly language: string;
@@ -12,7 +12,7 @@ export type RungResult = {
   readonly whole: Point[];
 };
 
-/** Ours and others on the largest input, in turns: one number a round; ours is the last row. */
+/** Times of `bpe` and others on the largest input, interleaved: one number for each round. The last row is `bpe`. */
 export type Comparison = {
   readonly wordCount: number;
   readonly mergeCount: number;
@@ -26,7 +26,7 @@ export type Comparison = {
   }[];
 };
 
-/** All that was measured. */
+/** The results of a run of the ladder. */
 export type Ladder = {
   readonly circumstances: { readonly [name: string]: unknown; readonly compiler: string | undefined };
   readonly text: string;
@@ -40,7 +40,7 @@ export type Ladder = {
   readonly comparison: Comparison;
 };
 
-/** ladder.md, from the numbers of one run of the ladder. */
+/** Writes ladder.md from the results of one run of the ladder. */
 export function writeReport(ladder: Ladder): string {
   return `${[
     "# The ladder",
@@ -57,12 +57,12 @@ export function writeReport(ladder: Ladder): string {
   ].join("\n\n")}\n`;
 }
 
-/** The points of a rung in the first panel of the chart. */
+/** Returns the points of a rung in the first panel of the chart. */
 export function wordsSeries(ladder: Ladder, rung: RungResult): Point[] {
   return rung.points.filter((point) => point.mergeCount === ladder.mergeCountHeld);
 }
 
-/** And in the second. */
+/** Returns the points of a rung in the second panel of the chart. */
 export function mergesSeries(ladder: Ladder, rung: RungResult): Point[] {
   return rung.points.filter((point) => point.wordCount === ladder.wordCountHeld);
 }
@@ -129,7 +129,7 @@ function wholeIntroduction({
   );
 }
 
-/** The exponent between the last two points that were measured, not estimated. */
+/** Returns the exponent between the last two measured points; estimates do not count. */
 function growthOf(series: readonly Point[], sizeOf: (point: Point) => number): string {
   const measured = series.filter((point) => point.kind === "measured");
   return fitExponent(measured.slice(-2), sizeOf)?.exponent.toFixed(2) ?? "";
@@ -151,7 +151,7 @@ function wholeTable(ladder: Ladder): string {
   );
 }
 
-/** Said by the numbers: where the answer to "which is fastest" is not ours. */
+/** Returns a sentence on the cases in which another rung is faster than `bpe`. */
 function fasterThanOurs({ rungs, wordCounts }: Ladder): string {
   const wholeOf = (rung: RungResult, wordCount: number) =>
     rung.whole.find((point) => point.wordCount === wordCount)?.ms ?? Number.POSITIVE_INFINITY;

@@ -1,11 +1,11 @@
-// The ladder: the same merges learned in every way from the textbook's to ours, on words that grow tenfold.
+// Runs the ladder: learns the same merges in every way from the textbook's to ours, on inputs that grow tenfold.
 //
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
 //                                            [--output bench/ladder]
 //
-// Words are made from the text (default: documentation of the installed packages). Every run is a process of its own,
-// stopped after `--bound` seconds; the merges of each are compared with ours. Runs that are short are repeated, medians
-// taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
+// Words are made from the text (default: documentation of the installed packages). Every run is a separate process,
+// which is stopped after `--bound` seconds; its merges are compared with ours. Short runs are repeated, for medians.
+// Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ const boundSeconds = Number(values.bound);
 const rounds = Number(values.rounds);
 const wordCounts = [1_000, 10_000, 100_000, 1_000_000].filter((count) => count <= Number(values.words));
 const mergeCounts = [100, 316, 1_000, 3_162, 10_000, 31_744].filter((count) => count <= mergeCountMax);
-/** Where words are held and merges grow, and the other way round. */
+/** The number of words while the number of merges grows, and the number of merges while the words grow. */
 const wordCountHeld = Math.min(100_000, wordCounts.at(-1)!);
 const mergeCountHeld = Math.min(1_000, mergeCounts.at(-1)!);
 /** A run below this is repeated. */
@@ -84,12 +84,13 @@ function timeLadder(): Ladder {
   };
 }
 
-/** All that is asked of a rung on one file of words. */
+/** Runs a rung for everything that the report needs on one file of words. */
 function timeRung(rung: Rung, result: RungResult, input: string, wordCount: number, reference: Buffer): void {
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
   const wanted = mergeCounts.filter((count) => count < last);
-  // Where a run for few merges is another run than the beginning of a long one, each is made, if it is shown.
+  // If a run for few merges differs from the beginning of a long one, each number of merges that is shown has its own
+  // run.
   const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
   const runs = [...separate.filter((count) => count < last), last];
   for (const mergeCount of runs) {
@@ -127,20 +128,22 @@ function repeat(
   return timings;
 }
 
-/** The median of what the rounds say. */
+/** Returns the median of the rounds. */
 function pointOf(timings: readonly Timing[], wordCount: number, mergeCount: number): Point | undefined {
   const points = timings.flatMap((timing) => timeAt(timing, wordCount, mergeCount) ?? []);
   if (points.length === 0) return undefined;
   return { ...points[0]!, ms: median(points.map((point) => point.ms)) };
 }
 
-/** All merges expected, or the first of them if the run was stopped. */
+/** Throws unless the merges are the expected ones, or the first of these if the run was stopped. */
 function checkMerges(rung: Rung, { merges, timing }: Measured, expected: Buffer): void {
   const comparable = timing.isStopped ? expected.subarray(0, merges.length) : expected;
   if (!merges.equals(comparable)) throw new Error(`${rung.name} learned other merges than ours`);
 }
 
-/** Ours, the plain engine and those in C++ on the largest input, in turns: ratios are taken within a round. */
+/**
+ * Compares `bpe`, the plain engine and those in C++ on the largest input, interleaved. Ratios are taken within a round.
+ */
 function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
   const names = [ourName, linked.name];
   const compared = rungs.filter((rung) => rung.language === "C++" || names.includes(rung.name));

@@ -2,7 +2,7 @@ import type { Timing } from "./growth.ts";
 import { strategies } from "./strategies.ts";
 import { readMerges } from "./words-file.ts";
 
-/** A rung as a program of its own, whatever its language. */
+/** A rung as a separate program, in any language. */
 export type Rung = {
   readonly name: string;
   readonly language: string;
@@ -43,7 +43,7 @@ export function rungsOf(cppProgram: string | undefined): Rung[] {
   ];
 }
 
-/** What a run took and gave: its time, the whole process's processor time and peak memory, and its merges. */
+/** The result of a run: its time, the processor time and peak memory of the process, and its merges. */
 export type Measured = {
   readonly timing: Timing;
   readonly cpuMs: number;

@@ -5,12 +5,12 @@ import type { Learned, Strategy } from "./strategy.ts";
 /** Occurrences of every pair that occurs, weighted by the counts of the words. No entry is 0. */
 export type PairCounts = Map<PairKey, number>;
 
-/** Keeps the words and the counts of their pairs true from merge to merge. */
+/** Updates the words, and the counts of their pairs, after each merge. */
 export interface Update {
   readonly counts: PairCounts;
   /** Reads the words and counts their pairs. Yields now and then. */
   prepare(): Generator<void, void>;
-  /** Makes the token `id` of every occurrence of the pair; gives the pairs whose count may differ now. */
+  /** Replaces every occurrence of the pair with the token `id`. Returns the pairs whose counts may have changed. */
   merge(pair: PairKey, id: number): Iterable<PairKey>;
 }
 
@@ -22,7 +22,7 @@ export interface Selection {
   best(): PairKey | undefined;
 }
 
-/** A rung made of one way to update and one way to select: all rungs but the last two are. */
+/** Combines a way to update with a way to select. All rungs except the last two are such combinations. */
 export function stepByStep(
   name: string,
   [update, createUpdate]: readonly [string, (words: WordTable) => Update],
@@ -61,7 +61,7 @@ function* train(
   }
 }
 
-/** Adds to a count; an entry that becomes 0 is taken out. */
+/** Adds to a count, and removes the entry if it becomes 0. */
 export function addToCount(counts: PairCounts, pair: PairKey, change: number): void {
   const count = (counts.get(pair) ?? 0) + change;
   if (count === 0) counts.delete(pair);

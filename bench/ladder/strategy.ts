@@ -10,16 +10,16 @@ export const nothingLearned = (): Learned => ({ left: [], right: [], counts: [] 
 
 /**
  * A rung of the ladder: one way to learn the merges of a word table, ties by the `cs336` rule. It yields after every
- * merge, and often enough before the first, so that its caller can take the time and stop it; it looks at no clock.
+ * merge, and often enough before the first one, so that its caller can take the time and stop it.
  */
 export type Strategy = {
   readonly name: string;
-  /** What happens to the counts after a merge, and how the next pair is found. */
+  /** For the report: how the counts change after a merge, and how the next pair is found. */
   readonly update: string;
   readonly selection: string;
   /**
-   * Whether the first k merges of a longer run cost what a run for k merges costs. Not so where the number of merges
-   * wanted decides what is kept.
+   * Whether the first k merges of a longer run take as long as a run for k merges. They do not if the requested number
+   * of merges decides which pairs are kept.
    */
   readonly isIncremental: boolean;
   train(words: WordTable, mergeCount: number, learned: Learned): Generator<void, void>;

@@ -3,7 +3,7 @@ import type { WordTable } from "../../src/words/word-table.ts";
 import type { Learned } from "./strategy.ts";
 
 /**
- * Files that pass between the programs of the ladder, whichever language they are in; little-endian throughout.
+ * The files that the programs of the ladder exchange. All numbers are little-endian.
  *
  *   words    uint32 wordCount, byteCount    uint32 starts[wordCount + 1]    float64 counts[wordCount]    the bytes
  *   merges   for each merge: int32 left, int32 right, float64 count
@@ -48,7 +48,7 @@ export function writeMerges(path: string, { left, right, counts }: Learned): voi
   writeFileSync(path, file);
 }
 
-/** In the order of the file, so that two files can be compared. */
+/** Returns the bytes of a file of merges, which can be compared. */
 export const readMerges = (path: string): Buffer => readFileSync(path);
 
 const asBytes = (array: Uint32Array | Float64Array) =>

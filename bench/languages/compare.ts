@@ -1,5 +1,5 @@
-// Compares published tokenizers with ours of the same size and pattern on five languages, for the table of docs/evaluate.md; and
-// with one that learned from manual pages on such pages, for the picture docs/report.png:
+// Compares published tokenizers on five languages with ours of the same size and pattern, for the table of
+// docs/evaluate.md; and on manual pages with one that was trained on such pages, for the picture docs/report.png:
 //
 //   npm run suite pictures
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ import { languages, writeManuals, writeRanks, writeTexts } from "./texts.ts";
 
 const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/languages");
-/** A published tokenizer; ours has its pattern and its size. */
+/** Published tokenizers. Ours get the same pattern and size. */
 const rivals = [
   { name: "GPT-2", ours: "ours 50k", pattern: "gpt2", size: 50_257 },
   { name: "cl100k", ours: "ours 100k", pattern: "cl100k", size: 100_261 },
@@ -22,7 +22,7 @@ const rivals = [
 
 export type Compared = { readonly evaluation: Evaluation; readonly reportPath: string };
 
-/** Learns ours, and measures all on held-out text; writes the report next to them. */
+/** Trains ours, evaluates all tokenizers on held-out text, and writes the report next to them. */
 export function compare(): Compared {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
@@ -37,7 +37,7 @@ export function compare(): Compared {
   return { evaluation: JSON.parse(output), reportPath: join(home, "report.html") };
 }
 
-/** The report of a vocabulary for one's own texts, here manual pages: 32,000 tokens against 200,000. */
+/** Writes the report on a tokenizer for one kind of text, manual pages, with 32,000 tokens, compared with 200,000. */
 function reportOfManuals(): string {
   const texts = writeManuals(join(home, "manuals")).map((name) => `manuals/${name}`);
   run("train", "manuals/learned", "-n", "32000", "-p", "o200k", "-o", "manuals/ours", "-q");
@@ -56,7 +56,9 @@ function run(...args: string[]): string {
   return stdout;
 }
 
-/** Bytes per token: each published tokenizer above ours of its size, the better value of the two in bold. */
+/**
+ * Returns a table of bytes per token: each published tokenizer above ours of its size, with the better value in bold.
+ */
 export function comparisonTable(evaluation: Evaluation): string {
   const byName = new Map(evaluation.tokenizers.map((tokenizer) => [tokenizer.name, tokenizer]));
   const rows = rivals.flatMap(({ name, ours, size }) => {
@@ -80,10 +82,10 @@ export const pagesWithTable = ["docs/evaluate.md"].map((path) => join(root, path
 
 const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 
-/** What of an element is used here; this file is checked without the types of browsers. */
+/** The parts of an HTML element that are used here, because this file is checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
 
-/** A picture of the findings, the dots, and the table. */
+/** Takes a screenshot of the findings, the dots, and the table. */
 async function takePicture(reportPath: string, picturePath: string): Promise<void> {
   const browser = await launchChromium();
   try {

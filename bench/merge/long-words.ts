@@ -1,5 +1,5 @@
 /**
- * Times the merge engine on one huge word, the worst that a corpus without spaces can give:
+ * Times the merge engine on one huge word, which is the worst case of a corpus without spaces:
  *
  *   node scripts/bun.mjs bench/merge/long-words.ts KIND SIZE_MB MERGES [COMPAT]
  *

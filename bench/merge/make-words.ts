@@ -1,10 +1,10 @@
 /**
- * Makes word counts of any size, the same for the same seed:
+ * Makes word counts of any size. The same seed gives the same counts:
  *
  *   node scripts/bun.mjs bench/merge/make-words.ts text.txt words.tsv [--words 6000000] [--seed 1]
  *
- * Words come from an order-3 byte chain over the text: each byte follows the last three as it did somewhere in it. A
- * word begins after a space and ends before the next one. The r-th distinct word made has count wordCount / r.
+ * Words come from an order-3 byte chain over the text: each byte follows the last three as it does somewhere in the
+ * text. A word begins after a space and ends before the next one. The r-th distinct word made has count wordCount / r.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -65,7 +65,7 @@ function writeWords(path: string, wordCount: number, seed: number): void {
     state ^= state << 5;
     return Math.floor(((state >>> 0) / 2 ** 32) * limit);
   };
-  // Distinct by a hash of 53 bits: should two words share one, the second is left out, which harms nothing.
+  // Words are compared by a hash of 53 bits. If two share a hash, the second is left out, which does no harm.
   const seenSize = 2 ** Math.ceil(Math.log2(wordCount * 2 + 2));
   const seen = new Float64Array(seenSize);
   const file = openSync(path, "w");

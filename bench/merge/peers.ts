@@ -1,4 +1,4 @@
-// The merge phase against gigabpe's phase 2 on the same words, in turns: medians, peak memory, checksums.
+// Compares the merge phase with gigabpe's phase 2 on the same words, interleaved: medians, peak memory, checksums.
 //
 //   node scripts/bun.mjs bench/merge/peers.ts words.tsv [--vocab-size 32000] [--rounds 3] [--record name]
 //
@@ -34,7 +34,7 @@ const lines = `${home}/words.tsv`;
 const vocabSize = values["vocab-size"];
 const timed = ["/usr/bin/time", "-f", "%M"];
 
-/** Runs the command; gives what it wrote to stderr and its peak memory in bytes. */
+/** Runs the command, and returns its stderr and its peak memory in bytes. */
 function run(command: string[]): { stderr: string; peakMemoryBytes: number } {
   const { exitCode, stderr } = Bun.spawnSync([...timed, ...command], { stdout: "ignore", stderr: "pipe" });
   const lines = stderr.toString().trim().split("\n");

@@ -3,13 +3,16 @@ import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { isTsvHead } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 
-/** The lines of words in a file of counts as text. */
+/** Returns the lines with words of a counts file in text form. */
 export function readWordLines(path: string): Uint8Array {
   const text = readFileSync(path);
   return isTsvHead(text.toString("latin1", 0, 20)) ? text.subarray(text.indexOf(10) + 1) : text;
 }
 
-/** The words of a `word<TAB>count` file in byte-to-character form. Parsed in place: a few hundred MB are usual here. */
+/**
+ * Reads the words of a `word<TAB>count` file in byte-to-character form. Parses in place, because such files have
+ * hundreds of MB.
+ */
 export function readWords(path: string, wordCountMax = Number.POSITIVE_INFINITY): WordTable {
   const text = readWordLines(path);
   const byteOf = new Int16Array(0x800).fill(-1);

@@ -82,7 +82,7 @@ def agree_with_rustbpe(path, directory):
 
 
 def lines_of(piece):
-    """Lines as HF's own trainer reads them from a file: they end at a newline only, and keep it."""
+    """Returns lines as HF's trainer reads them from a file: they end only at "\n", and keep it."""
     return re.findall(r"[^\n]*\n|[^\n]+", piece)
 
 

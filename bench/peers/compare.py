@@ -24,15 +24,15 @@ from bpe_trainer._training import _shown as shown
 
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "work.py")
 RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "tiktoken", "fastokens", "tokie")
-#: Those whose call gives a list of ids, and those whose call gives an array.
+#: Libraries whose call returns a list of ids, and those whose call returns an array.
 LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "gigatoken")
 ARRAYS = ("bpe, arrays", "gigatoken, arrays")
-#: Each has a boundary wherever `texts_of` cuts.
+#: Patterns that have a boundary wherever `texts_of` cuts.
 PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
 #: A run that takes longer is not repeated.
 LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
-#: What is compared with each other: a title, the work, whose merges it finds, and by whom; we are the first.
+#: The tables: a title, the work, whose merges it finds, and the libraries; `bpe` is the first.
 TABLES = (
     ("train, as HF does", "train", "huggingface", ("bpe", "tokenizers", "gigabpe", "gigatoken", "ffbpe")),
     ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken", "bpeasy")),
@@ -45,18 +45,18 @@ WORKS = ("train", "batch", "again", "calls", "file")
 
 
 class Failed(Exception):
-    """What ends the whole: the file, or `bpe` itself."""
+    """Raised for what ends the comparison: a mistake in the file, or a failure of `bpe`."""
 
 
 class Row:
-    """One library at one work, and its runs."""
+    """One library, one work, and its runs."""
 
     def __init__(self, library: str) -> None:
         self.library = library
         self.runs: list[dict[str, Any]] = []
-        #: What came out: the same as ours, or why not.
+        #: The outcome: the same result as ours, or why not.
         self.verdict = ""
-        #: None where there is no result.
+        #: None if there is no result.
         self.is_right: bool | None = None
 
     def values(self, name: str) -> list[float]:
@@ -80,7 +80,7 @@ def verdict_of(work: str, theirs: list[str], ours: list[str]) -> tuple[bool, str
 
 
 def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
-    """A path that says nothing of the content; the size, and how many of the 256 bytes it has. It is in the page cache then."""
+    """Returns a path that does not reveal the format, the size, and how many of the 256 bytes the file has. Reads it into the page cache."""
     given, link = f'"{shown(path)}"', os.path.join(home, "text.txt")
     decoder = codecs.getincrementaldecoder("utf-8")()
     size, seen = 0, b""
@@ -110,7 +110,7 @@ def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
 
 
 class Bench:
-    """The runs: who has the turn, how long they may be, and what they found."""
+    """Schedules the runs, and collects their results."""
 
     def __init__(self, options: argparse.Namespace, home: str) -> None:
         self.options, self.home = options, home
@@ -123,7 +123,7 @@ class Bench:
         for title, work, rule, libraries in TABLES:
             rows = [Row(name) for name in libraries if name.partition(",")[0] in ("bpe", *self.versions)]
             if work == "train" and (rule == "huggingface" or len(rows) > 1):
-                # One training that is not counted: it gives the tokenizer that all load.
+                # A training that is not timed makes the tokenizer that all libraries load.
                 self._expect(self._run(work, rule, "bpe", os.path.join(self.home, rule)))
             if work.partition("-")[0] not in self.options.work or (rule == "rustbpe" and len(rows) == 1):
                 continue
@@ -136,7 +136,7 @@ class Bench:
     def _take_turns(self, title: str, work: str, rule: str, rows: list[Row]) -> None:
         ours: list[str] = []
         for turn in range(self.options.runs):
-            # We begin the first turn, so that there is something to compare with.
+            # `bpe` runs first, so that there is a result to compare with.
             first = turn % len(rows)
             for row in rows[first:] + rows[:first]:
                 if (turn > 0 and not row.runs) or (row.runs and row.runs[0]["seconds"] > LONG_SECONDS):
@@ -160,7 +160,7 @@ class Bench:
                     raise Failed("bpe gave different results in two runs")
 
     def _expect(self, answer: dict[str, Any]) -> None:
-        """What `bpe` says, of the file as it was named; its hint is of options that are not here."""
+        """Returns the message of `bpe` with the caller's name of the file, and without the hint, which names options that this program lacks."""
         if "found" not in answer:
             said = answer["problem"].replace("failed: BpeError: ", "").split("\nhint: ")[0]
             raise Failed("bpe: " + said.replace(self.file, shown(self.options.file)))
@@ -206,13 +206,13 @@ class Bench:
 
 
 def factor(row: Row, rows: list[Row]) -> float | None:
-    """How many times our time it took, for the same result."""
+    """Returns its time divided by that of `bpe`, for the same result."""
     theirs, own = row.median("seconds"), rows[0].median("seconds")
     return theirs / own if row.is_right and theirs is not None and own else None
 
 
 def table(title: str, work: str, rows: list[Row]) -> Iterator[str]:
-    """The lines of a table for people."""
+    """Formats a table for display."""
     yield f"{title:<19}{'time':>11}{'range':>16}{'processor':>11}{'memory':>10}{'x bpe':>8}"
     for row in rows:
         if not row.runs:
@@ -242,7 +242,7 @@ def _cores() -> int:
 
 
 def installed(names: tuple[str, ...]) -> dict[str, str]:
-    """The versions of those that are here; nothing is imported. A directory of that name in the way has no origin."""
+    """Returns the versions of the installed libraries, without importing them. A directory that only has the name of a library has no origin."""
     found: dict[str, str] = {}
     for name in names:
         spec = importlib.util.find_spec(name)
@@ -325,7 +325,7 @@ def main() -> int:
     options = _parser().parse_args()
     options.runs = options.runs or (1 if options.quick else 3)
     for stream in (sys.stdout, sys.stderr):
-        # A terminal may lack a letter of a file's name.
+        # The terminal's encoding may lack a letter of the file's name.
         getattr(stream, "reconfigure")(errors="backslashreplace")
     # Like Ctrl-C, so that `finally` blocks run.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -336,7 +336,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader has enough. Discards what is left in a buffer.
+        # The reader of stdout has closed it. Discard buffered output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (Failed, BpeError, OSError) as error:

@@ -42,7 +42,7 @@ texts = {name: open(path, encoding="utf8", newline="").read() for name, path in 
 
 
 def load(path):
-    """The vocabulary in HF's spelling, and what encodes."""
+    """The vocabulary in HF's spelling, and the encoder."""
     if path.endswith(".tiktoken"):
         lines = (line.split() for line in open(path))
         ranks = {base64.b64decode(token): int(rank) for token, rank in lines}

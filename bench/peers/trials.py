@@ -72,7 +72,7 @@ def run(*arguments):
 
 
 def with_huggingface(pattern, ours, text):
-    """HF's trainer, on lines; a named pattern is taken from our tokenizer.json."""
+    """Trains with HF's trainer, on lines. A named pattern is read from our tokenizer.json."""
     if pattern in PUBLISHED:
         cutter = Tokenizer.from_str(json.dumps(ours)).pre_tokenizer
     else:
@@ -96,7 +96,7 @@ def with_rustbpe(regex, text):
 
 
 def naive_merges(tokenizer, text):
-    """CS336's trainer: the most frequent pair, of equals the greater one in bytes. Tokens in HF's characters for bytes."""
+    """Trains like CS336's reference: the most frequent pair first, among equals the greater one in bytes. Tokens are in HF's characters for bytes."""
     byte_of = {character: byte for byte, character in enumerate(byte_characters())}
     words = collections.Counter(word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(text))
     spelled = {word: list(word) for word in words}
@@ -128,7 +128,7 @@ def byte_characters():
 
 
 class GivesUp(Exception):
-    """A peer does not read the pattern, or reaches a limit of its own."""
+    """Raised if the other trainer does not read the pattern, or reaches a limit."""
 
 
 def by(peer, work, *arguments):
@@ -141,7 +141,7 @@ def by(peer, work, *arguments):
 
 
 def trial(family, pattern, text, directory):
-    """What differs, or why there is nothing to compare."""
+    """Returns the difference, or why there is nothing to compare."""
     corpus, output = directory / "corpus.txt", directory / "tokenizer"
     corpus.write_bytes(text.encode())
     trained = run("train", corpus, "-n", vocab_size, "-p", pattern, "--compat", family, "-o", output, "-q", "-w", 1)

@@ -1,11 +1,11 @@
-"""What a peer's call takes."""
+"""Measures the cost of a call of a library."""
 
 import re
 import time
 
 
 def measured(call):
-    """The answer of a call, with its time and that of all threads, in seconds."""
+    """Returns the result of a call, its time, and the time of all its threads, in seconds."""
     start, processor_start = time.perf_counter(), time.process_time()
     answer = call()
     return answer, {
@@ -15,6 +15,6 @@ def measured(call):
 
 
 def peak_memory_bytes():
-    """Peak memory of this process. `getrusage` may report that of its parent."""
+    """Returns the peak memory of this process. `getrusage` may report that of its parent."""
     with open("/proc/self/status", encoding="ascii") as status:
         return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))

@@ -1,4 +1,4 @@
-"""One measured run of compare.py, in a process of its own.
+"""One measured run of compare.py, in a separate process.
 
 A job gives the work that is timed, and what its result is compared by. Whatever a job reads, imports and loads before the
 work is not in the time. The answer is a JSON file, because libraries print what they like.
@@ -19,30 +19,30 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 from bpe_trainer._characters import character_of
 
-#: Of a larger file a batch is the beginning: the text and the ids of each library are in memory.
+#: A batch is at most this much of the file, because the text and the ids of each library are in memory.
 BATCH_CHARACTERS = 128_000_000
-#: The minimum length of a batch's texts in characters, where the file has places to cut.
+#: The minimum length of a batch's texts in characters, if the file can be cut there.
 TEXT_CHARACTERS = 10_000
-#: As many texts are encoded one by one, from so much of the file at most.
+#: The number of texts that are encoded one by one, and how much of the file they are taken from at most.
 CALLS = 20_000
 CALLS_CHARACTERS = 8_000_000
-#: The fields of a request, as compare.py makes it.
+#: The fields of a request of compare.py.
 Ask = SimpleNamespace
 
 
 class Job(NamedTuple):
-    #: What is measured.
+    #: The work that is measured.
     work: Callable[[], Any]
-    #: Of its result what all libraries have alike: the merges; or a checksum of the ids of each text.
+    #: Returns the part of its result that all libraries share: the merges, or a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
-    #: What is done before, so that threads run and memory is there.
+    #: The work before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
-    #: What is done before processor time and memory are asked for: they are known of processes that have ended.
+    #: The work before processor time and memory are read: those of other processes are known once they have ended.
     end: Callable[[], Any] = lambda: None
 
 
 class Cannot(Exception):
-    """The library does not do this work. That is no failure."""
+    """Raised if the library does not support this work, which is not a failure."""
 
 
 def documents(ask: Ask, limit: int = -1) -> list[str]:
@@ -74,7 +74,7 @@ def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
 
 
 def equal_texts(ask: Ask, length: int) -> list[str]:
-    """Consecutive texts of the given number of characters; the remainder of a document is dropped."""
+    """Returns consecutive texts of the given number of characters. The remainder of a document is dropped."""
     parts = documents(ask, CALLS_CHARACTERS)
     texts = [part[at : at + length] for part in parts for at in range(0, len(part) - length + 1, length)]
     return texts[:CALLS]
@@ -93,7 +93,7 @@ def train_bpe(ask: Ask) -> Job:
 
     import bpe_trainer as bpe
 
-    # A vocabulary that is smaller than asked is said by the number of merges.
+    # The number of merges shows if the vocabulary is smaller than requested.
     warnings.simplefilter("ignore")
     options: dict[str, Any] = {"pattern": ask.pattern, "compat": ask.rule, "special_tokens": ask.special_tokens}
 
@@ -117,7 +117,7 @@ def train_tokenizers(ask: Ask) -> Job:
         initial_alphabet=hf.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    # It cuts as our file has it do.
+    # It cuts as our tokenizer file says.
     tokenizer.pre_tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json")).pre_tokenizer
 
     def work() -> Any:

@@ -24,7 +24,10 @@ const style = `<style>
   @media (prefers-color-scheme: dark) { text { fill: #ccc } }
 </style>`;
 
-/** scale.svg: distinct words over corpus size, measured (dots) and continued (broken lines), and where merging ends. */
+/**
+ * Draws scale.svg: distinct words over corpus size, measured (dots) and extrapolated (broken lines), and the limit of
+ * merging.
+ */
 export function drawScale(record: ScaleRecord): string {
   const cases = casesOf(record);
   const growths = growthsOf(record);
@@ -103,13 +106,13 @@ function drawLegendLine({ mark, text }: { mark: string; text: string }, row: num
 type Decades = { readonly first: number; readonly last: number };
 type Axes = { readonly sizes: Decades; readonly words: Decades };
 
-/** The decades that hold all of these. */
+/** Returns the decades that contain all values. */
 function wholeDecades(values: readonly number[]): Decades {
   const logarithms = values.map(Math.log10);
   return { first: Math.floor(Math.min(...logarithms)), last: Math.ceil(Math.max(...logarithms)) };
 }
 
-/** The position of a corpus size and a number of words in the picture, in pixels. */
+/** Returns functions for the position of a corpus size and of a number of words, in pixels. */
 function placesIn({ sizes, words }: Axes) {
   const share = (value: number, { first, last }: Decades) => (Math.log10(value) - first) / (last - first);
   return {

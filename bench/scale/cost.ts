@@ -18,7 +18,9 @@ export const bounds = { cells: 2 ** 31 - 2, wordBytes: 2 ** 32, words: 2 ** 29 }
 export const growthsOf = (record: ScaleRecord) =>
   record.growth.map(({ name, points }) => ({ name, points, ...growthOf(points.slice(-fittedPointCount)) }));
 
-/** The corpus whose words grow least, all corpora together, and the one whose words grow most. */
+/**
+ * Returns the three cases: the corpus whose words grow least, all corpora together, and the one whose words grow most.
+ */
 export function casesOf(record: ScaleRecord): Case[] {
   const growths = growthsOf(record).toSorted((a, b) => a.exponent - b.exponent);
   const low = growths[0]!;
@@ -33,7 +35,7 @@ export function casesOf(record: ScaleRecord): Case[] {
 
 export type Cost = ReturnType<typeof costOf>;
 
-/** What it takes to train from a corpus of this size, counted in slices of that size. */
+/** Returns the cost of training on a corpus of `sizeBytes`, counted in slices of `sliceBytes`. */
 export function costOf(record: ScaleRecord, on: Case, sizeBytes: number, sliceBytes: number) {
   const counted = record.counting.find(({ name }) => name === on.name)!;
   const sliceCount = Math.ceil(sizeBytes / sliceBytes);
@@ -50,7 +52,7 @@ export function costOf(record: ScaleRecord, on: Case, sizeBytes: number, sliceBy
   };
 }
 
-/** The cost of training from this many distinct words. */
+/** Returns the cost of merging this many distinct words. */
 export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: number) {
   const counted = record.counting.find(({ name }) => name === on.name)!;
   const wordBytes = (distinctWordCount * counted.wordBytes) / counted.distinctWordCount;
@@ -59,7 +61,8 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
     ScaleRecord["merging"][number],
     ScaleRecord["merging"][number],
   ];
-  // Time and memory follow the cells: a byte of a distinct word is one, and the boundary after each word.
+  // Time and memory depend on the number of cells: one for each byte of a distinct word, and one for the boundary after
+  // it.
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);
@@ -73,7 +76,10 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
   return { distinctWordCount, wordBytes, cells, peakBytes, mergeSeconds: seconds, tooMuch };
 }
 
-/** The corpus whose words just fit: cells within the program's bound, memory within the given one. */
+/**
+ * Returns the largest corpus whose words fit: its cells are within the program's limit, and its memory within
+ * `memoryBytes`.
+ */
 export function largestCorpus(record: ScaleRecord, on: Case, memoryBytes: number) {
   const fits = (sizeBytes: number) => {
     const words = extrapolate(on.growth, on.exponent, sizeBytes);

@@ -1,20 +1,20 @@
 /**
  * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, e < 1. In logarithms it is a line.
  *
- * A real text bends: the exponent between two sizes changes with the size. An extrapolation is therefore given by two
- * cases, from the least and the greatest exponent between neighbouring points.
+ * A real text bends: the exponent between two sizes changes with the size. So an extrapolation has two cases, with the
+ * smallest and the largest exponent between neighbouring points.
  */
 export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
 
 export type Growth = {
-  /** From where the law is followed on: the largest size measured. */
+  /** The start of the extrapolation: the largest size measured. */
   readonly from: Point;
   /** Parameters of the best-fitting line (least squares in logarithms). */
   readonly exponent: number;
-  /** The least and the greatest exponent between neighbouring points. */
+  /** The smallest and the largest exponent between neighbouring points. */
   readonly exponentLow: number;
   readonly exponentHigh: number;
-  /** Farthest that a point of the fit is from its line, as a share of the point. */
+  /** The largest distance of a fitted point from the line, as a share of the point. */
   readonly fitError: number;
 };
 
@@ -36,12 +36,18 @@ export function growthOf(points: readonly Point[]): Growth {
   };
 }
 
-/** The distinct words of a text of this size, if from the largest size measured on it grows with this exponent. */
+/**
+ * Returns the number of distinct words in a text of this size, if it grows with this exponent from the largest measured
+ * size on.
+ */
 export function extrapolate({ from }: Growth, exponent: number, sizeBytes: number): number {
   return from.distinctWordCount * (sizeBytes / from.sizeBytes) ** exponent;
 }
 
-/** How far the smaller half of the points, continued, is from the largest: above 0 where it says too much. */
+/**
+ * Returns the error of extrapolating the smaller half of the points to the largest one; positive if the prediction is
+ * too high.
+ */
 export function continuationError(points: readonly Point[]): number {
   const growth = growthOf(points.slice(0, Math.ceil(points.length / 2)));
   const last = points.at(-1)!;

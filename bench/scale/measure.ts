@@ -1,4 +1,5 @@
-// Measures what docs/many-machines.md computes with, keeps it as bench/record/scale.json, and regenerates that section:
+// Measures the inputs of the model in docs/many-machines.md, records them in bench/record/scale.json, and regenerates
+// that section:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //
@@ -87,7 +88,7 @@ function measureCounting(): ScaleRecord["counting"] {
   ];
   const compact = join(directory, "words.counts");
   const tsv = join(directory, "words.tsv");
-  // In turns, so that what else the machine does meets all alike.
+  // Interleaved, so that other load on the machine affects all alike.
   const rounds = Array.from({ length: roundCount }, () =>
     groups.map(({ files }) => bpe("count", ...files, "--workers", "1", "--save-counts", compact).cpuSeconds),
   );
@@ -117,7 +118,9 @@ function measurePlanning(): ScaleRecord["planning"] {
   return { rangeCount, cpuSeconds: median(rounds) };
 }
 
-/** Counts every slice for itself, as tasks of a cluster do, and adds the slices up; exactly, and leaving words out. */
+/**
+ * Counts every slice separately, like the tasks of a cluster, and adds the slices up: exactly, and without rare words.
+ */
 function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   const sizeBytes = corpora.reduce((sum, { text }) => sum + text.length, 0);
   const leavingOut: LeavingOut[] = [];
@@ -172,7 +175,7 @@ function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   return { addingUp: addingUp!, leavingOut };
 }
 
-/** What else loses merges, to compare with: training from a part of the same text. */
+/** Measures how many merges are lost by training on a part of the same text, for comparison. */
 function measureSampling(): ScaleRecord["sampling"] {
   const texts = corpora.map(({ text }) => shuffled(text));
   const mergesFrom = (share: number) => {
@@ -205,7 +208,7 @@ function writeShares(texts: readonly Uint8Array[], share: number): string[] {
   });
 }
 
-/** Slices of about this size, at line ends, none over two corpora. */
+/** Cuts the corpora into slices of about this size, at line ends. No slice spans two corpora. */
 function cutIntoSlices(sliceBytes: number): string[] {
   const slices: string[] = [];
   for (const { text } of corpora) {
@@ -222,7 +225,7 @@ function cutIntoSlices(sliceBytes: number): string[] {
   return slices;
 }
 
-/** All corpora's words, from their counts. */
+/** Times the training from the word counts of all corpora. */
 function measureMerging(): ScaleRecord["merging"][number] {
   const counts = join(directory, "words.counts");
   const tsv = join(directory, "words.tsv");
@@ -267,13 +270,16 @@ function wordBytesOf(tsv: string): number {
   return byteCount;
 }
 
-/** The text in blocks of some 16 KB, at line ends, in a seeded order: a file is often sorted by what it holds. */
+/**
+ * Returns the text in blocks of about 16 KB, cut at line ends, in a random order (seeded), because files are often
+ * sorted by content.
+ */
 function shuffled(text: Uint8Array): Uint8Array {
   const random = randomSource(1);
   const blocks: Uint8Array[] = [];
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf(0x0a, start + blockBytes - 1) + 1 || text.length;
-    // Each block at a place drawn among those before it.
+    // Puts each block at a random position among the previous ones.
     const place = random.below(blocks.length + 1);
     blocks.push(blocks[place] ?? new Uint8Array());
     blocks[place] = text.subarray(start, end);

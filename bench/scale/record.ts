@@ -1,6 +1,8 @@
 import type { Point } from "./heaps.ts";
 
-/** What `measure.ts` measures and keeps as bench/record/scale.json; all that the page says is computed from it. */
+/**
+ * The measurements of `measure.ts`, stored as bench/record/scale.json. All numbers of the page are computed from them.
+ */
 export type ScaleRecord = {
   readonly date: string;
   readonly commit: string;
@@ -40,9 +42,9 @@ export type ScaleRecord = {
     readonly cpuSeconds: number;
     readonly peakBytes: number;
   }[];
-  /** What is left out when each slice leaves out words rarer than `minCount`; 1 leaves out none. */
+  /** The effect of leaving out words that occur fewer than `minCount` times in a slice; 1 leaves out none. */
   readonly leavingOut: readonly LeavingOut[];
-  /** Exact merges that a shuffled part of the corpora gives too. */
+  /** How many of the exact merges are also learned from a shuffled part of the corpora. */
   readonly sampling: readonly {
     readonly share: number;
     readonly mergeCount: number;
@@ -54,13 +56,16 @@ export type LeavingOut = {
   readonly sliceCount: number;
   readonly sliceBytes: number;
   readonly minCount: number;
-  /** Words in the files of all slices together: the amount sent. */
+  /** The number of words in the files of all slices together, which are sent to one machine. */
   readonly sentWordCount: number;
   readonly distinctWordCount: number;
   /** Occurrences left out, as a share of all. */
   readonly leftOutShare: number;
   readonly mergeCount: number;
-  /** Merges before the first that differs from the exact ones; and exact merges that are found at any place. */
+  /**
+   * The number of merges before the first one that differs from the exact ones; and the number of exact merges at any
+   * position.
+   */
   readonly sameMergesFirst: number;
   readonly sharedMerges: number;
 };

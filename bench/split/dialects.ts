@@ -1,10 +1,11 @@
-// Random patterns and texts, read by us as HF's engine reads them and as tiktoken's does, against these engines:
+// Compares our reading of random patterns, in the dialects of HF's engine and of tiktoken's, with these engines on
+// random texts:
 //
 //   node scripts/bun.mjs bench/split/dialects.ts [--python PATH] [--patterns N] [--seed N]
 //
-// `bench/peers/setup` gets the Python (the default is dist/peers/bin/python). A pattern is compiled in the form in which
-// all engines read it alike, and that form is given to the other engine too. Prints the differences, and how often what
-// was refused; ends with 1 if there is a difference.
+// `bench/peers/setup` gets the Python (the default is dist/peers/bin/python). A pattern is compiled in the form that
+// all engines read alike, and the other engine gets the same form. Prints the differences, and how often each reason
+// for refusal occurred. Exits with 1 if there is a difference.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

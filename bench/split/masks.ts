@@ -8,16 +8,14 @@ import { Pretokens, partTo } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
-/*
- * Counting words with boundaries from masks and from four-byte tables, in the kernel, one thread, text in memory:
- *     bun bench/split/masks.ts FILE...
- * The words have to be the same. MB of text a second of processor time, medians of rounds in turns.
- */
+/* Compares counting with boundaries from masks and from four-byte tables, in the kernel, with one thread and the text
+ * in memory: bun bench/split/masks.ts FILE... The words must be the same. Prints MB of text per second of processor
+ * time, as medians of interleaved rounds. */
 const roundCount = 7;
 const textBytesMax = 1 << 25;
 const specialToken = Buffer.from("<|endoftext|>");
 
-/** Counts a text again and again. */
+/** Counts a text repeatedly. */
 class Counting {
   private readonly counter: WordCounter;
   private readonly pretokens: Pretokens;

@@ -1,5 +1,5 @@
-// The sweep: every named pattern against a naive splitter (JavaScript's RegExp), HF's tokenizers and tiktoken, on every
-// string of up to N telling characters, on random bytes, and on files. Prints the table of cases and differences.
+// Compares every named pattern with a naive splitter (JavaScript's RegExp), HF's tokenizers and tiktoken: on every
+// string of up to N distinctive characters, on random bytes, and on files. Prints the table of cases and differences.
 //
 //   node scripts/bun.mjs bench/split/oracles.ts [--length N] [--characters N] [--random N] [--pattern NAME]... [file]...
 //
@@ -29,7 +29,7 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const seed = 20261120;
-/** A file is compared line by line: no oracle but ours reads it whole in bounded time. */
+/** Files are compared line by line, because only our splitter reads a whole file in bounded time. */
 const fileSizeBytesMax = 4_000_000;
 /** tiktoken is given every substring of its texts as a token, so it gets a part of the strings. */
 const tiktokenTextCount = 20_000;

@@ -1,5 +1,5 @@
 /**
- * Adding many sorted counts up: bun bench/words/add-up.ts [fileCount] [wordCount]
+ * Times adding up many sorted counts: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
  * Each summand has this many words: half of them, the same in all, are frequent English-like ones, the others are its own.
  */

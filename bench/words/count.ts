@@ -1,9 +1,9 @@
 /**
- * Counting alone, without splitting: bun bench/words/count.ts [file] [rounds]
+ * Times counting without splitting: bun bench/words/count.ts [file] [rounds]
  *
- * Without a file, on 64 MB of made-up English (seeded). Blocks of pretokens are cut beforehand; they are handed to the
- * counter as the pipeline does, 16 KB at a time. The checksum is the sum over words of count times a hash of the word:
- * it depends on nothing but the words and their counts.
+ * Without a file, on 64 MB of made-up English (seeded). Blocks of pretokens are cut beforehand, and passed to the
+ * counter 16 KB at a time, as in the pipeline. The checksum is the sum over all words of count times a hash of the
+ * word, so it depends only on words and counts.
  */
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";

@@ -4,8 +4,8 @@ const syllables =
   "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
 
 /**
- * Made-up English: words of syllables, as frequent as 1 / rank, most of them after a space, with numbers and
- * punctuation between; the same for the same seed. One word in 300 is new.
+ * Makes up English: words of syllables with a frequency of 1 / rank, most of them after a space, with numbers and
+ * punctuation between. One word in 300 is new. The same seed gives the same text.
  */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);
@@ -20,7 +20,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes);
   const encoder = new TextEncoder();
   for (let pos = 0; pos < sizeBytes; ) {
-    // Rank is the exponential of an even draw: that is 1 / rank.
+    // The exponential of a uniform random number has the density 1 / rank.
     const rank = Math.floor(vocabulary.length ** (random(1 << 20) / (1 << 20)));
     let piece = random(300) === 0 ? makeWord() + makeWord() : (vocabulary[rank - 1] ?? vocabulary[0]!);
     const kind = random(100);
@@ -36,7 +36,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Distinct words, but for a few by chance, made of syllables after a space; counts fall as 1 / rank. */
+/** Makes words of syllables after a space. Nearly all are distinct, and their counts fall as 1 / rank. */
 export function makeWords(wordCount: number, seed: number): WordTable {
   const random = xorshift(seed);
   const encodedSyllables = syllables.map((syllable) => new TextEncoder().encode(syllable));

@@ -1,5 +1,5 @@
 /**
- * Sorting alone: bun bench/words/sort.ts [wordCount] [rounds]
+ * Times sorting: bun bench/words/sort.ts [wordCount] [rounds]
  *
  * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
  */

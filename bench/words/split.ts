@@ -1,6 +1,7 @@
 /**
- * A plain splitter, so that counting can be measured alone: an optional space and a run of letters, of digits or of
- * other bytes; white space apart. Bytes from 128 on are letters. Near to the gpt2 pattern, and no more than near.
+ * A simple splitter, so that counting can be measured separately. A pretoken is an optional space and a run of letters,
+ * of digits or of other bytes, or a run of white space. Bytes from 128 on are letters. This only approximates the gpt2
+ * pattern.
  */
 export function splitPlainly(bytes: Uint8Array): Int32Array {
   const letter = 1;

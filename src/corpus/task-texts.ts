@@ -27,7 +27,7 @@ export type RangeStatistics = {
   invalidByteCount: number;
   /** The offset in the text of the first invalid byte, or -1. */
   firstInvalidByte: number;
-  /** The checksum of its text (text-checksum.ts); absent if nobody asked for it. */
+  /** The checksum of its text (text-checksum.ts); absent if it was not requested. */
   crc32?: number | undefined;
 };
 

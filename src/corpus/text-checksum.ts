@@ -18,7 +18,7 @@ export class TextChecksum {
 const block = scaled(1 << 17, 16);
 
 /**
- * Adds what a reader has of a range, window by window. The runtime's own code must not read mapped pages, which may vanish
+ * Adds the text of a range, window by window. The runtime's own code must not read mapped pages, which may vanish
  * (file-window.ts), so their bytes are read again, from the system's memory.
  */
 export class RangeChecksum extends TextChecksum {

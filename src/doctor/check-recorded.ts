@@ -9,7 +9,9 @@ import { checkFiles } from "./file-checks.ts";
 import { objectOf } from "./subject.ts";
 import { readTrainingRecord } from "./training-record.ts";
 
-/** What was found without training: how files differ, and which of them were checked, and what could not be. */
+/**
+ * The result of checking files without training: how they differ, which were checked, and what could not be checked.
+ */
 export type CheckedFiles = {
   readonly differences: readonly Difference[];
   readonly fileNames: readonly string[];

@@ -57,7 +57,7 @@ export const checks = {
 
 export type CheckName = keyof typeof checks;
 
-/** What a check has found. Tokens are escaped for people to read. */
+/** The result of a check. Tokens are escaped for display. */
 export type Finding = {
   readonly check: CheckName;
   readonly severity: Severity;

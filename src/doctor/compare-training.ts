@@ -41,7 +41,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   const index = product.sizes.length - 1;
   if (!isOne) records.push({ json, made: product.fieldsOf(index, product.sizes), folder: "", directory });
   differences.push(...compareNames(recorded.record.files, fileNames));
-  // What differs in other respects has other numbers as well.
+  // The record is compared only if all else is equal, because any other difference also changes numbers in it.
   if (differences.length === 0) differences.push(...records.flatMap(compareRecord));
   return { differences, fileNames, notes };
 }

@@ -192,7 +192,7 @@ function ordinaryTexts({
   return found;
 }
 
-/** What to try before and after a token in a text. */
+/** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
 /**
  * The maximum number of tokens to try in all contexts. If there are more, every n-th is tried, and the share

@@ -9,7 +9,7 @@ import { type FindPath, pathFinder } from "./recorded-paths.ts";
 import type { VerifiedRecord } from "./training-record.ts";
 import { type FoundSources, inputAt } from "./training-request.ts";
 
-/** What a training read, as it is now, and what of it is missing or has changed already by its looks. */
+/** The inputs of a training as they are now, and those that are missing or have evidently changed. */
 export type LookedUp = {
   readonly sources: FoundSources;
   readonly inputs: readonly Input[];
@@ -33,7 +33,7 @@ export async function findSources(
     if (found === undefined) missing.push(difference(recorded, absence(recorded, workingDirectory)));
     return found ?? "";
   };
-  // A name of a published tokenizer is no path.
+  // The name of a published tokenizer is not a path.
   const findLike = (recorded: string) => find(recorded) ?? (/[./]/.test(recorded) ? undefined : recorded);
   const places = {
     inputs: record.inputs.map(({ path }) => place(path)),

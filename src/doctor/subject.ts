@@ -5,7 +5,7 @@ import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import type { Derivations, JsonObject, TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 
-/** What is examined: the files of a tokenizer, parsed but not checked. */
+/** The subject of a diagnosis: the files of a tokenizer, parsed but not checked. */
 export type Subject = {
   /** The path as typed. */
   readonly path: string;

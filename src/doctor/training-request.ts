@@ -13,7 +13,7 @@ export type FoundSources = {
   readonly like: string | undefined;
 };
 
-/** What this run decides: how much of the machine it may use. */
+/** The settings of this run, not of the recorded one: how much of the machine it may use. */
 type Limits = Pick<RequestedTraining, "workers" | "memoryLimit">;
 
 /** Makes the request for the training of a record, whose sources are at these places. */

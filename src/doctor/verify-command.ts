@@ -53,7 +53,7 @@ async function checkInWorker(directory: string) {
 /** Differences that people see. */
 const shownMax = 20;
 
-/** The verification for people: the verdict, and what differs. */
+/** Formats the verification for display: the verdict, and the differences. */
 export function verificationLines(found: Verification): Line[] {
   const { differences, notes } = found;
   const more = differences.length - shownMax;

@@ -108,7 +108,7 @@ async function repeatTraining(
     },
     {
       ...host,
-      // They were told when it was trained.
+      // The training itself has shown its warnings.
       warn: () => {},
       lock: async () => () => {},
       find: () => ({ inputs, skipped: [], inputCounts: inputs.map(() => 1) }),
@@ -118,7 +118,7 @@ async function repeatTraining(
   return finished!;
 }
 
-/** Says what the record does not let check. */
+/** Returns notes on inputs that the record has too little about to check them. */
 function inputNotes({ inputs }: RecordedTraining["record"]): string[] {
   const bare = inputs.filter(({ crc32 }) => crc32 === undefined);
   if (bare.length === 0) return [];

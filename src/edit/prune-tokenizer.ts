@@ -95,7 +95,7 @@ export function pruningJob(tell: Tell<Piece>) {
 
 type Opened = Awaited<ReturnType<typeof openFiles>>;
 
-/** Loads each tokenizer at the path by itself. */
+/** Loads each tokenizer at the path separately. */
 async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   const sources: TokenizerSource[] = [];
   for (const file of tokenizersAt(path)) sources.push(await readSource(file));

@@ -347,7 +347,7 @@ export class IdFiles implements IdSink {
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // Not in the background: values of the next shard may arrive before that.
+    // Done here and not in the background, because values of the next shard may arrive before that.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {

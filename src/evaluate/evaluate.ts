@@ -374,7 +374,7 @@ export class EvaluationProgress {
   }
 }
 
-/** What cuts a text into pretokens. */
+/** The pattern and the special tokens that cut a text into pretokens. */
 type PretokenCuts = readonly [
   pattern: CompiledPattern,
   sources: readonly string[],

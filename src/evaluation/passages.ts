@@ -11,7 +11,7 @@ export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (rea
 // a boundary.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
-/** The minimum length of a passage in tokens, in the cut where it has most. */
+/** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
 const passageTokens = 72;
 /** The minimum length in bytes of a passage at the end of a text. */
 const restBytes = 40;

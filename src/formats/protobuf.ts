@@ -2,8 +2,8 @@
 export type MessageField = { readonly number: number; readonly value: number | Uint8Array };
 
 /**
- * Yields the fields of a message in file order. Throws a RangeError if the bytes are no message. A library would bring its
- * own parser of `.proto` files, to read three kinds of fields.
+ * Yields the fields of a message in file order. Throws a RangeError if the bytes are not a message. A library would
+ * bring its own parser of `.proto` files, to read three kinds of fields.
  */
 export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
   for (let pos = 0; pos < bytes.length; ) {

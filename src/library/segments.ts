@@ -12,7 +12,7 @@ export type Segment = {
 };
 
 export type SegmentsOptions = {
-  /** Encode each segment by itself, and give all ids end to end. Default: false. */
+  /** Encode each segment separately, and return all ids end to end. Default: false. */
   readonly isolate?: boolean;
 };
 

@@ -45,7 +45,7 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
   path: fileWords.length > 0 ? null : "file",
 });
 
-/** What may follow `--help` and `bpe help`. */
+/** Words that may follow `--help` and `bpe help`. */
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
 const firstNames = firstWords.join(" ");

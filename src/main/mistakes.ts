@@ -23,7 +23,7 @@ export function unknownOption(command: CommandSpec, shown: string, argument = sh
   );
 }
 
-/** What other programs call our options. */
+/** Names that other programs have for our options. */
 const synonyms: Readonly<Record<string, string>> = {
   "--threads": "workers",
   "--jobs": "workers",

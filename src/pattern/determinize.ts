@@ -40,7 +40,7 @@ export function buildAutomata(
   steps = new CompileSteps(),
 ): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
-  // The line feed is a class of its own.
+  // The line feed is a separate class.
   const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
   const { classes, membership } = divideIntoClasses(
     sets.items.map(({ set }) => set),

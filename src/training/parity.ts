@@ -8,7 +8,10 @@ type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | 
 
 export const defaultParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 
-/** Limits for ratios. HF accepts any number; with others it would divide to infinity, and never end. */
+/**
+ * Limits for ratios. HF accepts any number, but with more extreme ones its quotients become infinite, and it never
+ * ends.
+ */
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 

@@ -7,7 +7,7 @@ const compiler = process.env.CXX ?? "g++";
 const flags = ["-std=c++17", "-march=native", "-Wall", "-Wextra"];
 const optimization = "-O3";
 
-/** What compiler there is, in its own words; undefined if there is none. */
+/** Returns the compiler's name and version as it prints them; undefined if there is no compiler. */
 export function compilerVersion(): string | undefined {
   const { status, stdout } = spawnSync(compiler, ["--version"], { encoding: "utf8" });
   return status === 0 ? stdout.split("\n")[0]! : undefined;
@@ -15,7 +15,7 @@ export function compilerVersion(): string | undefined {
 
 export const compilerFlags = `${optimization} -march=native`;
 
-/** Compiles train.cpp to `output`; what the compiler has to say goes to the terminal. */
+/** Compiles train.cpp to `output`. The compiler's messages go to the terminal. */
 export function buildCpp(output: string, level = optimization): void {
   const source = `${import.meta.dir}/train.cpp`;
   mkdirSync(dirname(output), { recursive: true });

@@ -3,8 +3,8 @@ import type { TokenBytes } from "../pairs.ts";
 import type { PairCounts, Selection } from "../step-by-step.ts";
 
 /**
- * Every change of a count is pushed as a new entry. The old ones stay where they are, and are dropped when they come to
- * the top with a count that is no longer true. The heap grows with the number of changes.
+ * Every change of a count is pushed as a new entry. Old entries stay, and are dropped when they reach the top with a
+ * stale count. The heap grows with the number of changes.
  */
 export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
@@ -14,7 +14,7 @@ export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection 
   };
 }
 
-/** Likewise, but rebuilds the heap from the counts when three of four entries are stale. */
+/** Like `lazyHeap`, but rebuilds the heap from the counts when three of four entries are stale. */
 export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {
@@ -28,7 +28,7 @@ export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selec
   };
 }
 
-/** Below this no time can be won. */
+/** Smaller heaps are not rebuilt, because that saves no time. */
 const smallHeapSize = 1024;
 
 function pushCounts(heap: Heap, counts: PairCounts, tokenBytes: TokenBytes, pairs: Iterable<number>): void {

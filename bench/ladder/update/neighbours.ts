@@ -5,7 +5,7 @@ import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
 /**
  * Only the words that hold the pair are read, and only the pairs next to an occurrence change their counts. The index
- * may name words that have lost a pair since: they are read in vain.
+ * may still name words that no longer contain a pair; reading these is wasted.
  */
 export function updateNeighbours(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
