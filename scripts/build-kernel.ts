@@ -229,8 +229,12 @@ export function digestOfModule(name: ModuleName): string {
 function digestOf(names: readonly string[]): string {
   const hash = new Bun.CryptoHasher("sha256");
   for (const name of [...names].sort()) hash.update(`${name}\n`).update(readFileSync(join(sources, name)));
-  hash.update(readFileSync(import.meta.path)).update(readFileSync(join(root, "package-lock.json")));
-  return hash.digest("hex");
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const compilers = ["assemblyscript", "binaryen", "wabt"].map((name) => packages[`node_modules/${name}`]);
+  return hash
+    .update(readFileSync(import.meta.path))
+    .update(JSON.stringify(compilers))
+    .digest("hex");
 }
 
 /** Writes the generated sources, which are not in the repository. */

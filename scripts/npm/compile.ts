@@ -1,6 +1,7 @@
 // Compiles the library for Bun, for Node, and for browsers.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import type { BunPlugin } from "bun";
 import { transformSync } from "esbuild";
 import { buildKernel } from "../build-kernel.ts";
@@ -24,7 +25,7 @@ const libraries: readonly Library[] = [
 ];
 
 /**
- * Prepares sources for a single script for browsers: imported files become text, and our own class replaces Node's
+ * Prepares sources for a single script for browsers: imported files become compressed text, and our own class replaces Node's
  * Buffer.
  */
 const forBrowsers: BunPlugin = {
@@ -35,7 +36,7 @@ const forBrowsers: BunPlugin = {
     const system = join(sources, "runtime/no-system.browser.ts");
     build.onResolve({ filter: /^node:/ }, () => ({ path: system }));
     build.onLoad({ filter: /\.wasm$/ }, ({ path }) => ({
-      contents: `export default "${readFileSync(path).toString("base64")}";`,
+      contents: `export default "${deflateRawSync(readFileSync(path), { level: 9 }).toString("base64")}";`,
       loader: "js",
     }));
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {

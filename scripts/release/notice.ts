@@ -77,8 +77,8 @@ export function notice(root: string): string {
   return joined(sections);
 }
 
-/** Packages that only the library for Node contains. */
-const packagesOfNode = ["picomatch", "xxhash-wasm"];
+/** Packages that only the libraries contain: picomatch and xxhash-wasm for Node, fflate for browsers. */
+const packagesOfLibraries = ["fflate", "picomatch", "xxhash-wasm"];
 /** Whether only the native parts contain the package. */
 const isNative = ({ name }: BundledPackage) => name === "wabt";
 
@@ -86,7 +86,7 @@ const isNative = ({ name }: BundledPackage) => name === "wabt";
 export function libraryNotice(root: string): string {
   const packages = [
     ...bundledPackages(root).filter((each) => !isNative(each)),
-    ...lockedPackages(root, ({ name }) => packagesOfNode.includes(name)),
+    ...lockedPackages(root, ({ name }) => packagesOfLibraries.includes(name)),
   ];
   return joined([
     "What the library holds besides the code of bpe, and under which licences. That of bpe itself is in LICENSE.",

@@ -132,7 +132,7 @@ function checkNpm(): string {
   if (run("node", ["--input-type=module", "-e", program], project) !== "1\n")
     throw new Error("it does not train");
   const notice = readFileSync(join(project, "node_modules/bpe/NOTICE"), "utf8");
-  for (const name of ["hyparquet", "picomatch", "xxhash-wasm", "Unicode-3.0"]) {
+  for (const name of ["hyparquet", "fflate", "picomatch", "xxhash-wasm", "Unicode-3.0"]) {
     if (!notice.includes(name)) throw new Error(`"${name}" is missing in NOTICE`);
   }
   return said;

@@ -3,6 +3,7 @@
  * script, and memory is limited to what a small machine has.
  */
 
+import { inflateSync } from "fflate";
 import { fromBase64 } from "#host";
 import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
 import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };
@@ -18,8 +19,9 @@ export {
 } from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build replaces these paths with the files' content in base64 (at small scale, the small-scale modules).
-  const bytes = new Uint8Array(fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
+  // The build replaces these paths with the content of the files, compressed and in base64 (at small scale, the
+  // small-scale modules). Browsers can decompress by themselves, but only asynchronously.
+  const bytes = inflateSync(fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {
     hint: "use a browser of 2023 or later",

@@ -368,7 +368,7 @@ describe("in a browser", () => {
     runInContext(script, context);
     expect(JSON.parse(runInContext("use(json, text)", context))).toEqual(wanted);
     // Without the options of a training: they would be 80 KB more.
-    expect(script.length).toBeLessThan(425_000);
+    expect(script.length).toBeLessThan(320_000);
   });
 
   const browser = process.env.BPE_TEST_CHROMIUM;
