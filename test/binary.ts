@@ -8,17 +8,17 @@ import { type Finished, WarmProgram } from "./warm-runs.ts";
 export const binary = join(import.meta.dir, "..", "dist", "bpe");
 if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 
-/** All that a process knows of the environment: where its temporary files go. */
+/** The environment of a process: only the directory for temporary files. */
 export const environment = { TMPDIR: tmpdir() };
 
-/** The engine then collects garbage only when it has to, not before each seventh memory (scripts/test.mjs). */
+/** Makes the engine collect garbage only when necessary, not before each seventh memory (scripts/test.mjs). */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;
 const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
 
 /**
- * Makes a run of the program to its end. It is a process of its own where that matters: with text on stdin, with a limit of
- * memory; and always if BPE_TEST_PROCESSES is set, as in the night.
+ * Runs the program to its end. The run is a separate process if that matters: with text on stdin, or with a memory
+ * limit; and always if BPE_TEST_PROCESSES is set, as in nightly tests.
  */
 export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
   if (
@@ -33,7 +33,10 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** Waits until a run catches a signal: before that, and a busy machine may take long, the system would end it at once. */
+/**
+ * Waits until a run handles a signal. Before that, which may take long on a busy machine, the system would end it at
+ * once.
+ */
 export async function untilItCatches(run: Bun.Subprocess, signal: "SIGINT" | "SIGTERM"): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);
   const isRunning = () => run.exitCode === null && run.signalCode === null;
@@ -48,30 +51,33 @@ export function scratch(): string {
   return directory;
 }
 
-/** Writes a file into the directory and gives its path. */
+/** Writes a file into the directory, and returns its path. */
 export function put(directory: string, name: string, content: string | Uint8Array): string {
   const path = join(directory, name);
   writeFileSync(path, content);
   return path;
 }
 
-/** The lines of word counts as text, after the line that states their options. */
+/** Returns the lines of word counts in text form, without the header. */
 export const wordLines = (tsv: string) => tsv.split("\n").slice(1, -1);
 
-/** Every file of a tokenizer directory but its record, by name. */
+/** Returns every file of a tokenizer directory except its record, by name. */
 export function tokenizerFiles(directory: string): Record<string, string> {
   const names = readdirSync(directory).filter((name) => name !== "training.json");
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(directory, name), "utf8")]));
 }
 
-/** The merges of a tokenizer directory, a line each. */
+/** Returns the merges of a tokenizer directory, one a line. */
 export const mergesOf = (directory: string) =>
   readFileSync(join(directory, "merges.txt"), "utf8").split("\n").slice(1, -1);
 
-/** Processor time of a process and its threads so far: of a run on a loaded machine it says more than the clock. */
+/**
+ * Returns the processor time of a process and its threads so far. On a loaded machine it is more meaningful than
+ * elapsed time.
+ */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // After the name, which may contain anything: fields 14 and 15 of all, in hundredths of a second.
+  // The fields after the name, which may contain anything. Fields 14 and 15 of the line are in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stageDirectory } from "../src/store/staged-directory.ts";
 
-/** The path that some run of this host has for the output that it stages. */
+/** Returns the hidden path at which a run on this host stages an output. */
 export function hiddenPath(output: string, kind: string, run = "01234567"): string {
   const parent = dirname(output);
   const probe = "hidden-name-probe";

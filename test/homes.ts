@@ -3,7 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "./binary.ts";
 
-/** Hands a new empty directory to `prepare` before each test of the file that calls this; all of them go at its end. */
+/**
+ * Passes a new empty directory to `prepare` before each test of the calling file. All directories are removed at the
+ * end.
+ */
 export function eachInNewHome(prepare: (home: string) => void): void {
   const root = scratch();
   let testCount = 0;

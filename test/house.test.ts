@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { commands } from "../src/main/all-commands.ts";
 
-// The modules, as ARCHITECTURE.md lists them. That they are used through their doors, and in no cycles, is for the linter (biome.json).
+// The order of modules is that of ARCHITECTURE.md. The linter checks that modules are used through their doors, and
+// without cycles (biome.json).
 
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
   [...new Bun.Glob(pattern).scanSync(root)].filter((path) => !path.includes("node_modules/")).sort();
-/** What the build generates is no part of the sources. */
+/** Whether the build generates a file, which then does not count as a source. */
 const isGenerated = (path: string) =>
   path.startsWith("src/kernel/masks/loops/") ||
   [
@@ -22,10 +23,10 @@ const sources = filesBelow("src/**/*.ts").filter((path) => !isGenerated(path));
 const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 
-/** The module of a source file: the directory below src, "" for what lies at the top. */
+/** Returns the module of a source file: the directory below src, or "" for a file at the top. */
 const moduleOf = (path: string) => (path.split("/").length > 2 ? path.split("/")[1]! : "");
 
-/** The modules in the order in which ARCHITECTURE.md lists them. */
+/** Returns the modules in the order of ARCHITECTURE.md. */
 function listedModules(): string[] {
   const rows = linesOf("ARCHITECTURE.md")
     .join("\n")
@@ -73,7 +74,7 @@ test("a module imports only modules that are listed before it, and none imports 
   expect([...upward, ...kernel]).toEqual([]);
 });
 
-/** Command lines, and what only the command line says. */
+/** Whether a file is about command lines, and may name options. */
 const isAboutCommands = (path: string) =>
   ["main", "kernel", "pages", "playground"].includes(moduleOf(path)) || /-(commands|options)\.ts$/.test(path);
 
@@ -121,7 +122,7 @@ test("every file of ours that a page or a comment names is there", () => {
 });
 
 const isComment = /^\s*(\/\/|\/?\*)/;
-/** With or without directories; capital letters are placeholders. */
+/** A file name, with or without directories. Capital letters are placeholders. */
 const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
 
 test("no line of Markdown is longer than 110 characters, but for rows of tables", () => {

@@ -1,6 +1,9 @@
 import { wordsOf } from "../examples/learn.ts";
 
-/** Words of a text with their counts, without the special tokens; `cut` makes them of a document, as gpt2 does. */
+/**
+ * Returns the words of a text with their counts, without special tokens. `cut` splits a document into words, by default
+ * like gpt2.
+ */
 export function naiveWords(
   text: string,
   specialTokens: readonly string[] = [],
@@ -13,7 +16,7 @@ export function naiveWords(
   return words;
 }
 
-/** Words with their counts, sorted, as `entriesOf` gives those of a table. */
+/** Returns words with their counts in the order in which `entriesOf` returns those of a table. */
 export const inOrder = (words: Iterable<[string, number]>) => [...words].sort(([a], [b]) => (a < b ? -1 : 1));
 
 function splitAtSpecialTokens(text: string, specialTokens: readonly string[]): string[] {

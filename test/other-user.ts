@@ -1,22 +1,22 @@
 import { chmodSync, lchownSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** A user who is not this process's, as the system names none: `nobody`. */
+/** The id of another user: `nobody`. */
 export const otherUser = 65534;
 
-/** Whether files can be given to another user here; if not, that is said once a test. */
+/** Whether this process can give files to another user. If not, prints that once for each test. */
 export function canPlayOthers(): boolean {
   if (process.geteuid?.() === 0) return true;
   console.log("skipped: only root can play another user");
   return false;
 }
 
-/** Gives an existing entry to the other user; of a link, the link itself. */
+/** Changes the owner of existing entries to the other user. A link itself is changed, not its target. */
 export function giveAway(...paths: string[]): void {
   for (const path of paths) lchownSync(path, otherUser, otherUser);
 }
 
-/** Does something as the other user, who may pass through to `home`. */
+/** Runs something as the other user, who gets access to `home`. */
 export function asOther<T>(home: string, run: () => T): T {
   chmodSync(dirname(home), 0o711);
   process.setegid!(otherUser);
@@ -29,7 +29,7 @@ export function asOther<T>(home: string, run: () => T): T {
   }
 }
 
-/** A pipe with a name, which nobody reads or writes. */
+/** Makes a named pipe without a reader or a writer. Returns its path. */
 export function makePipe(path: string): string {
   if (!Bun.spawnSync(["mkfifo", path]).success) throw new Error(`no pipe can be made: ${path}`);
   return path;

@@ -1,5 +1,5 @@
-// Words that read as translated English, and have no right use in code, comments, messages or pages. A word joins the first list
-// once no file has it, and the second once no page has it. `allowed` are the exact places where one is right.
+// Words that read as translated English, and should not occur in code, comments, messages or pages. A word joins the
+// first list once no file has it, and the second once no page has it. `allowed` lists the places where one is right.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ const everywhere = [
 ];
 const onPages = ["by hand", "in any case", "kept by"];
 const allowed = [
-  // Looks ahead and behind, as regular expressions have them.
+  // Look-ahead and look-behind of regular expressions.
   /^(src|test\/unit)\/pattern\/.*: behind$/,
   /^test\/golden\/cases.ts: behind$/,
   /^docs\/comparison.md: behind$/,

@@ -6,14 +6,14 @@ export type Screen = {
   readonly cwd?: string;
 };
 
-/** A command on a terminal of its own. */
+/** A command that runs on a new pseudo-terminal. */
 export type Session = {
-  /** All that it has written there, stdout and stderr together. */
+  /** Returns everything that it has written there, to stdout and stderr. */
   shown(): string;
   type(keys: string): void;
-  /** Resolves when `text` has been shown, whatever its colours and bells; fails if it is not within ten seconds. */
+  /** Resolves when `text` has been shown, ignoring colours and bells. Fails if that takes longer than ten seconds. */
   until(text: string): Promise<void>;
-  /** Resolves at its end. */
+  /** Resolves with the exit code when it ends. */
   readonly exited: Promise<number>;
   kill(): void;
 };
@@ -50,11 +50,11 @@ export function openTerminal(command: readonly string[], screen: Screen = {}): S
   };
 }
 
-/** Runs a command on a terminal to its end; what it wrote there. */
+/** Runs a command on a terminal to its end. Returns what it wrote there. */
 export async function onTerminal(command: readonly string[], screen: Screen = {}): Promise<string> {
   const session = openTerminal(command, screen);
   await session.exited;
-  // What the terminal holds comes after the end of the process.
+  // Buffered output may arrive after the end of the process.
   for (let before = -1; before !== session.shown().length; await Bun.sleep(20))
     before = session.shown().length;
   return session.shown();

@@ -1,7 +1,7 @@
-/** Random whole numbers below a bound. */
+/** A source of random whole numbers below a bound. */
 export type Random = (below: number) => number;
 
-/** The same numbers for the same seed (mulberry32). */
+/** Returns a random source (mulberry32). The same seed gives the same numbers. */
 export function randomNumbers(seed: number): Random {
   return (below) => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -1,4 +1,4 @@
-/** The rows of a table of cases, a line each; `|` separates the cells. */
+/** Splits a table of cases into rows, one a line, and these into cells, separated by `|`. */
 export const rowsOf = (table: string) =>
   table
     .trim()

@@ -3,7 +3,7 @@ import { closeSync, readSync, writeSync } from "node:fs";
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
-/** Both ends of a pipe, which no other process gets. */
+/** Opens a pipe that other processes do not inherit. */
 function openPipe(): [reader: number, writer: number] {
   const closeOnExec = 0o2000000;
   const { symbols } = dlopen("libc.so.6", { pipe2: { args: ["ptr", "i32"], returns: "i32" } });
@@ -12,7 +12,7 @@ function openPipe(): [reader: number, writer: number] {
   return [ends[0]!, ends[1]!];
 }
 
-/** A process that makes one run of the program after the other (warm-server.ts), until this one ends. */
+/** A process that runs the program repeatedly (warm-server.ts), until this process ends. */
 export class WarmProgram {
   private readonly requests: number;
   private readonly replies: number;
@@ -28,7 +28,7 @@ export class WarmProgram {
     this.replies = replies;
   }
 
-  /** Makes a run in that directory, or in that of this process; its stdin is empty. */
+  /** Runs the program in a directory, by default that of this process. Its stdin is empty. */
   run(args: readonly string[], cwd?: string): Finished {
     const request = Buffer.from(JSON.stringify({ args, cwd }));
     writeSync(this.requests, Buffer.concat([Buffer.from(Uint32Array.of(request.length).buffer), request]));

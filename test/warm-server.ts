@@ -1,10 +1,10 @@
-// The entry of dist/bpe-warm: the program, which makes one run after the other on request (warm-runs.ts). A
-// run takes a tenth of the processor time of a separate process.
+// The entry of dist/bpe-warm, which runs the program repeatedly on request (warm-runs.ts). A run takes a tenth of the
+// processor time of a separate process.
 import { dlopen, ptr } from "bun:ffi";
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 import { run } from "../src/main/run.ts";
 
-/** Open when it starts. */
+/** Descriptors that are open when it starts. */
 const [requests, replies] = [3, 4];
 
 const { symbols: system } = dlopen("libc.so.6", {

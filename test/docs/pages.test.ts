@@ -10,7 +10,7 @@ import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
 
 const home = scratch();
 
-// `npm run suite python` runs them once more, with the examples in Python.
+// `npm run suite python` runs them again, together with the examples in Python.
 describe("every example prints what the page shows:", () => {
   for (const path of playedPages()) {
     test(path, () => expectPage(path, mkdtempSync(join(home, "page-"))), 120_000);
@@ -86,7 +86,7 @@ describe("docs/options.md", () => {
     }
   });
 
-  /** The commands of a group, as the head of the page says. */
+  /** Returns the commands of a group, as the top of the page lists them. */
   function membersOf(group: string): string[] {
     if (group === "all") return commands.map(({ name }) => name);
     const [, list] = new RegExp(`\\*${group}\\* [^;]*?are ([\\w,\\s]+)[;.]`, "i").exec(page)!;

@@ -6,22 +6,22 @@ import { randomNumbers } from "../random.ts";
 
 // Examples of pages, run as a reader would type them.
 //
-// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in order in one
-// directory, which holds LICENSE, a text that every reader has, examples/, and generated texts that represent
-// a reader's own: corpus.txt, mine.txt and records in data/. A script's output, stdout and stderr, is in the
-// following block marked `output`; without one it may print anything. A script that fails is an error.
+// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in order in one directory,
+// which contains LICENSE, examples/, and generated texts in place of a reader's own: corpus.txt, mine.txt and records
+// in data/. A script's output, stdout and stderr, is in the following block marked `output`; without such a block, it
+// may print anything. A script that fails is an error.
 //
 // A line `# before: CODE` in Python is replaced by the next line. Such a script is run twice, with either
 // line.
 //
-// In an output a line `…` matches any number of lines, and `…` within a line any characters. Times, rates,
-// memory and process ids are not compared (`settled`). In a block marked `output numbers aside` no numbers
-// are: it shows the result for a corpus of 100 MB, which the test does not have.
+// In an output a line `…` matches any number of lines, and `…` within a line any characters. Times, rates, memory and
+// process ids are not compared (`settled`). In a block marked `output numbers aside`, no numbers are compared: it shows
+// the result for a corpus of 100 MB, which the test lacks.
 
 export const root = join(import.meta.dir, "..", "..");
 
 type Block = {
-  /** The first line between the fences, as an editor counts it. */
+  /** The number of the first line between the fences, counted from 1. */
   readonly line: number;
   readonly info: string;
   readonly text: string;
@@ -33,7 +33,7 @@ type Language = "sh" | "python";
 
 const numbersAside = "output numbers aside";
 
-/** The fenced blocks of a page. */
+/** Returns the fenced blocks of a page. */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
   let open: { fence: string; info: string; line: number } | undefined;
@@ -51,7 +51,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** The scripts of a page, each with the following output. */
+/** Returns the scripts of a page, each with the following output. */
 export function scriptsOf(page: string): Script[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block, i) => {
@@ -67,7 +67,7 @@ export function scriptsOf(page: string): Script[] {
 
 export type Played = { readonly script: Script; readonly code: number | null; readonly printed: string };
 
-/** Runs the scripts of a page in the directory. Without a Python those of Python are left out. */
+/** Runs the scripts of a page in the directory. Without `python`, leaves out those in Python. */
 export function play(page: string, directory: string, python?: string): Played[] {
   copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
   symlinkSync(join(root, "examples"), join(directory, "examples"));
@@ -78,7 +78,7 @@ export function play(page: string, directory: string, python?: string): Played[]
     HOME: directory,
     LC_ALL: "C",
     PATH: programs.join(delimiter),
-    // It says that there is no PyTorch, which a reader may have.
+    // Otherwise transformers prints that PyTorch is missing, which a reader may have.
     TRANSFORMERS_VERBOSITY: "error",
   };
   return scriptsOf(page)
@@ -91,7 +91,7 @@ export function play(page: string, directory: string, python?: string): Played[]
       const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
         cwd: directory,
         env,
-        // Only what hangs takes so long.
+        // No example takes this long unless it hangs.
         timeout: 100_000,
       });
       rmSync(path);
@@ -99,7 +99,7 @@ export function play(page: string, directory: string, python?: string): Played[]
     });
 }
 
-/** Documents of made words: more of them than a vocabulary of 32,000 tokens has room for. */
+/** Writes documents of made-up words, more different ones than a vocabulary of 32,000 tokens can hold. */
 function writeTexts(directory: string): void {
   const random = randomNumbers(28);
   const letters = (count: number) =>
@@ -110,7 +110,7 @@ function writeTexts(directory: string): void {
   writeFileSync(join(directory, "corpus.txt"), documents.join("<|endoftext|>"));
   writeFileSync(join(directory, "mine.txt"), documents[0]!);
   mkdirSync(join(directory, "data"));
-  // Without the first document: what learns from them knows less of mine.txt.
+  // Without the first document, so that training on them leaves some of mine.txt unseen.
   const records = documents.slice(1).map((text) => `${JSON.stringify({ text })}\n`);
   writeFileSync(join(directory, "data/1.jsonl"), records.slice(20).join(""));
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
@@ -119,12 +119,12 @@ function writeTexts(directory: string): void {
 /** Normalizes an output: numbers of times, rates and memory become `#`, and blanks are ignored. */
 export const settled = (text: string): string =>
   text
-    // Only a busy machine prints this for something small.
+    // Printed only if a small stage takes long on a busy machine.
     .replaceAll(/^bpe: \w+ took .*\n/gm, "")
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")
     .replaceAll(/\b[\d,.]+( (ms|s|merges\/s|[kMG]?B\/s)|\/s)(?!\w)/g, "#")
-    // A small corpus has no rate.
+    // No rate is printed for a small corpus.
     .replaceAll(" (#)", "")
     .replaceAll(/\b[\d,.]+ [kMG]?B (at its peak|memory)/g, "#")
     .replaceAll(/\bprocess \d+/g, "process #")
@@ -132,7 +132,7 @@ export const settled = (text: string): string =>
     .replaceAll(/ $/gm, "")
     .trimEnd();
 
-/** Whether a script printed what the page shows. */
+/** Whether the output of a script matches what the page shows. */
 export function isShown({ info, text: output }: Omit<Block, "line">, printed: string): boolean {
   if (info === numbersAside) return withoutNumbers(output) === withoutNumbers(printed);
   const literal = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -142,13 +142,13 @@ export function isShown({ info, text: output }: Omit<Block, "line">, printed: st
   return new RegExp(`^${lines.join("")}$`).test(`${settled(printed)}\n`);
 }
 
-/** Numbers with what they count, so that "1 file" is "3 files" and "2 MB" is "9 GB". */
+/** Replaces numbers with their units, so that "1 file" equals "3 files", and "2 MB" equals "9 GB". */
 const withoutNumbers = (text: string) =>
   settled(text)
     .replaceAll(/[\d,.]*\d( [kMG]?B\b| %)?/g, "#")
     .replaceAll(/# (file|document)s?\b/g, "# $1");
 
-/** The pages that have scripts; or those that have some of the language. */
+/** Returns the pages that have scripts, or scripts in the given language. */
 export const playedPages = (language?: Language): string[] =>
   ["*.md", "{docs,python,npm,examples}/**/*.md"]
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])

@@ -6,7 +6,7 @@ import { blocksOf, root } from "./play.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const docs = [...new Bun.Glob("docs/**/*.md").scanSync(root)].sort();
-/** For who uses `bpe`; the rest is for readers of the code. */
+/** Pages for users of `bpe`; the others are for readers of the code. */
 const userPages = ["README.md", ...docs.filter((path) => !path.startsWith("docs/internals/"))];
 
 /** Blocks that no test can run: what needs systemd, other programs or the net. Their fences say `elsewhere`. */
@@ -17,7 +17,7 @@ describe("every block of a user page is run, or says what else it is:", () => {
     test(path, () => {
       const blocks = blocksOf(read(path));
       const isScript = ({ info }: { info: string }) => /^(sh|python) run$/.test(info);
-      // README may still be without any.
+      // README need not have examples that run.
       if (path === "README.md" && !blocks.some(isScript)) return;
       const odd = blocks.filter(({ info }) => /^$|^(sh|bash|console|shell|python|py)\b/.test(info));
       const unsaid = odd.filter((block) => !isScript(block) && !block.info.endsWith(" elsewhere"));
@@ -54,7 +54,7 @@ test("each page of docs/ begins with an example that runs, and ends with its lim
   expect(end).toEqual([]);
 });
 
-/** The targets of a page's links to files, from the root; `#part` stays. */
+/** Returns the targets of a page's links to files, relative to the root, with their `#part`. */
 const linksOf = (path: string) =>
   [
     ...read(path)
@@ -64,7 +64,7 @@ const linksOf = (path: string) =>
     target!.startsWith("#") ? `${path}${target}` : normalize(join(dirname(path), target!)),
   );
 
-/** The names by which GitHub's pages link to headings. */
+/** Returns the names by which links refer to headings on GitHub. */
 const headingsOf = (path: string) =>
   [
     ...read(path)
@@ -116,7 +116,7 @@ test("every picture of docs/ is shown by a page", () => {
 });
 
 test("the pages of docs/ have no more words together than they have to", () => {
-  // Numbers, and the bars of tables, are no words.
+  // Numbers, and the bars of tables, do not count as words.
   const words = docs.map((path) => read(path).match(/\S*\p{L}\S*/gu)!.length);
   expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(23_000);
   // As `wc -w` counts.

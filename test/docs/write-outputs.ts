@@ -1,13 +1,15 @@
-// `npm run suite examples -- docs/nightly.md` runs the examples of the pages, all if none is named, and
-// writes their output into their output blocks. A block that already matches, with `…` or without, is
-// unchanged.
+// `npm run suite examples -- docs/nightly.md` runs the examples of these pages, or of all pages, and writes their
+// output into the output blocks. A block that already matches, with `…` or without, is unchanged.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isShown, play, playedPages, root } from "./play.ts";
 
 const columns = 110;
-/** Formats it for a page: lines that are too long end in `…`, after a whole word, as `isShown` compares words. */
+/**
+ * Formats an output for a page: lines that are too long end in `…` after a whole word, because `isShown` compares
+ * words.
+ */
 const shown = (printed: string) =>
   printed
     .replaceAll(/[ \t]+$/gm, "")
@@ -21,7 +23,7 @@ for (const path of named.length > 0 ? named : playedPages()) {
   const directory = mkdtempSync(join(tmpdir(), "bpe-page-"));
   const lines = readFileSync(join(root, path), "utf8").split("\n");
   const played = play(lines.join("\n"), directory, existsSync(python) ? python : undefined);
-  // From the end, so that the preceding lines keep their numbers.
+  // From the last to the first, so that the line numbers of preceding blocks stay valid.
   for (const { script, code, printed } of played.toReversed()) {
     if (code !== 0) {
       console.error(`${path}:${script.line}: exit code ${code}\n${printed}`);

@@ -20,7 +20,7 @@ const vocabSize = "600";
 
 const home = scratch();
 
-/** What a run of one process gives, for all runs to agree with. */
+/** The result of a run in one process, which all other runs must match. */
 let expected: string[];
 beforeAll(() => {
   mkdirSync(join(home, "corpus"));
@@ -39,7 +39,7 @@ function sharedFolder(name: string): string {
   return run;
 }
 
-/** Runs a task as a process of its own that knows the folder and its variables alone. */
+/** Runs a task as a separate process, which has only the folder and its variables. */
 function start(command: readonly string[], variables: Record<string, string>) {
   return Bun.spawn([...command], {
     env: { PATH: process.env.PATH!, BPE: binary, RANGE_SIZE: "64KB", ...variables },
@@ -63,7 +63,7 @@ const counted = (run: string) =>
 
 test("Slurm: an array of tasks, one of them killed and run again, trains what one process trains", async () => {
   const run = sharedFolder("slurm");
-  // A scheduler that only writes down what it was given.
+  // A scheduler that only records its arguments.
   const fake = join(home, "sbatch-only");
   mkdirSync(fake);
   put(fake, "sbatch", `#!/bin/sh\necho "$STEP $RUN $VOCAB_SIZE $*" >> '${run}/jobs'\necho '17;cluster'\n`);
@@ -79,7 +79,7 @@ test("Slurm: an array of tasks, one of them killed and run again, trains what on
   const variables = { STEP: count[0]!, RUN: run, VOCAB_SIZE: vocabSize };
   const taskOf = (index: number) => ({ ...variables, SLURM_ARRAY_TASK_ID: String(index) });
 
-  // Its slice comes through a pipe to which nobody writes, so that it is under way until it is killed.
+  // Its slice is a pipe without a writer, so that it runs until it is killed.
   const slice = join(run, "slices", "00002");
   renameSync(slice, `${slice}.whole`);
   expect(Bun.spawnSync(["mkfifo", slice]).exitCode).toBe(0);

@@ -10,7 +10,9 @@ import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const page = `${import.meta.dir}/../../examples/learn.ts`;
 
-/** Text whose pairs tie often, with lines, runs, white space of every kind, and characters of one to four bytes. */
+/**
+ * Returns text whose pairs often tie, with lines, runs, all kinds of white space, and characters of one to four bytes.
+ */
 function madeLines(seed: number): string {
   const random = randomNumbers(seed);
   if (random(2) === 0) return madeText(seed, 20 + random(200));

@@ -8,7 +8,7 @@ const root = scratch();
 const examples = join(import.meta.dir, "..", "..", "examples");
 const example = (...path: string[]) => readFileSync(join(examples, ...path), "utf8");
 
-/** A machine as the examples expect it, below one directory. */
+/** The root of the directories that the examples expect on a machine. */
 let home: string;
 let testCount = 0;
 beforeEach(() => {
@@ -18,7 +18,7 @@ beforeEach(() => {
   put(join(home, "srv/corpus"), "monday.txt", "the cat sat on the mat<|endoftext|>".repeat(100));
 });
 
-/** The command with the paths of that machine. */
+/** Returns the command with paths below that root. */
 const moved = (command: string) =>
   command.replaceAll("/usr/local/bin/bpe", binary).replaceAll(/(?<![\w.-])\/(srv|var)\//g, `${home}/$1/`);
 
@@ -26,7 +26,7 @@ const tokenizers = () => readdirSync(join(home, "srv/tokenizers"));
 const lastRecord = () =>
   JSON.parse(readFileSync(join(home, "var/log/bpe/nightly.log"), "utf8").trimEnd().split("\n").at(-1)!);
 
-/** Runs a night after another, with a new file each time: each trains, the former one stays. */
+/** Runs several nights, with a new file each time. Expects that each trains, and keeps the previous result. */
 function expectNights(night: () => { exitCode: number | null; stdout: Buffer; stderr: Buffer }) {
   for (let n = 0; n < 3; n++) {
     put(join(home, "srv/corpus"), `night-${n}.txt`, `what came in night ${n} `.repeat(50));
@@ -37,11 +37,11 @@ function expectNights(night: () => { exitCode: number | null; stdout: Buffer; st
   }
   expect(tokenizers().length).toBe(3);
   expect(tokenizers()).toContain("nightly");
-  // A night without anything new trains nothing.
+  // Without new files, nothing is trained.
   expect(night().exitCode).toBe(0);
   expect(lastRecord()).toMatchObject({ success: true, changed: false });
   expect(tokenizers().length).toBe(3);
-  // What goes wrong is in the log and on stderr, and the last good tokenizer stays.
+  // After a failure, the error is in the log and on stderr, and the last good tokenizer stays.
   const corpus = join(home, "srv/corpus");
   rmSync(corpus, { recursive: true });
   const { exitCode, stderr } = night();
@@ -74,7 +74,7 @@ test("the command of the systemd service runs with the directories that systemd 
     LOGS_DIRECTORY: join(home, "var/log", /^LogsDirectory=(.*)$/m.exec(service)![1]!),
   };
   expectNights(() =>
-    // The words are divided and variables put in by systemd's rules, which are the shell's for this line.
+    // systemd's rules for words and variables agree with the shell's for this line.
     Bun.spawnSync(["/bin/sh", "-c", moved(command)], { env, cwd: "/", stdin: "ignore" }),
   );
 }, 600_000);
@@ -111,7 +111,7 @@ test("the container's files are all that the executable needs", () => {
   }
   mkdirSync(join(image, "data/corpus"), { recursive: true });
   put(join(image, "data/corpus"), "a.txt", "the cat sat on the mat<|endoftext|>".repeat(100));
-  // As every container engine does: a process list and devices, in namespaces of their own, without being root.
+  // Like a container engine: with /proc and /dev, in separate namespaces, and without being root.
   for (const path of ["dev", "proc"]) mkdirSync(join(image, path));
   const inside = 'mount --rbind /dev dev && mount --rbind /proc proc && exec chroot . "$@"';
   const enter = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside, "sh"];

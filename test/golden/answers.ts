@@ -4,12 +4,15 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { makers } from "./make.ts";
 
-/** Only a run that hangs takes so long. */
+/** No run takes this long unless it hangs. */
 const hangMs = 900_000;
-/** Larger outputs are known by their sums alone. */
+/** Of larger outputs, only the checksum is frozen. */
 const shownBytesMax = 4 << 20;
 
-/** What a case gave: each output with its sum and, if it is small, its text; `forPeople`: this text is frozen, not its sum. */
+/**
+ * The result of a case: each output with its checksum and, if it is small, its text. If it is `forPeople`, the text is
+ * frozen instead of the checksum.
+ */
 export type Answer = { readonly args: string; readonly outputs: ReadonlyMap<string, Output> };
 export type Output = { readonly sum: string; readonly text: string | null; readonly forPeople: boolean };
 
@@ -19,10 +22,7 @@ const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
   forPeople,
 });
 
-/**
- * Escapes text verbatim except for characters that no editor shows, such as control characters and invalid
- * bytes: these become numbers.
- */
+/** Returns text with escapes for control characters, invalid bytes, and other characters that no editor shows. */
 function visible(content: string | Uint8Array): string {
   const bytes = Buffer.from(content);
   const text = bytes.toString();
@@ -32,7 +32,7 @@ function visible(content: string | Uint8Array): string {
   );
 }
 
-/** Whether people read what a command line prints to standard output: no ids, counts, plans, scripts, JSON. */
+/** Whether the standard output of a command line is for people to read, and not ids, counts, plans, scripts or JSON. */
 const printsForPeople = (args: readonly string[]) =>
   (!/^(count|encode|decode|plan|completions)$/.test(args[args[0] === "ids" ? 1 : 0] ?? "") &&
     !/--(json|csv)\b/.test(args.join(" "))) ||
@@ -51,7 +51,7 @@ const maskJson = (text: string) =>
     1,
   );
 
-/** Text without times, speeds, memory, versions, process ids and the directory it was made in. */
+/** Masks times, speeds, memory, versions, process ids and the working directory in a text. */
 export function mask(text: string, directory = ""): string {
   const here = directory === "" ? text : text.replaceAll(directory, "DIR");
   return (
@@ -59,7 +59,7 @@ export function mask(text: string, directory = ""): string {
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
       .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
-      // The summary of a training tells what took a second.
+      // The summary of a training names stages that take a second or longer.
       .replace(/, (writing|opening files and numbering tokens) TIME\b/g, "")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
@@ -68,7 +68,7 @@ export function mask(text: string, directory = ""): string {
   );
 }
 
-/** Progress goes, in lines for people and in JSON: how much of it comes depends on the machine. */
+/** Also removes progress, as lines and as JSON, because its amount depends on the machine. */
 function maskStderr(text: string, directory: string): string {
   const lines = mask(text, directory).split("\n");
   const isProgress = (line: string) =>
@@ -94,7 +94,7 @@ async function fileOutput(path: string, directory: string): Promise<Output> {
   return outputOf(content);
 }
 
-/** What a page shows, without the program and the style that show it, the day, and what a run measured of itself. */
+/** Returns a page without its program and style, the day, and measurements of the run. */
 const withoutProgram = (page: string) =>
   page
     .replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "")
@@ -110,7 +110,7 @@ const maskLog = (text: string, directory: string) =>
     .filter((line) => !/%|left/.test(line))
     .join("\n");
 
-/** The arguments of a line, as a shell takes them: '…' and "…" hold anything. */
+/** Splits a line into arguments like a shell: '…' and "…" may contain anything. */
 function argumentsOf(line: string): string[] {
   return [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
     word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double),
@@ -134,7 +134,7 @@ async function run(binary: string, args: readonly string[], cwd: string, stdin: 
   return { code: child.exitCode ?? String(child.signalCode), stdout, stderr };
 }
 
-/** Runs the lines of a group, in a directory of its own below the corpora. */
+/** Runs the lines of a group, in a new directory below the corpora. */
 async function runGroup(
   binary: string,
   group: string,
@@ -179,7 +179,7 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     ? stdout
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
-/** Entries of caches have names by chance. */
+/** Entries of caches have random names. */
 const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))
@@ -190,7 +190,7 @@ function stampOf(path: string): string {
   return [ino, size, mtimeMs, ctimeMs].join();
 }
 
-/** Runs all groups, some at a time; `cwd` has the corpora. The answers are in the order of the groups. */
+/** Runs all groups, several at a time. `cwd` has the corpora. The answers are in the order of the groups. */
 export async function answersOf(
   binary: string,
   groups: Readonly<Record<string, string>>,

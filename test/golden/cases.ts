@@ -12,7 +12,7 @@ const named =
   "gpt2 r50k p50k cl100k gpt4 nanochat o200k llama3 qwen2 qwen3.5 tekken nemotron deepseek-v3 starcoder smollm falcon none".split(
     " ",
   );
-/** Digits from the right: looks ahead over any distance. */
+/** Patterns that group digits from the right, with look-ahead over any distance. */
 const fromTheRight = "llama3-r2l gpt-4o-r2l marin marin-gpt-4o trinity".split(" ");
 const mixes: readonly (readonly [name: string, file: string])[] = [
   ["english", "english.txt"],
@@ -23,7 +23,7 @@ const mixes: readonly (readonly [name: string, file: string])[] = [
   ["repetitive", "repetitive.txt"],
 ];
 
-/** Patterns of users: formulas, automata, looks, unusual classes. */
+/** Regular expressions as users write them: with and without mask formulas, with look-arounds, with unusual classes. */
 const userPatterns: readonly (readonly [name: string, pattern: string])[] = [
   ["words", "\\w+|[^\\w\\s]+|\\s+"],
   ["letters", "\\p{L}+|\\p{N}|[^\\p{L}\\p{N}]+"],

@@ -4,14 +4,14 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { randomSource } from "../../bench/random.ts";
 
-// Small corpora, the same bytes everywhere: all inputs of the golden tests are generated from seeds.
+// Small corpora for the golden tests, generated from seeds, so that they have the same bytes everywhere.
 
 type Random = ReturnType<typeof randomSource>;
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[random.below(of.length)]!;
 const times = (count: number, make: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i));
-/** Small numbers are likely: the words of a language by their rank. */
+/** Returns a random rank; small ones are likely, like the frequent words of a language. */
 const rank = (random: Random, count: number) => Math.floor(count ** random.unit()) - 1;
 
 const syllables =
@@ -23,7 +23,7 @@ function wordList(random: Random, count: number, parts: readonly string[]): stri
 
 const eot = "<|endoftext|>";
 
-/** Sentences with capitals, contractions, numbers and quotes; documents end at a special token. */
+/** Returns sentences with capitals, contractions, numbers and quotes, in documents that end at a special token. */
 function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   const random = randomSource(seed);
   const words = wordList(random, 3000, syllables);
@@ -46,7 +46,7 @@ function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   return text;
 }
 
-/** First and last letter of what a script's words are made of, and how it parts words. */
+/** The first and the last letter of a script, and what separates its words. */
 const scripts: readonly (readonly [first: number, last: number, gap: string])[] = [
   [0x61, 0x7a, " "],
   [0xe0, 0xff, " "],
@@ -113,7 +113,7 @@ function code(seed: number, sizeBytes: number): string {
   return text;
 }
 
-/** Bytes of every value, pieces of characters and whole ones. */
+/** Returns bytes of every value, parts of characters and whole ones. */
 function invalid(seed: number, sizeBytes: number): Uint8Array {
   const random = randomSource(seed);
   const pieces = [
@@ -135,7 +135,7 @@ function invalid(seed: number, sizeBytes: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Many pairs of the same count, and rows of equal letters. */
+/** Returns text with many pairs of equal counts, and runs of equal letters. */
 function ties(seed: number, sizeBytes: number): string {
   const random = randomSource(seed);
   const words = wordList(random, 60, ["ab", "ba", "aa", "bb", "c", "é"]);
@@ -199,7 +199,7 @@ function npy(ids: ArrayLike<number>): Uint8Array {
   return Buffer.concat([head, Buffer.from(Uint16Array.from(ids).buffer)]);
 }
 
-/** Every file of the small corpora by its name. */
+/** Returns every file of the small corpora, by name. */
 function files(): Record<string, string | Uint8Array> {
   const text = english(1, 120_000);
   const mixed = manyScripts(2, 30_000);
@@ -248,7 +248,7 @@ function files(): Record<string, string | Uint8Array> {
   };
 }
 
-/** Writes the small corpora. Their times are fixed, because plans tell them. */
+/** Writes the small corpora. Their times are fixed, because plans contain them. */
 export function writeCorpora(directory: string): void {
   for (const [name, content] of Object.entries(files())) {
     const path = join(directory, name);

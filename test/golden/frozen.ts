@@ -1,6 +1,5 @@
-// The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then each output
-// with its sum. `frozen/GROUP.txt` has the texts for people verbatim, so that a change of words can be read
-// in a diff:
+// The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then each output with its
+// checksum. `frozen/GROUP.txt` has the texts for people verbatim, so that a diff shows a change of words:
 //
 //   == NAME
 //   $ bpe ARGUMENTS
@@ -10,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import type { Answer } from "./answers.ts";
 
-/** A case in its frozen form: the line of its sums, and the lines of its texts. */
+/** A case in its frozen form: the line of its checksums, and the lines of its texts. */
 export type Frozen = { readonly sums: string; readonly texts: string };
 
 const groupOf = (name: string) => name.slice(0, name.indexOf("/"));
@@ -24,13 +23,13 @@ export function frozenOf(name: string, { args, outputs }: Answer): Frozen {
   return { sums: [name, ...sums].join(" "), texts: texts.length === 0 ? "" : `$ ${args}\n${texts.join("")}` };
 }
 
-/** Indents each line; after a last line without an end, a note. */
+/** Indents each line. Adds a note if the last line has no end. */
 function indented(text: string): string {
   const ended = text.endsWith("\n") ? text : `${text}⟨no end of line⟩\n`;
   return ended.replace(/^(?=.)/gm, "    ");
 }
 
-/** `frozen.txt` and the directory `frozen` next to it, for its groups in order. */
+/** Reads and writes `frozen.txt` and the directory `frozen` next to it, with groups in order. */
 export class FrozenFiles {
   readonly #path: string;
   readonly #directory: string;

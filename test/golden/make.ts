@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-// Files that cases make of other files: tokenizers as others write them, and damaged ones.
+// Makes files for cases from other files: tokenizers as other programs write them, and damaged ones.
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
 type Json = any;
@@ -114,7 +114,7 @@ const edits: Record<string, (json: Json) => void> = {
   },
 };
 
-/** A tekken.json of a file of ranks. */
+/** Returns a tekken.json with the tokens of a rank file. */
 function tekken(ranks: string): object {
   const vocab = ranks
     .trim()

@@ -1,12 +1,12 @@
-// Compares what the program answers with what was frozen:
+// Compares the answers of the program with the frozen ones:
 //
 //   npm run suite golden                                    all cases
 //   npm run suite golden -- extend prune                    the groups of these names
 //   npm run suite golden -- --against path/to/other/bpe     shows what differs between two builds
 //   npm run suite golden -- --freeze                        writes the frozen sums and texts again
 //
-// Of the environment: BPE_BINARY is another build than dist/bpe; BPE_GOLDEN_CORPORA a directory of larger corpora,
-// whose sums are in the file that `--frozen FILE.txt` names, and whose texts are in the directory FILE.
+// Environment variables: BPE_BINARY is another build than dist/bpe; BPE_GOLDEN_CORPORA a directory of larger corpora,
+// whose checksums are in the file that `--frozen FILE.txt` names, and whose texts are in the directory FILE.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -35,7 +35,7 @@ const groups = Object.fromEntries(
   Object.entries(allGroups).filter(([name]) => positionals.length === 0 || positionals.includes(name)),
 );
 
-/** The answers of a binary, in a directory that is there for this alone. */
+/** Returns the answers of a binary, which runs in a new directory. */
 async function answers(of: string): Promise<Map<string, Answer>> {
   const directory = mkdtempSync(join(tmpdir(), "bpe-golden-"));
   try {
@@ -48,14 +48,14 @@ async function answers(of: string): Promise<Map<string, Answer>> {
   }
 }
 
-/** The outputs that two lines of sums do not share. */
+/** Returns the outputs in which two lines of checksums differ. */
 function differingOutputs(a: string, b: string): string[] {
   const [inA, inB] = [a, b].map((line) => new Set(line.split(" ").slice(1))) as [Set<string>, Set<string>];
   const outputs = [...inA.symmetricDifference(inB)].map((item) => item.slice(0, item.lastIndexOf("=")));
   return [...new Set(outputs)];
 }
 
-/** The first lines that two texts do not share. */
+/** Prints the first lines in which two texts differ. */
 function showLines(what: string, here: string, there: string): void {
   const [a, b] = [here, there].map((text) => text.split("\n")) as [string[], string[]];
   const at = a.findIndex((line, i) => line !== b[i]);

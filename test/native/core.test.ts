@@ -33,7 +33,7 @@ const randomOf = (trial: number): Random => randomNumbers(seed * 1_000_003 + tri
 const load = (json: TokenizerJson): TokenizerParts =>
   tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
 
-/** What encodes as TypeScript does, one text after the other. */
+/** Returns an encoder in TypeScript, the twin of the core in C. */
 function encoderOf(parts: TokenizerParts, specialTokensAsText = false, notes?: TextNotes) {
   const encoding = new TextEncoding({ ...parts, specialTokensAsText }, notes);
   return (bytes: Uint8Array) => {
@@ -43,7 +43,7 @@ function encoderOf(parts: TokenizerParts, specialTokensAsText = false, notes?: T
   };
 }
 
-/** Everything that may be asked about texts, compared with what TypeScript says. */
+/** Asks the core every kind of question about texts, and compares the answers with TypeScript's. */
 function compare(
   parts: TokenizerParts,
   texts: readonly Uint8Array[],
@@ -74,7 +74,7 @@ function compare(
       );
       if (specialsAsText) continue;
       want({ kind: "count", bytes, specialsAsText, number: 2 ** 32 - 1 }, Uint32Array.of(ids.length));
-      // An empty token may have taken the id of a byte; then nothing is decoded.
+      // If an empty token has the id of a byte, ids cannot be decoded.
       if (ids.every((id) => parts.tokens.starts[id] !== parts.tokens.starts[id + 1]))
         want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
     }
@@ -114,7 +114,7 @@ function compare(
   });
 }
 
-/** What TypeScript says of the question "cuts" of driver.c; null if the text cannot be cut. */
+/** Returns a function that answers the question "cuts" of driver.c in TypeScript; null if texts cannot be cut. */
 function cutterOf(parts: TokenizerParts) {
   const notes = new TextNotes();
   const encode = encoderOf(parts, false, notes);
@@ -146,14 +146,14 @@ function concatenated(a: Uint32Array, b: Uint32Array): Uint32Array {
 
 const isUtf8 = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString()).equals(Buffer.from(bytes));
 
-/** Any character, of all planes, assigned or not. */
+/** Returns a random character of any plane, assigned or not. */
 function anyCharacter(random: Random): string {
   const limits = [0x80, 0x250, 0x800, 0x3000, 0xd800, 0x10000, 0x20000, 0x110000];
   const codePoint = random(limits[random(limits.length)]!);
   return codePoint >= 0xd800 && codePoint < 0xe000 ? "\ue000" : String.fromCodePoint(codePoint);
 }
 
-/** Text that is hard to cut or to bring into a form: of each kind a run. */
+/** Runs of text that is hard to cut or to normalize. */
 const runs: readonly ((random: Random) => string)[] = [
   (random) => madeText(random(1 << 20), 1 + random(20)),
   (random) => Array.from({ length: random(20) }, () => anyCharacter(random)).join(""),
@@ -181,7 +181,7 @@ const wrong = [
 const anyText = (random: Random, runCount: number) =>
   Array.from({ length: runCount }, () => pick(random, runs)(random)).join("");
 
-/** Some of it is no UTF-8. */
+/** Returns random bytes, some of which are not UTF-8. */
 function anyBytes(random: Random, runCount: number): Buffer {
   const parts = Array.from({ length: runCount }, () => [
     Buffer.from(anyText(random, 2)),
@@ -298,7 +298,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     compare(load(json), [...across.slice(0, 3), long[2]!, out], {}, asked(1));
   });
 
-  /** A tokenizer with these added tokens alone. */
+  /** Returns a tokenizer with only these added tokens. */
   function withAdded(contents: readonly string[], flags: object = {}): TokenizerParts {
     const json = jsonOf(writeTokenizer("gpt2"));
     for (const { content } of json.added_tokens) delete json.model.vocab[content as string];
@@ -330,7 +330,8 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // A place that looks like the token is read on from in a block: the token begins at each place in it and beyond.
+  // After a place that looks like the token, the search continues in blocks. So the token begins at each position of a
+  // block, and after it.
   test("finds a long added token at every distance from a place that looks like it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;
@@ -360,7 +361,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
   test("brings every character into each form, alone and next to marks", () => {
     const characters: string[] = [];
     for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
-      // The planes in between have no character that changes: some of each.
+      // The planes in between have no character that changes, so a sample is enough.
       if (codePoint >= 0x30000 && codePoint % 0x101 !== 0) continue;
       if (codePoint < 0xd800 || codePoint > 0xdfff) characters.push(String.fromCodePoint(codePoint));
     }
@@ -408,7 +409,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
   });
 });
 
-/** A tokenizer of bytes with a normalization. */
+/** Returns a tokenizer of bytes with a normalization. */
 function inForm(form: Normalization): TokenizerParts {
   return { ...load(jsonOf(writeTokenizer("gpt2"))), addedTokens: [], normalization: form };
 }

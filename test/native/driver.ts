@@ -8,7 +8,7 @@ import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** With gcc's checks of memory and of what C leaves undefined, or of races. */
+/** Compiler flags for gcc's checks: of memory and undefined behaviour, or of data races. */
 const kindFlags = {
   plain: [],
   sanitized: ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
@@ -16,8 +16,8 @@ const kindFlags = {
 } as const;
 
 /**
- * The path of a program of this directory, compiled with the core at the scale of the tests; undefined, which it says, where
- * there is no C compiler.
+ * The path of a program of this directory, compiled with the core at the scale of the tests; undefined if there is no C
+ * compiler, which is printed.
  */
 export async function compiled(
   name: "driver" | "damage" | "sessions" | "threads",
@@ -48,7 +48,7 @@ export type Question = {
   readonly number?: number;
 };
 
-/** What driver.c answers: bytes, which are 32-bit numbers but for texts; or an error. */
+/** An answer of driver.c: bytes, which are 32-bit numbers unless they are text; or an error. */
 export type Answer = Buffer | Error;
 
 export const numbersOf = (answer: Answer) => {
@@ -58,7 +58,7 @@ export const numbersOf = (answer: Answer) => {
   return numbers;
 };
 
-/** Has driver.c answer with a tokenizer, by its image. */
+/** Asks driver.c questions about a tokenizer, which it loads from an image. */
 export function ask(driver: string, parts: TokenizerParts, questions: readonly Question[]): Answer[] {
   const directory = mkdtempSync(join(tmpdir(), "bpe-test-"));
   const imagePath = join(directory, "image");

@@ -100,7 +100,7 @@ describe.skipIf(compiler === undefined)("the C library", () => {
       undefined as never,
       expect.stringContaining(" opened, "),
     ]);
-    // The checksum alone is right: what it covers is another thing.
+    // Only the checksum is right; the content is not an image.
     writeFileSync(join(home, "damaged.image"), "bpeimage");
     const opened = Bun.spawnSync([(await compiled("driver"))!, join(home, "damaged.image")]);
     expect([opened.exitCode, opened.stderr.toString()]).toEqual([1, "this is not a tokenizer image\n"]);

@@ -8,7 +8,7 @@ import { scratch } from "../binary.ts";
 const compiler = compilerHere();
 const directory = scratch();
 
-/** The directory of the headers of this machine's Python. */
+/** Returns the directory of the headers of this machine's Python. */
 function pythonHeaders(): string | undefined {
   const code = "import sysconfig; print(sysconfig.get_paths()['include'])";
   const { stdout } = Bun.spawnSync(["sh", "-c", 'python3 -c "$0"', code]);
@@ -25,7 +25,7 @@ test.skipIf(compiler === undefined || headers === undefined)(
   () => {
     const said = (...flags: string[]) => {
       const [source, program] = [join(import.meta.dir, "python-abi.c"), join(directory, "program")];
-      // Nothing is called, so nothing has to be linked.
+      // Compiling is enough, because nothing is called.
       const object = join(directory, "object.o");
       run(compiler!.command[0]!, [
         "-Wall",

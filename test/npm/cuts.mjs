@@ -1,4 +1,4 @@
-/** The results of a tokenizer besides its ids: the same under Node, Bun and in browsers. */
+/** Returns results of a tokenizer other than ids, which must be the same in Node, Bun and browsers. */
 export function cutsOf(tokenizer, text) {
   const stream = tokenizer.stream();
   const { ids, offsets } = tokenizer.encodeBatch([text, "", text.slice(0, 1000)]);

@@ -1,4 +1,4 @@
-// Run by suite.ts in a project where `bpe` is installed, under Node or Bun. Prints what it made as a line of JSON.
+// Run by suite.ts in a project where `bpe` is installed, under Node or Bun. Prints its results as a line of JSON.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -13,7 +13,7 @@ mkdirSync(home);
 const made = {};
 const text = documents.join(special);
 
-/** A hash of all files of a tokenizer but its record. */
+/** Returns a hash of all files of a tokenizer except its record. */
 function hashOf(files) {
   const hash = createHash("sha256");
   for (const [name, bytes] of [...files].sort()) hash.update(`${name}\n`).update(bytes);
@@ -60,7 +60,7 @@ await trained.save(join(home, "saved"));
 await trained.save(join(home, "saved"));
 made.saved = hashOfDirectory(join(home, "saved"));
 
-// Another run writes there: a process that is alive. Bun sees that nobody has locked the file; Node has only its text.
+// A lock file that names a live process. Bun sees that the file is not locked; Node knows only its text.
 const lock = join(home, ".locked.bpe-lock");
 const holder = (pid) => `${JSON.stringify({ host: hostname(), pid, since: "now" })}\n`;
 writeFileSync(lock, holder(process.ppid));
@@ -89,7 +89,7 @@ for (const workers of [1, 3]) {
     .digest("hex");
 }
 
-// A memory that has no room for all words: they go to disk.
+// Not all words fit into this memory limit, so some go to disk.
 const stages = new Set();
 made.hasSpilled = false;
 const spilled = await trainTokenizer({

@@ -1,5 +1,5 @@
-// Tests the npm package away from this checkout: `npm run suite npm`. BPE_TEST_NODES names other Nodes than
-// the one on the path, and BPE_TEST_CHROMIUM a browser; without one, a bare JavaScript engine replaces it.
+// Tests the npm package away from this checkout: `npm run suite npm`. BPE_TEST_NODES names other Nodes than the one on
+// the path, and BPE_TEST_CHROMIUM a browser. Without a browser, a bare JavaScript engine is used.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -38,7 +38,7 @@ writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module
 const [packed] = JSON.parse(
   run("npm", ["pack", "--json", "--pack-destination", home, join(built, "bpe")], home),
 );
-// The packages with executables are on no registry: the one for this machine is put where npm would put it.
+// No registry has the packages with executables, so the one for this machine is copied to where npm would install it.
 run(
   "npm",
   ["install", "--offline", "--no-audit", "--no-fund", "--omit=optional", at(packed.filename)],
@@ -60,7 +60,7 @@ writeFileSync(corpus, documents.join(special));
 const zstd = at("corpus.txt.zst");
 writeFileSync(zstd, Bun.zstdCompressSync(readFileSync(corpus)));
 
-/** More distinct words than fit into the least memory. */
+/** More distinct words than fit into the smallest memory limit. */
 const large = at("large.txt");
 writeFileSync(large, Array.from({ length: 3e6 }, (_, n) => ((n * 7919) % 5e7).toString(36)).join(" "));
 
@@ -70,7 +70,7 @@ const sha256 = (...parts: (string | Uint8Array)[]) => {
   return hash.digest("hex");
 };
 
-/** What the executable makes: hashes of the tokenizer's files, and of ids. */
+/** Returns the results of the executable: hashes of the tokenizer's files, and of ids. */
 function expectedOf() {
   const hashOf = (directory: string) => {
     const names = readdirSync(directory).filter((name) => name !== "training.json");
@@ -157,7 +157,10 @@ test("a strict project type checks, whatever its modules are", () => {
   }
 });
 
-/** The TypeScript of the page and of the comments in declarations, each a module: blocks, and calls within sentences. */
+/**
+ * Returns the TypeScript of the page and of comments in declarations: blocks, and calls within sentences. Each is a
+ * module.
+ */
 function snippets(): string[] {
   const page = readFileSync(join(root, "npm/README.md"), "utf8");
   const blocks = [
@@ -188,7 +191,7 @@ test("every example in the page and in the declarations type checks, for Node an
     const entry = isBrowser ? "bpe/browser" : "bpe";
     const imported = [...code.matchAll(/^ *import \{ (.*) \}/gm)].flatMap(([, names]) => names!.split(", "));
     const missing = ["Tokenizer", "trainTokenizer"].filter((name) => !imported.includes(name));
-    // What the sentences around it name.
+    // Variables that the surrounding sentences mention.
     const given = [
       "input: HTMLInputElement",
       "files: string",
@@ -219,7 +222,7 @@ test("every example in the page and in the declarations type checks, for Node an
     ["--module", "preserve", "--lib", "es2022,dom"],
     ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
   ]) {
-    // In a page the package is the one for browsers, which has no paths.
+    // Code for browsers uses the package for browsers, which has no paths.
     const those = more.includes("browser")
       ? names.filter((name) => !/save\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")))
       : names;
@@ -233,7 +236,7 @@ test("the examples of the README run verbatim: train, save, load, encode; and a 
   const blocks = [...readFileSync(join(root, "npm/README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)];
   expect(blocks.length).toBe(2);
   const [train, browser] = blocks.map(([, code]) => code!) as [string, string];
-  // A page gets a file by its address; here the file that the first example saved.
+  // A browser would fetch the file; here it is the file that the first example saved.
   const fetched = `import { readFileSync } from "node:fs";
     globalThis.fetch = async (name) => new Response(readFileSync(\`tokenizer/\${name}\`));\n`;
   const directory = join(project, "readme");
@@ -326,7 +329,7 @@ for (const program of [...nodes, process.execPath]) {
   });
 }
 
-/** A script for browsers that encodes a text and decodes its ids. */
+/** Bundles a script for browsers that encodes a text and decodes its ids. */
 function bundle(): string {
   const contents = `import { Tokenizer, UserError } from "bpe";
     import { cutsOf } from "./cuts.mjs";
@@ -367,7 +370,7 @@ describe("in a browser", () => {
     const context = createContext({ TextEncoder, TextDecoder, atob, btoa, json, text });
     runInContext(script, context);
     expect(JSON.parse(runInContext("use(json, text)", context))).toEqual(wanted);
-    // Without the options of a training: they would be 80 KB more.
+    // The bundle leaves out the options of training, which would add 80 KB.
     expect(script.length).toBeLessThan(320_000);
   });
 

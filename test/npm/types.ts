@@ -14,7 +14,7 @@ async function* texts(): AsyncGenerator<string> {
   yield "a text";
 }
 
-/** What a page has, and what takes only memory that no other thread has. */
+/** Types that browsers have; calls that take only unshared memory. */
 export async function usePage(input: HTMLInputElement, text: string | Uint8Array): Promise<Blob> {
   await trainInPage({ files: input.files, vocabSize: 8_000, onProgress: console.log });
   await trainInPage({ files: [new File(["a"], "a.txt")], vocabSize: 8_000 });

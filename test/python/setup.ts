@@ -12,8 +12,8 @@ import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /**
- * Each is made if it is missing, or has other packages; HF's next release cannot be installed together with
- * transformers.
+ * An environment is made if it is missing, or if it has other packages. HF's next release cannot be installed together
+ * with transformers, so it gets its own.
  */
 const environments = {
   python: [
@@ -30,7 +30,7 @@ const environments = {
   "python-rc": ["numpy==2.4.6", "tokenizers==1.0.0rc3"],
 };
 
-/** What CI runs needs the first environment alone (suite.ts). */
+/** CI needs only the first environment (suite.ts). */
 const isCore = process.env.BPE_TEST_CORE !== undefined;
 
 function run(program: string, ...args: string[]): void {
@@ -50,7 +50,7 @@ const wheel = makeWheel({
   executable: readFileSync(join(root, "dist/bpe")),
   nativeModule:
     modulePath === undefined ? undefined : { name: basename(modulePath), bytes: readFileSync(modulePath) },
-  // As wide as a wheel of Linux can say: this one never leaves this machine.
+  // The most general tag for Linux, because this wheel stays on this machine.
   platform: `linux_${machine}`,
   notice: "",
   shellFiles: [],
@@ -80,21 +80,21 @@ for (const [name, packages] of Object.entries(environments)) {
 
 if (!isCore) writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringify(sortedTexts()));
 
-/** The texts of test/real, by the tables of Unicode that engines have to agree on. */
+/** Sorts the texts of test/real by the Unicode tables that engines need to agree on them. */
 function sortedTexts() {
   const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
   const hasNewForm = (text: string) => forms.some((form) => normalize(text, form) !== text.normalize(form));
   return {
     plain: texts.filter((text) => !isNewer(text) && !hasNewForm(text)),
-    // HF's normalizers had the normal forms of Unicode 9.0.
+    // HF's normalizers of version 0.23 have the normal forms of Unicode 9.0.
     newForms: texts.filter((text) => !isNewer(text) && hasNewForm(text)),
-    // Some of these characters are in Unicode 17.
+    // Some of these characters are new in Unicode 17.
     newer: texts.filter(isNewer),
   };
 }
 
-/** Whether it has a character that Unicode 16 does not know, on a plane where Unicode still grows. */
+/** Whether a text has a character that Unicode 16 lacks, on a plane where Unicode still grows. */
 function isNewer(text: string): boolean {
   return [...text].some((character) => {
     const point = character.codePointAt(0)!;

@@ -1,6 +1,6 @@
-// `npm run suite python`: the wheel, installed, compared with HF's tokenizers of two versions and tiktoken;
-// and its types.
-// BPE_TEST_CORE leaves out the slowest tests, and comparisons with other programs: forks, moving, bench, fault injection.
+// `npm run suite python`: installs the wheel, compares it with two versions of HF's tokenizers and with tiktoken, and
+// checks its types. BPE_TEST_CORE leaves out the slowest tests, and comparisons with other programs: forks, moving,
+// bench, fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -34,7 +34,7 @@ const core = [
 
 const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
-  // Not in the project's directory, where the sources of the module are.
+  // Not in the root of the project, where Python would import the sources instead of the installed package.
   const run = Bun.spawn([python, ...args], { cwd: import.meta.dir, stdout: "pipe", stderr: "pipe" });
   const [out, log] = await Promise.all([run.stdout.text(), run.stderr.text()]);
   return { status: await run.exited, text: out + log };
@@ -58,7 +58,8 @@ const environments: [name: string, modules: string[]][] = isCore
 for (const [environment, wanted] of environments) {
   const listed = await saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
   if (listed.status !== 0) throw new Error(listed.text);
-  // A process for each class: importing the compared packages takes longer than most tests.
+  // One process for each class, and not for each test, because importing the compared packages takes longer than most
+  // tests.
   for (const name of new Set(listed.text.split("\n").filter((line) => line.startsWith("test_")))) {
     test.concurrent(name, async () => {
       const { status, text } = await saidBy(
@@ -74,7 +75,7 @@ for (const [environment, wanted] of environments) {
   }
 }
 
-/** What depends on sizes runs at small scale, too. */
+/** Tests that depend on sizes run at small scale, too. */
 await buildModule(true);
 for (const name of ["test_calls", "test_cuts", "test_session", "test_text_sessions", "test_training"]) {
   test.concurrent(`${name} at small scale`, async () => {

@@ -1,4 +1,4 @@
-/** A Mach-O executable of two segments, which need not hold anything, and a place for a signature at its end. */
+/** Returns a Mach-O executable with two empty segments, and room for a signature at its end. */
 export function machO({
   codeBytes,
   linkEditMemoryBytes = 1 << 20,
@@ -7,7 +7,7 @@ export function machO({
   processor = 0x1000007,
   type = 2,
 }: {
-  /** The size of all that is signed. */
+  /** The size of the part that is signed. */
   codeBytes: number;
   linkEditMemoryBytes?: number;
   linkEditAddress?: number;
@@ -52,7 +52,7 @@ function segment(name: string, { address, memoryBytes, start, bytes }: Segment):
   ]);
 }
 
-/** An ELF executable of one program header, its loader's path. */
+/** Returns an ELF executable with one program header, the path of its loader. */
 export function elf(machine: number, loader?: string): Buffer {
   const bytes = Buffer.alloc(200);
   bytes.write("\x7fELF\x02\x01", 0, "latin1");
@@ -69,7 +69,7 @@ export function elf(machine: number, loader?: string): Buffer {
   return bytes;
 }
 
-/** A PE executable of 64 bits for the console, without sections. */
+/** Returns a 64-bit PE executable for the console, without sections. */
 export function pe(machine: number): Buffer {
   const bytes = Buffer.alloc(400);
   bytes.write("MZ", 0);
@@ -82,7 +82,7 @@ export function pe(machine: number): Buffer {
   return bytes;
 }
 
-/** Little-endian, four bytes each. */
+/** Returns numbers as bytes: little-endian, four bytes each. */
 function numbers(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   for (const [i, value] of values.entries()) bytes.writeUInt32LE(value, 4 * i);

@@ -6,7 +6,7 @@ import { spell } from "../../src/runtime/message.ts";
 
 const page = manPage({ version: "1.2.3", seconds: 1_700_000_000 });
 
-/** The page as `man` shows it, and what groff has to say about it. */
+/** Returns the page as `man` shows it, and groff's warnings. */
 function rendered(text: string): { shown: string; warnings: string } {
   const groff = ["groff", "-man", "-Tutf8", "-ww", "-P-c", "-P-b", "-P-u", "-rLL=100n"];
   const { stdout, stderr } = Bun.spawnSync(groff, { stdin: Buffer.from(text) });
@@ -40,7 +40,7 @@ test.skipIf(Bun.which("groff") === null)(
         );
         if (option.details !== undefined) expect(flat).toContain(spell(option.details));
       }
-      // A shell must get the quotes and dashes that it knows.
+      // Quotes and dashes must be ASCII, so that readers can paste examples into a shell.
       for (const { command } of examples) expect(shown).toContain(command);
     }
   },

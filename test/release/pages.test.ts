@@ -1,4 +1,4 @@
-// What people read of us outside the sources: no link leads nowhere, and the pages that help and errors name are there.
+// Tests texts that users read outside the sources: no link is dead, and the pages that help and errors name exist.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -18,13 +18,13 @@ const root = resolve(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
 
-/** The targets of links, but those of other sites and of code. */
+/** Returns the targets of links, except those to other sites and those in code. */
 const linksOf = (markdown: string) =>
   [...markdown.replaceAll(/^```.*?^```/gms, "").matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target!)
     .filter((target) => !/^https?:/.test(target));
 
-/** Links to no heading of the same text, and to no file. */
+/** Returns links whose heading or file does not exist. */
 function deadLinks(markdown: string): string[] {
   const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(
     ([, title]) =>
@@ -50,7 +50,7 @@ test("the executable shows every page, with links that it can follow, wherever i
       "",
       [],
     ]);
-    // What else it says is tested with help.
+    // Its other content is tested with help.
     const said = /^The samples read LICENSE: .*\n\n/m;
     expect(stdout.replace(said, "")).toBe(withPlainLinks(read(`docs/${name}`), "docs"));
   }
@@ -134,7 +134,7 @@ test("an archive has every example that its pages, the manual or another example
   const named = texts.flatMap((text) => [...text.matchAll(/\bexamples\/[\w./-]*\w/g)].map(([path]) => path));
   expect(named).toContain("examples/encode.c");
   const paths = examples.map(({ path }) => path);
-  // Among the sources, says the page.
+  // Pages may name these files of the sources.
   const ofSources = ["examples/learn.ts"];
   const missing = named.filter(
     (path) =>
@@ -185,7 +185,10 @@ test("links to pages become what bpe help takes; others say where they lead; sit
   expect(plain(same)).toBe(same);
 });
 
-/** Contents of the files of a ZIP file whose paths fit, from the heads before each (scripts/release/archive.ts). */
+/**
+ * Returns the contents of the files in a ZIP file whose paths match. Reads the header before each
+ * (scripts/release/archive.ts).
+ */
 function unzipped(zip: Buffer, wanted: RegExp): string[] {
   const found: string[] = [];
   for (let pos = 0; zip.readUInt32LE(pos) === 0x04034b50; ) {

@@ -5,7 +5,7 @@ import { doorless } from "../../scripts/without-doors.ts";
 
 const source = resolve(import.meta.dir, "../../src");
 
-/** How many files the program loads until a function runs that is imported on demand. */
+/** Returns how many files the program loads before a dynamically imported function runs. */
 async function fileCounts(plugins: Bun.BunPlugin[], names: readonly string[]) {
   const { outputs } = await Bun.build({
     entrypoints: [`${source}/main.ts`],

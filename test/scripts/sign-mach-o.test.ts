@@ -1,4 +1,4 @@
-// What it signs is, for Apple silicon, the same to the byte as what Bun signs; `npm run suite release` looks at whole executables.
+// For Apple silicon, the signature has the same bytes as Bun's. `npm run suite release` checks whole executables.
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Puts zsh, fish and mandoc into dist/shells, from the packages of the machine's own Debian; nothing is installed.
+// Unpacks zsh, fish and mandoc into dist/shells, from packages of the machine's Debian. Nothing is installed.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../scripts/release/run.ts";

@@ -18,7 +18,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Inputs made to take long or to fill the memory: a signal does not wait for them. Memory limits are kept in memory.ts.
+// Inputs that take long or fill the memory, during which signals must be handled. memory.ts tests memory limits.
 
 const words = unitOf("some words, some");
 const letters = unitOf("a");
@@ -47,7 +47,7 @@ const bombs: Readonly<Record<string, (path: string) => void>> = {
 };
 const tokenizerBomb = "tokenizer.json";
 
-/** Made when it is first asked for. */
+/** Returns the path of an input, which is made on first use. */
 function bomb(world: World, name: string): string {
   const directory = join(world.root, "bombs");
   mkdirSync(directory, { recursive: true });
@@ -62,7 +62,7 @@ const hangMs = 60_000;
 
 const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
 
-/** Every command, and what may keep it from looking up. */
+/** Returns the arguments of a command, with an input that may keep it from handling signals. */
 function slowArguments(world: World, random: Random): readonly string[] {
   const input = bomb(world, oneOf(random, Object.keys(bombs)));
   const workers = ["-w", oneOf(random, ["1", "2"])];
@@ -81,7 +81,7 @@ function slowArguments(world: World, random: Random): readonly string[] {
   ]);
 }
 
-/** How long the main thread has waited for a processor, in milliseconds: that is not the run's fault. */
+/** Returns how many milliseconds the main thread has waited for a processor, which do not count against the run. */
 function waitedMs(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
@@ -90,11 +90,14 @@ function waitedMs(pid: number): number | null {
   }
 }
 
-/** A signal waits for nothing longer than this, and for the system, which takes back a gigabyte in some 0.1 s. */
+/**
+ * The maximum time until a signal ends a run, in addition to the system's time for releasing memory, some 0.1 s per
+ * gigabyte.
+ */
 const stopMsMax = 200;
 const takingBackMs = 300;
 export let slowestSlowStopMs = 0;
-/** Instants are drawn from that. */
+/** The approximate time of an undisturbed run, from which the time of a signal is drawn. */
 let slowMs = 800;
 
 async function signalInSlowStage(world: World, random: Random): Promise<Outcome> {
@@ -120,13 +123,13 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   }
   const tookMs = performance.now() - sentMs - (waited - before);
   end = await ended;
-  // It had not begun yet, and there was nothing to undo, or it was over.
+  // The run had not begun, so that there was nothing to undo, or it had ended.
   if (end.signal === signal || end.code === 0 || end.code === 1) return tooLate;
   slowMs += (1.5 * instantMs - slowMs) / 8;
   const shown = args.join(" ");
   must(end.code === signals[signal], () => `${shown}: ${signal} gave exit ${end!.code}: ${end!.stderr}`);
   slowestSlowStopMs = Math.max(slowestSlowStopMs, tookMs);
-  // Where others work, too, ending threads wait for a processor as well.
+  // On a busy machine, ending threads also wait for a processor.
   const busyness = Math.max(1, loadavg()[0]! / availableParallelism());
   must(
     tookMs < (stopMsMax + takingBackMs) * busyness,
@@ -138,7 +141,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   return met;
 }
 
-/** A cache that cannot be written, or whose device is full: the run succeeds without it, and says so once. */
+/** With a cache that cannot be written, or whose device is full, the run succeeds without it, and warns once. */
 async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const device = join(world.root, "cache-device");
@@ -176,7 +179,7 @@ async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> 
   }
 }
 
-/** Fills the device but for some bytes. */
+/** Fills the device except for `leftBytes`. */
 function fill(path: string, leftBytes: number): void {
   const spare = `${path}-spare`;
   if (leftBytes > 0) writeFileSync(spare, new Uint8Array(leftBytes));

@@ -7,13 +7,12 @@ import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 
-// Small files that become large when read. They are written part by part, so that making them needs no such
-// memory.
+// Writes small files that become large when read. They are written part by part, so that this takes little memory.
 
-/** Bytes of text that bombs are made of, again and again. */
+/** The size of the text that a bomb repeats. */
 const unitBytes = 1 << 20;
 
-/** The packed content: `first`, then the same megabyte of text `unitCount` times, then `last`. */
+/** The uncompressed content: `first`, then the same megabyte of text `unitCount` times, then `last`. */
 type Content = {
   readonly first: Uint8Array;
   readonly unit: Uint8Array;
@@ -21,10 +20,10 @@ type Content = {
   readonly last?: Uint8Array;
 };
 
-/** A megabyte of `text` again and again; its length has to divide 2^20. */
+/** Returns a megabyte of repeated `text`, whose length has to divide 2^20. */
 export const unitOf = (text: string) => Buffer.from(text.repeat(unitBytes / Buffer.byteLength(text)));
 
-/** Compresses each part by itself: concatenated members of gzip and frames of zstd. */
+/** Compresses each part separately: concatenated members of gzip or frames of zstd. */
 const inMembers =
   (compress: (bytes: Uint8Array) => Uint8Array) =>
   ({ first, unit, unitCount, last }: Content): Uint8Array[] => {
@@ -40,7 +39,7 @@ const plainly = ({ first, unit, unitCount, last }: Content): Uint8Array[] => [
 
 const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** Encodes everything manually: literals, and then copies of 64 bytes from a period before. */
+/** Compresses with Snappy: literals, then copies of 64 bytes from one period before. */
 function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   let size = first.length + unitCount * unit.length;
@@ -60,7 +59,7 @@ function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** The same in one block of LZ4: one sequence with literals and a match, and one of literals that ends it. */
+/** Compresses into one block of LZ4: a sequence of literals and a match, and a last one of literals. */
 function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   const literals = Buffer.concat([first, unit.subarray(0, period)]);
@@ -78,7 +77,7 @@ function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** After how many bytes the text begins again. */
+/** Returns after how many bytes the text repeats. */
 function periodOf(unit: Uint8Array): number {
   for (let period = 1; ; period++) {
     if (Buffer.compare(unit.subarray(period), unit.subarray(0, unit.length - period)) === 0) return period;
@@ -100,7 +99,7 @@ const packers: Partial<Record<CompressionCodec, (content: Content) => Uint8Array
 export const bombCodecs = ["SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4_RAW"] as const;
 type BombCodec = (typeof bombCodecs)[number] | "UNCOMPRESSED";
 
-/** A file in the packing that its parts are in, one after the other. */
+/** Writes compressed parts to a file, one after the other. Returns its path. */
 export function writeParts(path: string, parts: Iterable<Uint8Array>): string {
   const fd = openSync(path, "w");
   for (const part of parts) for (let pos = 0; pos < part.length; ) pos += writeSync(fd, part, pos);
@@ -108,7 +107,7 @@ export function writeParts(path: string, parts: Iterable<Uint8Array>): string {
   return path;
 }
 
-/** A text file of `unitCount` megabytes, in members of gzip or frames of zstd. */
+/** Writes a text file of `unitCount` megabytes, in members of gzip or frames of zstd. */
 export const writePacked = (path: string, compression: "gzip" | "zstd", content: Content) =>
   writeParts(
     path,
@@ -125,7 +124,7 @@ type Column = {
   readonly pages: readonly { readonly header: PageHeader; readonly parts: readonly Uint8Array[] }[];
 };
 
-/** A Parquet file of one row group and one column `text`, which is required. */
+/** Writes a Parquet file with one row group and one column `text`, which is required. */
 function writeColumn(path: string, { codec, encoding, rowCount, pages }: Column): string {
   const bytesOf = (write: (writer: ByteWriter) => void) => {
     const writer = new ByteWriter();
@@ -177,7 +176,7 @@ function writeColumn(path: string, { codec, encoding, rowCount, pages }: Column)
 
 const levels = { definition_level_encoding: "RLE", repetition_level_encoding: "RLE" } as const;
 
-/** A page with one text of `unitCount` megabytes. */
+/** Writes a Parquet file with one page that has one text of `unitCount` megabytes. */
 export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, unitCount: number): string {
   const first = Buffer.alloc(4);
   first.writeUInt32LE(unitCount * unit.length);
@@ -191,7 +190,7 @@ export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, 
   return writeColumn(path, { codec, encoding: "PLAIN", rowCount: 1, pages: [{ header, parts }] });
 }
 
-/** The same as the one text of a dictionary, which `rowCount` rows name. */
+/** Writes a Parquet file with such a text in a dictionary, to which `rowCount` rows refer. */
 export function writeDictionaryBomb(
   path: string,
   unit: Uint8Array,
@@ -207,7 +206,7 @@ export function writeDictionaryBomb(
     compressed_page_size: sizeOf(parts),
     dictionary_page_header: { num_values: 1, encoding: "PLAIN" },
   };
-  // Indices of no width: all of them are 0.
+  // Indices with a width of 0 bits, so all are 0.
   const indices = zstdCompressSync(Buffer.from([0]));
   const header: PageHeader = {
     type: "DATA_PAGE",
@@ -222,7 +221,7 @@ export function writeDictionaryBomb(
   return writeColumn(path, { codec: "ZSTD", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** `rowCount` rows in `pageCount` pages, each the same text of a dictionary. */
+/** Writes a Parquet file with `rowCount` rows in `pageCount` pages, all with the same text of a dictionary. */
 export function writeTinyRows(path: string, text: string, rowCount: number, pageCount: number): string {
   const [first, rows] = [Buffer.concat([Buffer.alloc(4), Buffer.from(text)]), rowCount / pageCount];
   first.writeUInt32LE(first.length - 4);
@@ -244,7 +243,7 @@ export function writeTinyRows(path: string, text: string, rowCount: number, page
   return writeColumn(path, { codec: "UNCOMPRESSED", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** One text, and `rowCount` - 1 that share all of its bytes with the one before. */
+/** Writes a Parquet file with one text, and `rowCount` - 1 that share all bytes with the previous one. */
 export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number): string {
   const page = new ByteWriter();
   const shared = new Int32Array(rowCount).fill(text.length);
@@ -264,7 +263,7 @@ export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number
   return writeColumn(path, { codec: "ZSTD", encoding: "DELTA_BYTE_ARRAY", rowCount, pages });
 }
 
-/** A file of no rows with `columnCount` columns. */
+/** Writes a Parquet file without rows, with `columnCount` columns. */
 export function writeFooterBomb(path: string, columnCount: number): string {
   const writer = new ByteWriter();
   const column = { name: "a", type: "BYTE_ARRAY" } as const;
@@ -273,7 +272,7 @@ export function writeFooterBomb(path: string, columnCount: number): string {
   return writeParts(path, [Buffer.from("PAR1"), writer.getBytes(), Buffer.from("PAR1")]);
 }
 
-/** HF's file of a tokenizer with many tokens, each one letter longer than another. */
+/** Writes a tokenizer.json with many tokens, each one letter longer than another. */
 export function writeTokenizerBomb(path: string, tokenCount: number): string {
   const tokens = [...byteToCharacter];
   const merges: string[] = [];

@@ -19,9 +19,9 @@ const share = Number(values.share ?? 1);
 const chosen = kinds.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) throw new Error(`no kind of fault is called "${values.only}"`);
 
-/** Trials that came too late are drawn again, with a limit. */
+/** Trials whose fault came too late are repeated, up to this many times. */
 const attemptsPerTrial = 10;
-/** Each has its own world, and its share of the processors. */
+/** The number of trials at a time. Each has its own world. */
 const laneCount = 2;
 const textBytes = 1_500_000;
 const smallTextBytes = 120_000;

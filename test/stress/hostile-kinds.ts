@@ -22,7 +22,7 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
-/** No run may wait longer for what others put in its way. */
+/** The longest time that a run may wait because of another user's files. */
 const hangMs = 10_000;
 
 /** Another user's file as the target of an attack, and its required content afterwards. */
@@ -49,7 +49,7 @@ class Victim {
 
 type Plant = (path: string, victim: Victim) => void;
 
-/** What may be put under a name of ours; of another user's, where this one can play him. */
+/** Entries that are put under one of our names, owned by another user if this process can change owners. */
 const plants: Record<string, Plant> = {
   pipe: (path) => void makePipe(path),
   "link to a file": (path, { file }) => symlinkSync(file, path),
@@ -60,7 +60,7 @@ const plants: Record<string, Plant> = {
   "false file": (path) => writeFileSync(path, '{"release": 1, "fd": 0}'),
 };
 
-/** Our names next to the outputs and in the cache. */
+/** Returns a name that `bpe` uses next to outputs or in the cache. */
 function namesOfOurs(world: World, random: Random): string {
   const [out, ids, cache] = [
     join(world.work, "out"),
@@ -81,7 +81,7 @@ function namesOfOurs(world: World, random: Random): string {
   ]);
 }
 
-/** Another user's entry has one of our names: nothing waits for it, follows it or believes it. */
+/** If another user's entry has one of our names, no run waits for it, follows it or trusts it. */
 async function planted(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const victim = new Victim(world);
@@ -123,7 +123,7 @@ async function planted(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The cache after a run on today's corpus, made once. */
+/** Fills the cache by a run on today's corpus, once. */
 async function fillCache(world: World): Promise<void> {
   const filled = join(world.root, "filled-cache");
   const cache = join(world.work, "cache");
@@ -149,7 +149,7 @@ async function fillCache(world: World): Promise<void> {
 
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
-/** Outputs with bits that lend rights, of this user or another: what replaces them has none. */
+/** If outputs have setuid, setgid or sticky bits, their replacements have none, whoever owns them. */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const [out, ids] = [join(world.work, "out"), join(world.work, "ids.npy")];
@@ -170,8 +170,8 @@ const runsAtOnce = 10;
 const isRefused = ({ code, stderr }: Ended) => code === 1 && stderr.includes("is being written by");
 
 /**
- * Ten runs begin together, with one output in a directory that some of them have to make, and some are killed. All that
- * wait succeed, the others do or say who is at it; no half result is seen.
+ * Ten runs start at once, with one output in a directory that they have to create, and some are killed. Those with
+ * --wait succeed; the others succeed or name the run that is writing. No partial result is seen.
  */
 async function race(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
@@ -211,7 +211,10 @@ const clocks = [
   "+020000-01-01",
 ];
 
-/** Runs under clocks that go wrong: those that began last, as their records say, are kept; of one second, the last replaced. */
+/**
+ * With wrong clocks, the results that began last, according to their records, are kept; among those of one second, the
+ * last replaced.
+ */
 async function wrongClock(world: World, random: Random): Promise<Outcome> {
   world.clear();
   const input = world.input("new.txt");
@@ -241,7 +244,7 @@ async function wrongClock(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** As if the result had been made at that time. */
+/** Changes a record as if the result had been made at that time. */
 function setClock(recordPath: string, time: string): void {
   const text = readFileSync(recordPath, "utf8");
   writeFileSync(recordPath, text.replace(/"startedAt": ".*"/, `"startedAt": "${time}"`));
@@ -250,8 +253,8 @@ function setClock(recordPath: string, time: string): void {
 }
 
 /**
- * Two runs that cannot see each other's processes, with equal or different host names, share a cache, and a directory
- * for temporary files: the stopped one finds everything unchanged.
+ * Two runs that cannot see each other's processes, with equal or different host names, share a cache and a directory
+ * for temporary files. A run that is stopped meanwhile finds its files unchanged.
  */
 async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   const canUnshare = Bun.spawnSync(["unshare", "--pid", "--uts", "--fork", "--mount-proc", "true"]).success;

@@ -6,10 +6,10 @@ export type Random = ReturnType<typeof randomSource>;
 /** A command line of a run that is to be disturbed, and its piped input. */
 export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 
-/** One of some values. */
+/** Returns one of the values at random. */
 export const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
-/** A training on today's corpus in one of its forms, with options that make files of their own. */
+/** Returns a training on today's corpus in one of its forms, with options that write additional files. */
 export function trainJob(
   world: World,
   random: Random,
@@ -40,14 +40,17 @@ function encodeJob(world: World, random: Random): Job {
   };
 }
 
-/** Another way to a result: two stages, the tokens of yesterday extended, pruned, truncated or converted. */
+/**
+ * Returns another job that makes a tokenizer: with superwords, or from yesterday's, extended, pruned, truncated or
+ * converted.
+ */
 function otherJob(world: World, random: Random): Job {
   const { args } = oneOf(random, otherResults(world.root));
   const keep = args[0] === "train" && random.below(3) === 0 ? ["--keep", "2"] : [];
   return { args: [...withWorkers([...args, ...keep], oneOf(random, ["1", "2"])), "-o", "out"] };
 }
 
-/** Mostly trainings. */
+/** Returns a random job, mostly a training. */
 export function anyJob(world: World, random: Random): Job {
   const kind = random.below(8);
   if (kind < 2) return encodeJob(world, random);

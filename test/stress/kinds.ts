@@ -30,7 +30,7 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
  */
 let jobMs = 300;
 
-/** Waits for an instant: some of them drawn from the whole run, some from when its output is being written. */
+/** Waits until a random time, either during the whole run or while its output is being written. */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
   const isWriting = () =>
@@ -73,7 +73,9 @@ async function kill(world: World, random: Random): Promise<Outcome> {
 
 const spillArgs = ["-w", "1", "--memory-limit", "130MB", "--save-counts", "words.counts"];
 
-/** Killed while words are on disk because memory is short: the next run removes them, and counts right. */
+/**
+ * If a run is killed while words are on disk because memory is short, the next run removes them, and counts correctly.
+ */
 async function killSpilling(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const input = world.input("many.txt");
@@ -107,14 +109,14 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The promise is a second; a loaded machine may take longer to start the reaction, not to have it. */
+/** The promise is a second, but a loaded machine may take longer to schedule the run. */
 const stopMsMax = 3000;
 export let slowestStopMs = 0;
 
 async function terminate(world: World, random: Random): Promise<Outcome> {
   const [job, ended, stopMs] = await signalled(world, random, "SIGTERM");
   world.standing();
-  // Before the program has begun, the signal ends it the system's way.
+  // Before the program handles signals, the system ends it.
   if (ended.signal !== "SIGTERM" && ended.code !== 143) {
     mustEndWell(ended);
     return tooLate;
@@ -126,7 +128,10 @@ async function terminate(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** A run that met a fault, or ended before: it reports the fault and the old result remains, or it succeeds. */
+/**
+ * Checks a run that met a fault, or ended before it: either it reports the fault and the old result remains, or it
+ * succeeds.
+ */
 async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
   mustEndWell(ended);
   const { out, ids } = world.standing(`${job.args.join(" ")} ended with ${ended.code}: ${ended.stderr}`);
@@ -139,10 +144,10 @@ async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<O
   return ended.code === 1 ? met : tooLate;
 }
 
-/** Bytes that a run writes, about: its result, its words, its cache. */
+/** The approximate number of bytes that a run writes: its result, its words, its cache. */
 const writtenBytes = 2_000_000;
 
-/** A device of a few MB of its own, nearly filled; a world on it. */
+/** A run on a nearly full device. */
 async function diskFull(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   world.layOutOld();
@@ -163,7 +168,7 @@ async function diskFull(world: World, random: Random): Promise<Outcome> {
   return outcome;
 }
 
-/** The same by a limit on the size of files. */
+/** A run with a limit on the size of files. */
 async function fileTooLarge(world: World, random: Random): Promise<Outcome> {
   if (Bun.which("prlimit") === null) return skipped("no prlimit");
   world.layOutOld();
@@ -176,7 +181,7 @@ async function fileTooLarge(world: World, random: Random): Promise<Outcome> {
   return outcome;
 }
 
-/** Whether a process has the file open: it has looked at it then. */
+/** Whether a process has the file open, and so has begun to read it. */
 function hasOpen(pid: number, path: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => {
@@ -230,7 +235,7 @@ function flipBit(path: string, random: Random): void {
   writeFileSync(path, bytes);
 }
 
-/** A flipped bit in the cache: the affected words are counted again. */
+/** If a bit in the cache is flipped, the affected words are counted again. */
 async function damagedCache(world: World, random: Random): Promise<Outcome> {
   const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
   const pristine = join(world.root, "pristine-cache");
@@ -247,7 +252,7 @@ async function damagedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** A bit of a file of word counts is another one: it is refused, or it does not matter. */
+/** If a bit of a counts file is flipped, the file is refused, or the bit does not matter. */
 async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   const pristine = join(world.root, "pristine.counts");
   world.layOutOld();
@@ -266,14 +271,14 @@ async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** A compressed file that ends too early is an error, never a smaller corpus. */
+/** A truncated compressed file is an error, never a smaller corpus. */
 async function cutShort(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = ["new.txt.gz", "new.txt.zst", "new.parquet"].filter((name) => existsSync(world.input(name)));
   const name = names[random.below(names.length)]!;
   const path = join(world.inputs, `cut-${name}`);
   const bytes = readFileSync(world.input(name));
-  // Between two members or frames a file may end: that is a whole one.
+  // A file that ends between two members or frames is complete.
   const sizeBytes = 1 + random.below(bytes.length - 1);
   writeFileSync(path, bytes.subarray(0, sizeBytes));
   if (world.wholeSizes.includes(sizeBytes)) return tooLate;
@@ -293,7 +298,7 @@ const heads: Record<string, readonly number[]> = {
   "noise.parquet": [0x50, 0x41, 0x52, 0x31],
 };
 
-/** A megabyte of random bytes, under every name that means a format, half of them beginning as it does. */
+/** A megabyte of random bytes, named like each format; half of them begin like that format. */
 async function noise(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = Object.keys(heads);
@@ -317,7 +322,7 @@ async function noise(world: World, random: Random): Promise<Outcome> {
 
 const nobody = 65534;
 
-/** The right to write is taken away while a run works; only one that is not root's can lose it. */
+/** Write permission is removed while a run works, which has an effect only if it is not root's. */
 async function permissionLost(world: World, random: Random): Promise<Outcome> {
   if (process.getuid?.() !== 0 || Bun.which("setpriv") === null) return skipped("needs root, and setpriv");
   world.layOutOld();

@@ -1,5 +1,5 @@
-// Every command that takes --memory-limit, on inputs that were made to fill the memory: `npm run suite memory`. Each
-// run stays within 1.2 times the limit, or refuses and says what needs how much. Prints the peak of each run.
+// Runs every command that takes --memory-limit on inputs that fill the memory: `npm run suite memory`. Each run must
+// stay within 1.2 times the limit, or refuse and say how much memory is needed for what. Prints the peak of each run.
 //
 //   npm run suite memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
 
@@ -21,7 +21,9 @@ import {
   writeTinyRows,
 } from "./bombs.ts";
 
-/** The share of the limit that a run may take: the system counts pages of the code itself, and garbage, too. */
+/**
+ * How much of the limit a run may take. More than all of it, because the system also counts pages of code, and garbage.
+ */
 const shareMost = 1.2;
 
 type HostileInput = {
@@ -45,7 +47,7 @@ function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
 const units = (count: number, hasSpaces: boolean) =>
   Array.from({ length: count }, (_, seed) => randomUnit(seed, hasSpaces));
 
-/** Sizes are those with which some command once took more than its limit, of 400 MB. */
+/** The sizes are those at which some command once exceeded its limit of 400 MB. */
 export const hostileInputs: readonly HostileInput[] = [
   {
     name: "decomposing.txt",
@@ -111,7 +113,7 @@ export type LimitedRun = {
   readonly peakBytes: number;
 };
 
-/** Runs to the end. The peak is that of the process alone, without what its parent had when it began. */
+/** Runs a command to its end. Measures the peak memory of the process, without that of its parent at the start. */
 export async function runLimited(
   program: string,
   args: readonly string[],
@@ -136,7 +138,7 @@ export async function runLimited(
 
 const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
 
-/** Describes what is wrong with a run; undefined if it did its work, or refused by name, within its memory. */
+/** Returns what is wrong with a run; undefined if it succeeded, or named what it refused, within its memory. */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
   if (/undefined|NaN [kMG]?B|\[object/.test(stderr)) return `an odd message: ${stderr}`;

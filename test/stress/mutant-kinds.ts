@@ -17,16 +17,16 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Well-formed files with wild content. They are read, or refused by name, quickly and in little memory.
+// Well-formed files with wild content. They must be read, or refused by name, quickly and with little memory.
 
 const hangMs = 10_000;
-/** What such a run takes when nothing is wrong is below 100 MB; a table has an entry for each id up to 2^24. */
+/** A run that is right takes less than 100 MB; some tables have an entry for each id up to 2^24. */
 const memoryBytesMax = 500_000_000;
 
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });
   const { code, ...end } = await ended;
-  // Facts that no file states any more may be required on the command line: exit code 2.
+  // If a mutant lacks a fact, it may be required on the command line, which gives exit code 2.
   mustEndWell({ ...end, code: code === 2 ? 1 : code });
   must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
   const peakBytes = child.resourceUsage()?.maxRSS ?? 0;
@@ -109,7 +109,7 @@ const cacheMutations = [
   ["bpe-index", mutateIndex],
 ] as const;
 
-/** A file of a cache ends no run, whatever it holds. */
+/** No content of a cache file makes a run fail. */
 async function mutatedCache(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const cached = (...inputs: string[]) => [
@@ -148,7 +148,7 @@ async function mutatedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The line with the digest that it should have, if it is one. */
+/** Returns the line with its correct digest, if it is JSON. */
 export function withDigest(json: string): string {
   try {
     const line = JSON.parse(json) as PlanLine;

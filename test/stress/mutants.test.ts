@@ -1,8 +1,8 @@
 import type { Message } from "../../src/runtime/message.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { totalsOf } from "../../src/words/word-table.ts";
-// Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
-// message that names it. `npm run suite faults` does the same to the executable.
+// Mutates files of every structured format, with wild values in place of valid ones. Each must be read, or refused with
+// a message that names it. `npm run suite faults` does the same with the executable.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ beforeAll(async () => {
 const randomFor = (kind: string, n: number) =>
   randomSource(Number(Bun.hash(`${seed} ${kind} ${n}`) % 0x7fff_ffffn));
 
-/** Reads that many mutants; each has to be read, or refused by an error that names `named` and says a thing about it. */
+/** Reads mutants of a kind. Each must be read, or refused by an error that contains `named` and a reason. */
 async function readMutants(kind: string, named: string, read: (random: Random) => unknown): Promise<void> {
   let refusedCount = 0;
   for (let n = 0; n < mutantCount; n++) {
@@ -181,7 +181,7 @@ for (const { kind, mutate } of [
     const paths = Array.from({ length: 4 }, (_, i) => put(texts, `text-${i}`, randomText(i + 1, 80)));
     const [filled, cache] = [join(mutants, `filled${kind}`), join(mutants, `cache${kind}`)];
     await countCached(filled, paths.slice(0, 3));
-    // A sum is read where it is there: without it, all entries are.
+    // If there is a sum, it is read instead of the entries, so remove it to have these read.
     if (kind === ".words") rmSync(filesOf(filled, ".sum")[0]!);
     const wanted = paths.slice(1);
     const plain = await countPlain(wanted);

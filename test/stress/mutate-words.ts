@@ -7,7 +7,7 @@ import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
 const headBytes = magic.length + 4;
 
-/** The payloads of the frames of a counts file; the first is the header, the last is empty. */
+/** Returns the payloads of the frames of a counts file. The first is the header, the last is empty. */
 function framesOf(file: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let pos = headBytes; pos < file.length; ) {
@@ -31,7 +31,7 @@ function fileOf(head: Buffer, frames: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-/** Numbers as varints: none, one, far too large, and one that never ends. */
+/** Wild varints: 0, 1, far too large ones, and one that never ends. */
 const wildVarints = [
   [0],
   [1],
@@ -60,7 +60,7 @@ function mutateBytes(bytes: Buffer, random: Random): Buffer {
   }
 }
 
-/** A counts file in the compact form: its header, its words or its frames are others. */
+/** Mutates the header, the words or the frames of a counts file in compact form. */
 export function mutateCounts(file: Buffer, random: Random): Buffer {
   const frames = framesOf(file);
   const at = random.below(frames.length);
@@ -84,7 +84,7 @@ export function mutateCounts(file: Buffer, random: Random): Buffer {
   return random.below(8) === 0 ? mutated.subarray(0, random.below(mutated.length + 1)) : mutated;
 }
 
-/** Word counts as text: the header or a line is another one. */
+/** Mutates the header or a line of word counts in text form. */
 export function mutateTsv(text: string, random: Random): string {
   const [head, ...lines] = text.split("\n");
   const [mark, json] = head!.split("\t") as [string, string];
@@ -95,7 +95,7 @@ export function mutateTsv(text: string, random: Random): string {
 
 const hashOf = (bytes: Uint8Array | string) => Bun.hash.xxHash64(bytes);
 
-/** An entry of a cache: its counts are mutated, or the facts about them. */
+/** Mutates the counts of a cache entry, or the facts about them. */
 export function mutateEntry(file: Buffer, random: Random): Buffer {
   const aboutEnd = file.length - 16;
   const aboutStart = aboutEnd - file.readUInt32LE(aboutEnd);
@@ -120,7 +120,7 @@ export function mutateEntry(file: Buffer, random: Random): Buffer {
   return Buffer.concat([counts, payload, tail]);
 }
 
-/** A sum of a cache: its header is mutated, or its arrays. */
+/** Mutates the header or the arrays of a sum in a cache. */
 export function mutateSum(file: Buffer, random: Random): Buffer {
   const headEnd = 24;
   const headerEnd = headEnd + Number(file.readBigUInt64LE(8));
@@ -150,14 +150,14 @@ export function mutateSum(file: Buffer, random: Random): Buffer {
   return Buffer.concat([head, payload, arrays]);
 }
 
-/** The note on a result. */
+/** Mutates the note about a result. */
 export function mutateResult(file: Buffer, random: Random): Buffer {
   const text = file.toString();
   const json = mutateJson(text.slice(text.indexOf("\n") + 1), random);
   return Buffer.from(`${hashOf(json).toString(16)}\n${json}`);
 }
 
-/** The index of files: fields of a line are wild, or another one's. */
+/** Mutates the index of files: gives a line wild fields, or those of another line. */
 export function mutateIndex(file: Buffer, random: Random): Buffer {
   const text = file.toString("latin1");
   const end = text.indexOf("\n");

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneOf, type Random } from "./jobs.ts";
 
-// Structural mutations: valid data keep their form, and state something wild.
+// Structural mutations, which keep the form of valid data and change values to wild ones.
 
 /** JSON that `JSON.stringify` does not write: numbers beyond all numbers, minus zero, nesting. */
 const raw = (json: string) => `\u0001${json}\u0001`;
@@ -32,7 +32,10 @@ export const wildNumbers = [
 type Container = unknown[] | Record<string, unknown>;
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
-/** A place in a JSON value: what holds it, and its key there. Large lists count no more than small ones. */
+/**
+ * Returns a random place in a JSON value: its container, and its key there. Items of large lists are not more likely
+ * than those of small ones.
+ */
 function randomPlace(root: Container, random: Random): { holder: Container; key: string } | undefined {
   let holder = root;
   for (;;) {
@@ -75,7 +78,9 @@ const changes: readonly ((holder: Container, key: string, root: Container, rando
   },
 ];
 
-/** A few changes of a JSON value, as text: other values, keys that are missing, doubled, or hold what another one held. */
+/**
+ * Returns JSON with a few changes: other values, keys that are missing, duplicated, or have the value of another key.
+ */
 export function mutateJson(json: string, random: Random): string {
   const root = { root: JSON.parse(json) as unknown };
   for (let count = 1 + random.below(2); count > 0; count--) {
@@ -88,7 +93,7 @@ export function mutateJson(json: string, random: Random): string {
   );
   const key = /"[^"\\]*":/g;
   switch (random.below(8)) {
-    case 0: // A key that is there twice; the last one counts, or the first.
+    case 0: // A duplicate key, whose last or first value counts.
       return text.replace(
         oneOf(random, text.match(key) ?? [""]),
         (found) => `${found}${oneOf(random, ["1", '"x"', "[]", "null"])},${found}`,
@@ -100,7 +105,10 @@ export function mutateJson(json: string, random: Random): string {
   }
 }
 
-/** The same for text of lines: lines lost, doubled, exchanged, cut; a field of one that is another one's, or wild. */
+/**
+ * Returns text with a few changed lines: lost, duplicated, exchanged or truncated ones, or with a field that is wild,
+ * or from another line.
+ */
 export function mutateLines(text: string, random: Random): string {
   const lines = text.split("\n");
   for (let count = 1 + random.below(2); count > 0; count--) {
@@ -145,7 +153,10 @@ export function mutateLines(text: string, random: Random): string {
   return random.below(8) === 0 ? mutated.slice(0, random.below(mutated.length + 1)) : mutated;
 }
 
-/** A numpy head with wild values, its length corrected or not; the rest of the file unchanged, or cut. */
+/**
+ * Returns a numpy file with wild values in its header, whose length is corrected or not, and with the rest unchanged or
+ * truncated.
+ */
 export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
   const headEnd = 10 + bytes[8]! + 256 * bytes[9]!;
   let head = Buffer.from(bytes.subarray(10, headEnd)).toString("latin1");
@@ -188,7 +199,7 @@ export type TokenizerFile = {
   readonly mutate: (text: string, random: Random) => string;
 };
 
-/** From a directory that `bpe train` wrote; `tekken.json` is made from it. */
+/** The files in a directory that `bpe train` wrote, and a `tekken.json` made from them. */
 export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tokenizer.json", loadedBy: "tokenizer.json", companions: [], mutate: mutateJson },
   {
@@ -218,7 +229,7 @@ export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tekken.json", loadedBy: "tekken.json", companions: [], mutate: mutateJson },
 ];
 
-/** The file's text. */
+/** Returns the text of such a file. */
 export function readTokenizerFile(directory: string, name: string): string {
   return name === "tekken.json"
     ? tekkenOf(readFileSync(join(directory, "tokenizer.tiktoken"), "utf8"))
@@ -227,7 +238,7 @@ export function readTokenizerFile(directory: string, name: string): string {
 
 const specialCount = 20;
 
-/** Mistral's form of a file of ranks. */
+/** Returns a tekken.json with the tokens of a rank file. */
 function tekkenOf(ranks: string): string {
   const lines = ranks.split("\n").filter((line) => line !== "");
   const vocab = lines.map((line, rank) => ({ rank, token_bytes: line.split(" ")[0], token_str: null }));

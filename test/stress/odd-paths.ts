@@ -1,6 +1,5 @@
-// Every argument that takes a path, with every odd path: `npm run suite paths`. Each run must do its work or
-// describe the fault in one line, in words: no "internal error", no system error code, no wait that no signal
-// ends.
+// Tries every argument that takes a path with every odd path: `npm run suite paths`. Each run must succeed or describe
+// the mistake in one line, in words: no "internal error", no system error code, and no wait that signals do not end.
 //
 //   npm run suite paths -- [--only "train --cache"]
 import {
@@ -117,7 +116,7 @@ const nameOf = (command: readonly string[]) => {
   return `${command[0]}${kind}`;
 };
 
-/** The command with the path in the place of one of its words, or after a new option. */
+/** Returns a command in which the path replaces one of its words, or follows a new option. */
 const at = (command: readonly string[], word: string): PathArgument => {
   const place = command.indexOf(word) + (word.startsWith("-") ? 1 : 0);
   return {
@@ -126,7 +125,7 @@ const at = (command: readonly string[], word: string): PathArgument => {
   };
 };
 
-/** A tokenizer in whose directory one file is a link to the path. */
+/** Returns a command with a tokenizer directory in which one file is a link to the path. */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
   name: `${nameOf(command)} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],
@@ -183,7 +182,7 @@ export const pathArguments: readonly PathArgument[] = [
   fileOf(train, "out", "training.json"),
 ];
 
-/** What the runs work with; made once, and copied for each. */
+/** The files for the runs, which are made once, and copied for each. */
 export class OddWorld {
   readonly model: string;
   private homeCount = 0;
@@ -205,7 +204,7 @@ export class OddWorld {
     }
   }
 
-  /** Runs the command with the path, and describes a wrong end; undefined if there is none. */
+  /** Runs the command with the path. Returns a description of a wrong result; undefined if there is none. */
   async complaint(argument: PathArgument, odd: OddPath): Promise<string | undefined> {
     const home = join(this.root, `home-${this.homeCount++}`);
     const temporary = join(home, "tmp");
@@ -236,7 +235,7 @@ export class OddWorld {
       stdout: "ignore",
       stderr: "pipe",
     });
-    // A run that hangs, and not for a pipe, is killed and so has no exit code.
+    // A run that hangs, unless it waits for a pipe, is killed, and so has no exit code.
     const timer = setTimeout(() => child.kill(odd.waits ? "SIGTERM" : "SIGKILL"), odd.waits ? 1000 : 60_000);
     const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     clearTimeout(timer);

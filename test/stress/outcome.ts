@@ -1,4 +1,4 @@
-/** What became of one fault: it was met and nothing was lost, something was, or it could not be injected. */
+/** The outcome of one fault: nothing was lost, something was lost, or the fault could not be injected in time. */
 export type Outcome =
   | { readonly kind: "met" }
   | { readonly kind: "too late" }
@@ -9,7 +9,7 @@ export const met: Outcome = { kind: "met" };
 export const tooLate: Outcome = { kind: "too late" };
 export const skipped = (why: string): Outcome => ({ kind: "skipped", why });
 
-/** Thrown where something is found lost. */
+/** Thrown if something is lost. */
 export class Lost extends Error {}
 
 /** Ends the trial as lost unless the condition holds. */

@@ -13,13 +13,13 @@ export type RunOptions = {
   readonly temporary: string;
   /** A file to be piped in. */
   readonly stdin?: string | undefined;
-  /** What starts the binary: `prlimit …`, `setpriv …`. */
+  /** A command that starts the binary: `prlimit …`, `setpriv …`. */
   readonly wrapper?: readonly string[];
-  /** So long that only a run that hangs takes it. */
+  /** A run that takes longer than this hangs. */
   readonly hangMs?: number;
 };
 
-/** Starts the binary with an environment of TMPDIR alone. */
+/** Starts the binary with only TMPDIR in its environment. */
 export function start(args: readonly string[], options: RunOptions) {
   const { cwd, temporary, stdin, wrapper = [], hangMs = 120_000 } = options;
   const startMs = performance.now();
@@ -49,10 +49,10 @@ export function start(args: readonly string[], options: RunOptions) {
   return { child, ended: ended() };
 }
 
-/** A run that nobody disturbs. */
+/** Makes an undisturbed run. */
 export const run = (args: readonly string[], options: RunOptions) => start(args, options).ended;
 
-/** An end that reported a fault: exit 1, a message, no stack trace; or success. */
+/** Checks that a run succeeded, or failed properly: exit code 1, a message, no stack trace. */
 export function mustEndWell(ended: Ended): void {
   const { code, signal, stderr } = ended;
   must(signal === null, () => `it died by ${signal}, which nobody sent: ${stderr}`);

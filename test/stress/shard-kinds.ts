@@ -6,7 +6,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { mustEndWell, run, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Encoding into shards, and joining parts: repeating a command resumes it, and gives the bytes of one
+// Faults while encoding into shards, and joining parts. Repeating the command must resume it, and give the bytes of one
 // undisturbed run.
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
@@ -106,7 +106,7 @@ function layOut(world: World): void {
   mkdirSync(join(world.work, "shards"));
 }
 
-/** Repeating the command gives the bytes of the undisturbed run, and leaves nothing next to them. */
+/** Checks that repeating the command gives the bytes of the undisturbed run, and leaves no other files. */
 async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> {
   const ended = await run(args, world.options);
   mustEndWell(ended);
@@ -121,7 +121,7 @@ async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> 
   );
 }
 
-/** Killed up to four times before it may end. */
+/** Kills the run up to four times before it may end. */
 async function killed(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);
   layOut(world);

@@ -19,7 +19,7 @@ const specialToken = "<|endoftext|>";
 /** The options of every training under fault injection. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
-/** Runs on today's corpus whose result differs from a plain training's; an argument that only this run has. */
+/** Runs on today's corpus whose results differ from a plain training's, each with an argument that identifies it. */
 export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
@@ -31,11 +31,11 @@ export function otherResults(root: string): { readonly sign: string; readonly ar
   ];
 }
 
-/** With a number of threads, if the command has any to choose. */
+/** Adds the number of threads, if the command takes it. */
 export const withWorkers = (args: readonly string[], count: string) =>
   ["truncate", "convert"].includes(args[0]!) ? args : [...args, "-w", count];
 
-/** Contents by which a result is known: of its files, the record left out, which has times in it. */
+/** The contents of a result's files, by which it is recognized. The record, which has times, is left out. */
 type Print = string;
 
 /**
@@ -54,7 +54,7 @@ export class World {
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
-  /** The other results, by their signs. */
+  /** The prints of the other results, by their signs. */
   private readonly otherPrints = new Map<string, Print>();
 
   constructor(private readonly textBytes: number) {
@@ -67,7 +67,7 @@ export class World {
     this.inputs = join(this.root, "inputs");
   }
 
-  /** Makes the corpora, and learns from undisturbed runs what their results are. */
+  /** Makes the corpora, and records the results of undisturbed runs. */
   async build(seed: number): Promise<void> {
     mkdirSync(this.inputs);
     writeFileSync(join(this.inputs, "old.txt"), madeText(seed, this.textBytes));
@@ -108,7 +108,7 @@ export class World {
     }
   }
 
-  /** Today's corpus, in every form. */
+  /** Writes today's corpus, in every form. */
   layOutInputs(): void {
     const text = this.newText;
     this.wholeSizes.length = 0;
@@ -142,10 +142,10 @@ export class World {
     return { cwd: this.work, temporary: this.temporary };
   }
 
-  /** Empties what runs write to. */
+  /** Empties the directories that runs write to. */
   clear(): void {
     for (const directory of [this.work, this.temporary]) {
-      // On a mounted directory, which cannot itself be removed.
+      // A mounted directory cannot itself be removed.
       if (existsSync(directory)) {
         for (const name of readdirSync(directory))
           rmSync(join(directory, name), { recursive: true, force: true });
@@ -153,7 +153,7 @@ export class World {
     }
   }
 
-  /** Puts yesterday's results where today's are to go. */
+  /** Puts yesterday's results at the places of today's. */
   layOutOld(): void {
     this.clear();
     copyDirectory(join(this.root, "old"), join(this.work, "out"));
@@ -203,7 +203,7 @@ export class World {
     }
   }
 
-  /** The next run, undisturbed, gives the right result and leaves no rubbish. */
+  /** Checks that the next run, undisturbed, gives the right result and leaves no stray files. */
   async mustWorkAgain(args: readonly string[], stdin?: string): Promise<void> {
     const ended = await run(args, { ...this.options, stdin });
     mustEndWell(ended);
@@ -236,7 +236,7 @@ export class World {
 
 const hashOf = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 
-/** A whole result: the files that its record lists, and no others; the record itself can be read. */
+/** Returns the print of a complete result. Checks that it has exactly the files that its record lists. */
 function printOf(directory: string): Print {
   must(existsSync(directory), () => `${directory} is gone`);
   const names = readdirSync(directory).sort();

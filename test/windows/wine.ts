@@ -1,11 +1,11 @@
 import { join, resolve } from "node:path";
 import { openTerminal, type Session } from "../pseudo-terminal.ts";
 
-/** What setup.ts makes. */
+/** The directory that setup.ts makes. */
 export const home = resolve(import.meta.dir, "../../dist/windows");
-/** The executable, and the programs of this directory. */
+/** The directory of the executable and of the programs for tests. */
 export const programs = join(home, "programs");
-/** Python for Windows, and the native parts for it. */
+/** The directory of Python for Windows, and of the native parts for it. */
 export const python = join(home, "python");
 export const native = join(home, "native");
 export const wineDirectory = join(home, "root/usr/lib/wine");
@@ -16,12 +16,12 @@ export const driveC = join(prefix, "drive_c");
 
 const env = {
   HOME: home,
-  // Names of files are UTF-8 to wine only where the locale says so.
+  // Wine treats file names as UTF-8 only in such a locale.
   LC_ALL: "C.UTF-8",
   LD_LIBRARY_PATH: wineLibraries,
   WINEPREFIX: prefix,
   WINEDEBUG: "-all",
-  // Neither .NET, nor a browser, nor menus of a desktop.
+  // Disables .NET, the browser, and desktop menus.
   WINEDLLOVERRIDES: "mscoree=;mshtml=;winemenubuilder.exe=",
 };
 
@@ -61,7 +61,7 @@ export const startOnConsole = (program: string, args: readonly string[], cwd: st
  * seconds later.
  */
 export function beginWine(): void {
-  // They keep running, and hold inherited streams open for those who wait for their end.
+  // The services keep running, and would keep inherited streams open.
   const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];
   Bun.spawnSync([join(wineDirectory, "wineserver"), "-p"], { env, stdio });
   Bun.spawnSync([wine, "wineboot"], { env, stdio });

@@ -1,10 +1,10 @@
 /** A small wrong change of one line of source: it parses, and most of the time it gives another result. */
 export type Change = {
-  /** From 0. */
+  /** The index of the line, from 0 on. */
   readonly lineIndex: number;
   /** The line before, which distinguishes lines that occur twice in a file. */
   readonly before: string;
-  /** The line before and after the change. */
+  /** The changed line, before and after the change. */
   readonly line: string;
   readonly changed: string;
 };
@@ -22,7 +22,7 @@ const swap = (pairs: Record<string, string>): Operator => {
   return { finds: new RegExp(source, "g"), becomes: (found) => becomes.get(found)! };
 };
 
-/** The formatter puts spaces around operators, so types (`Map<A>`) and arrows are not taken for them. */
+/** The formatter puts spaces around operators, which distinguishes them from types (`Map<A>`) and arrows. */
 const operators: readonly Operator[] = [
   swap({ " < ": " <= ", " > ": " >= " }),
   swap({ " === ": " !== " }),
@@ -35,12 +35,12 @@ const operators: readonly Operator[] = [
   { finds: / [+-] 1\b/g, becomes: () => "" },
   { finds: /(?<![\w.$:|] ?)(?<!: )\b\d[\d_]*\b(?![\w.:n])/g, becomes: (found) => oneMore(found) },
   { finds: /(?<=\bif \()(?=.*\) )|(?<=\bwhile \()(?=.*\) )/g, becomes: () => "!" },
-  // Arguments in another order.
+  // Exchanges arguments.
   {
     finds: /(?<=\w\()(?<!Math\.\w+\()(\w+), (\w+)(?=\))/g,
     becomes: (found) => found.split(", ").reverse().join(", "),
   },
-  // A statement left out: a call or an assignment; a guard.
+  // Removes a statement: a call or an assignment; a guard.
   {
     finds: /^ +(?:this\.)?[\w.]+(?:\[.+\]!?)?(?:\(.*\)| (?:[-+*|&^]|<<|>>>?)?= .+|\+\+|--);$/g,
     becomes: () => ";",
@@ -50,7 +50,10 @@ const operators: readonly Operator[] = [
 
 const oneMore = (digits: string) => String(Number(digits.replaceAll("_", "")) + 1);
 
-/** Every change of a source that the operators know. Types, imports, messages and what only paces the work are left alone. */
+/**
+ * Returns every change of a source that the operators can make. Types, imports, messages and code that only schedules
+ * work are left alone.
+ */
 export function changesOf(source: string): Change[] {
   const lines = source.split("\n");
   const masked = mask(source).split("\n");
@@ -82,7 +85,7 @@ export function changesOf(source: string): Change[] {
   return changes;
 }
 
-/** The condition that begins at `start` in brackets and negated. */
+/** Returns the line with the condition that begins at `start` negated. */
 function negated(line: string, start: number): string | null {
   let depth = 1;
   for (let end = start; end < line.length; end++) {
@@ -93,7 +96,7 @@ function negated(line: string, start: number): string | null {
   return null;
 }
 
-/** The source with comments, strings and regular expressions replaced by underscores, every line as long as before. */
+/** Replaces comments, strings and regular expressions with underscores. Every line keeps its length. */
 function mask(source: string): string {
   const literal =
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(=,:[!&|?] ?|return )\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;

@@ -1,4 +1,4 @@
-/** A change by its file, the line before it, the line, and what that becomes, without their indents. */
+/** Identifies a change: its file, the line before it, the line, and the changed line, without indents. */
 export type Explained = {
   readonly file: string;
   readonly before: string;
@@ -6,7 +6,7 @@ export type Explained = {
   readonly changed: string;
 };
 
-/** Changes that no test can see, because the result is the same, or that are not worth a test; and why. */
+/** Changes that no test can detect, because the result is the same, or that are not worth a test, with the reason. */
 export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/merge/merge-engine.ts",

@@ -1,11 +1,11 @@
-/** Which tests look after which sources. */
+/** The tests for each module of the sources. */
 export type Module = {
   /** The directory below src/, unless `sources` says more. */
   readonly name: string;
   readonly sources?: RegExp;
-  /** Tests that run the sources. The kernel has none: its files have to be built. */
+  /** Tests that run the sources. The kernel has none, because it must be built. */
   readonly tests?: readonly string[];
-  /** Tests that run the build, which is made again for them: only for mutants that pass the others. */
+  /** Tests that run a new build. Only mutants that pass all other tests get one. */
   readonly executableTests?: readonly string[];
 };
 

@@ -1,10 +1,11 @@
 /**
- * `npm run suite mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module. A change that
- * no test sees (a survivor) is a missing test, or gives the same result: then explained.ts says why.
+ * `npm run suite mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module. A
+ * change that no test detects (a survivor) means that a test is missing, unless it gives the same result: then
+ * explained.ts says why.
  *
  *   npm run suite mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
  *
- * It works in a copy of the tree. Exit code 1: survivors without an explanation, or explanations of lines that are no more.
+ * It works in a copy of the tree. Exits with 1 if survivors have no explanation, or if explained lines no longer exist.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
@@ -36,7 +37,7 @@ const { values } = parseArgs({
 });
 const root = resolve(import.meta.dir, "../../..");
 
-/** Made by programs, or data. */
+/** Generated sources, or data. */
 const notMutated = /data\.ts$/;
 
 type Mutant = Change & { readonly file: string; readonly module: Module };
@@ -54,7 +55,7 @@ for (const { file, line } of stale) console.log(`explained, but no line of ${fil
 const residentBytesMax = 3e9;
 const build = ["run", "build.ts"];
 const test = ["test", "--timeout", "60000"];
-/** The tree's current files in git, without those that the build makes. */
+/** The files that git tracks, with their current content. */
 const tracked = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 })
   .stdout.split("\0")
   .filter((name) => name !== "" && tryRead(join(root, name)) !== undefined);
@@ -72,7 +73,7 @@ const buildStartMs = performance.now();
 if (!(await bun(build, 3_600_000))) throw new Error("the build fails without a change");
 const buildLimitMs = limitAfter(buildStartMs);
 for (const path of executables) copyFileSync(path, `${path}-unchanged`);
-// The build makes the kernel where the tests of other modules find it.
+// The build overwrites the kernel that the tests of other modules use.
 const [kernel, unchangedKernel] = [join(copy, "dist/kernel"), join(copy, "dist/kernel-unchanged")];
 cpSync(kernel, unchangedKernel, { recursive: true });
 
@@ -95,7 +96,7 @@ function described({ file, lineIndex, line, changed }: Mutant): string {
   return `${file}:${lineIndex + 1}\n  - ${line.trim()}\n  + ${changed.trim()}`;
 }
 
-/** As many of each module, in the order of the modules; within a module at random. */
+/** Chooses the same number of mutants from each module, at random within a module. */
 function choose(): Mutant[] {
   const random = randomSource(Number(values.seed));
   const wanted = values.module?.split(",");
@@ -117,7 +118,7 @@ function choose(): Mutant[] {
   });
 }
 
-/** Whether a test sees it; "untested" where the tests of the module fail without a change. */
+/** Returns whether a test detects the mutant; "untested" if the tests of the module fail without a change. */
 async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outcome> {
   const path = join(copy, file);
   const original = readFileSync(path, "utf8");
@@ -129,13 +130,13 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
     if (limitsMs.get(tests) === null) return "untested";
   }
   writeFileSync(path, lines.join("\n"));
-  // The tests of the file itself see most, and soonest.
+  // The test of the file itself runs first, because it detects most mutants.
   const [, name] = /^src\/(.*)\.ts$/.exec(file) ?? [];
   const ownTests = `test/${name}.test.ts`;
   const hasOwn = module.tests !== undefined && tryRead(join(copy, ownTests)) !== undefined;
   let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(module.tests!)!));
   for (const tests of isKilled ? [] : runs) {
-    // What cannot be built is seen.
+    // A mutant that cannot be built counts as detected.
     if (tests === module.executableTests && !(await bun(build, buildLimitMs))) isKilled = true;
     isKilled ||= !(await bun([...test, "--bail", ...tests], limitsMs.get(tests)!));
     if (isKilled) break;
@@ -146,7 +147,7 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
   return isKilled ? "killed" : "survived";
 }
 
-/** Tests that take much longer than without a change do not come to their end. Null if they fail without one. */
+/** Returns the time limit of tests, from their time without a change; null if they fail without one. */
 async function limitOf(tests: readonly string[]): Promise<number | null> {
   const startMs = performance.now();
   if (!(await bun([...test, ...tests], 3_600_000))) {
@@ -156,12 +157,12 @@ async function limitOf(tests: readonly string[]): Promise<number | null> {
   return limitAfter(startMs);
 }
 
-/** How long what took so long without a change may take with one. */
+/** Returns the time limit for tests that take `startMs` without a change. */
 function limitAfter(startMs: number): number {
   return 30_000 + 5 * (performance.now() - startMs);
 }
 
-/** Whether it ends with success, in time and in bounded memory. Nothing of it stays: neither processes nor temporary files. */
+/** Runs Bun. Returns whether it succeeds, in time and in bounded memory. Removes its processes and temporary files. */
 async function bun(args: readonly string[], timeoutMs: number): Promise<boolean> {
   const temporary = mkdtempSync(join(copy, "tmp-"));
   chmodSync(temporary, 0o755);
@@ -184,7 +185,7 @@ async function bun(args: readonly string[], timeoutMs: number): Promise<boolean>
   return code === 0;
 }
 
-/** Ends all processes of its session. */
+/** Returns the memory of all processes of a session. */
 function residentBytes(session: number): number {
   const { stdout } = spawnSync("ps", ["-o", "rss=", "-s", String(session)], { encoding: "utf8" });
   return stdout.split("\n").reduce((sum, kilobytes) => sum + 1024 * Number(kilobytes), 0);
