@@ -6,7 +6,7 @@ import { makers } from "./make.ts";
 
 /** No run takes this long unless it hangs. */
 const hangMs = 900_000;
-/** Of larger outputs, only the checksum is frozen. */
+/** Larger outputs are frozen only by their checksum. */
 const shownBytesMax = 4 << 20;
 
 /**

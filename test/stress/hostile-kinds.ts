@@ -149,7 +149,7 @@ async function fillCache(world: World): Promise<void> {
 
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
-/** If outputs have setuid, setgid or sticky bits, their replacements have none, whoever owns them. */
+/** If outputs have setuid, setgid or sticky bits, their replacements have none. The owner is this user or another. */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const [out, ids] = [join(world.work, "out"), join(world.work, "ids.npy")];

@@ -124,7 +124,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/runtime/file-window.ts",
     before:
-      "/** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */",
+      "/** A multiple of every page size of Linux on x64 and arm64. Huge pages are larger, but the system splits them. */",
     line: "const pageBytes = 1 << 16;",
     changed: "const pageBytes = 2 << 16;",
     why: "Less is given back at the ends, and filled with zeros instead.",
