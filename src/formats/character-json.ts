@@ -272,21 +272,38 @@ function charactersIn(vocab: TokenIds): PackedTokens {
   return packTokenList(found);
 }
 
-/** Returns a pattern that cuts a text where HF does, or, if HF does not cut, only where a cut changes no id. */
+/**
+ * Returns a pattern that cuts a text where HF does, or, if HF does not cut, only where a cut changes no id. Two marks up to
+ * `longestRun` are tokens that take no part in other merges, if it is more than 1.
+ */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
   { hasMarks, splitsAtMarks }: CharacterSteps,
   dropsUnknown: boolean,
+  longestRun = 1,
 ): string {
   const marks = hasMarks ? ` \\x{2581}` : " ";
   if (splitsAtMarks) return `[${marks}][^${marks}]*|[^${marks}]+`;
   if (dropsUnknown || (!hasMarks && vocab.get(" ") === undefined)) return "[\\s\\S]+";
   const before = [...crossedAt(vocab, merges, hasMarks ? [0xe2, 0x96, 0x81] : [space])];
+  if (longestRun > 1) return cuttingAtRuns(marks, before, longestRun);
   if (before.length === 0) return `[${marks}]+[^${marks}]*|[^${marks}]+`;
-  const crossed = before.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
+  const crossed = spellSet(before);
   const rest = `(?:[${crossed}][${marks}]*|[^${crossed}${marks}])`;
   return `[${marks}]+${rest}*|${rest}+`;
 }
+
+function cuttingAtRuns(marks: string, before: readonly number[], longestRun: number): string {
+  const crossed = spellSet(before);
+  const rest =
+    before.length === 0
+      ? `[^${marks}]`
+      : `(?:[${crossed}](?:[${marks}](?![${marks}]))?|[^${crossed}${marks}])`;
+  return `[${marks}]{2,${longestRun}}|[${marks}]?${rest}+|[${marks}]`;
+}
+
+const spellSet = (codePoints: readonly number[]) =>
+  codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
 /**
  * Returns the other characters that some merge joins with `beginning`: its left token ends with the character, and its right

@@ -24,7 +24,8 @@ function read(
   checkSettings(file, path);
   checkPieces(pieces, path);
   const [unknown] = pieces.filter(({ kind }) => kind === "unknown");
-  const scanned = scanPieces(pieces, path);
+  const runs = findRuns(pieces, path);
+  const scanned = scanPieces(pieces, runs, path);
   const settings = {
     unknownToken: unknown!.text,
     byteFallback: trainer.byteFallback,
@@ -32,8 +33,13 @@ function read(
     hasMarks: true,
   };
   const model = assembleCharacterModel(scanned, settings, path);
-  const source = cuttingSource(scanned, { ...settings, prefix: null, splitsAtMarks: false }, false);
-  const addedTokens = tokensOf(pieces, "user-defined");
+  const source = cuttingSource(
+    scanned,
+    { ...settings, prefix: null, splitsAtMarks: false },
+    false,
+    runs.length + 1,
+  );
+  const addedTokens = tokensOf(pieces, "user-defined").filter(({ content }) => !isRun(content));
   const controlTokens = [...tokensOf(pieces, "unknown"), ...tokensOf(pieces, "control")];
   return {
     model,
@@ -89,13 +95,35 @@ function checkPieces(pieces: readonly Piece[], path: string): void {
       known.has(text) && "which is there twice",
       !isFound && isCharacter && `a ${kind} piece of one character`,
       isFound && text.includes(" ") && "which has a space",
-      kind === "user-defined" && text.includes(mark) && "which is user-defined and has a mark",
+      kind === "user-defined" &&
+        text.includes(mark) &&
+        !isRun(text) &&
+        "which is user-defined and has a mark",
       kind === "unused" && !isCharacter && "which is unused",
       Number.isNaN(score) && "whose score is not a number",
     ].find((what) => what !== false);
     if (wrong !== undefined) refuse(path, `piece ${id} is ${showValue(text)}, ${wrong}`);
     known.add(text);
   }
+}
+
+const isRun = (text: string) => /^\u2581{2,}$/.test(text);
+
+/**
+ * Returns the ids of the user-defined runs of two marks and more, as Gemma has. SentencePiece takes the longest one at each
+ * place, and merges none. Here the pattern cuts them out, and merges of their own make them.
+ */
+function findRuns(pieces: readonly Piece[], path: string): number[] {
+  const found: number[] = [];
+  for (const [id, { text, kind }] of pieces.entries())
+    if (kind === "user-defined" && isRun(text)) found[text.length - 2] = id;
+  const missing = Array.from(found).findIndex((id) => id === undefined);
+  if (missing >= 0)
+    refuse(
+      path,
+      `its user-defined runs of up to ${found.length + 1} marks lack that of ${missing + 2}, so its ids depend on longer runs`,
+    );
+  return found;
 }
 
 const isOneCharacter = (text: string) => text !== "" && sizeAt(text, 0) === text.length;
@@ -106,7 +134,7 @@ const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =
   );
 
 /** Finds the merges: for each piece, each way to cut it into two other ones. */
-function scanPieces(pieces: readonly Piece[], path: string): ScannedModel {
+function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: string): ScannedModel {
   const ids: Record<string, number> = Object.create(null);
   const halves = new Map<string, number>();
   for (const [id, { text, kind }] of pieces.entries()) {
@@ -115,6 +143,12 @@ function scanPieces(pieces: readonly Piece[], path: string): ScannedModel {
   }
   const merges: { left: number[]; right: number[]; merged: number[] } = { left: [], right: [], merged: [] };
   const firstTied: number[] = [];
+  for (const [i, id] of [...runs.entries()].reverse()) {
+    merges.left.push(runs[i - 1] ?? halves.get(mark) ?? -1);
+    merges.right.push(halves.get(mark) ?? -1);
+    merges.merged.push(id);
+    firstTied.push(firstTied.length);
+  }
   let first = 0;
   let score = Number.NaN;
   for (const piece of pieces.filter(({ kind }) => kind === "normal").sort((a, b) => b.score - a.score)) {

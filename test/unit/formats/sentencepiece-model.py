@@ -11,7 +11,7 @@ from sentencepiece import sentencepiece_model_pb2 as protocol
 
 MARK = "\u2581"
 CHARACTERS = ["a", "b", "é", "中", "文", "👍", "\n", ">", "“", "-", "x", "=", "\ufffd"]
-OTHERS = [" ", " ", "  ", MARK, "a", "b", "z", "é", "語", "[X]", "[XY]", "<s>", "ab", "<0x41>", "<unk>", "====", "\0"]
+OTHERS = [" ", " ", "  ", MARK, "   ", "a", "b", "z", "é", "語", "[X]", "[XY]", "<s>", "ab", "<0x41>", "<unk>", "====", "\0"]
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 
 
@@ -19,6 +19,8 @@ def pieces_of(r, bytes_too):
     pieces = [("<unk>", 0, UNKNOWN), ("<s>", 0, CONTROL)]
     pieces += [("<0x%02X>" % byte, 0, BYTE) for byte in range(256 if bytes_too else 0)]
     pieces += [(text, 0, USER_DEFINED) for text in r.sample(["[X]", "[XY]", "ab", "中"], r.randrange(3))]
+    longest = r.choice([1, 1, 2, 4])
+    pieces += [(MARK * size, 0, USER_DEFINED) for size in range(2, longest + 1)]
     taken = {text for text, *_ in pieces}
     tokens = [MARK, *(character for character in r.sample(CHARACTERS, 9) if character not in taken)]
     pieces += [(character, -r.randrange(60), NORMAL) for character in tokens]

@@ -181,6 +181,7 @@ test("what sentencepiece would encode in another way is refused", () => {
     [withPieces(["ç", 0, control]), "a control piece of one character"],
     [withPieces(["a b", 0, normal]), "has a space"],
     [withPieces([`a${mark}`, 0, userDefined]), "user-defined and has a mark"],
+    [withPieces([mark.repeat(9), 0, userDefined]), "runs of up to 9 marks lack that of"],
     [withPieces(["qq", 0, unused]), "unused"],
     [withPieces(["qq", Number.NaN, normal]), "not a number"],
     [withPieces(["aq", 0, normal]), "which is no normal piece"],
