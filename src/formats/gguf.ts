@@ -10,7 +10,7 @@ import {
   settingOnlyInTokenizerJson,
   specialOfEntry,
 } from "#tokenizer";
-import { mergeLines } from "./gpt2.ts";
+import { mergeLines } from "./merge-lines.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 
 /**

@@ -24,20 +24,20 @@ import {
   notesOfSharedTokens,
   scanParsed,
 } from "./assemble-model.ts";
+import { mergeLines, newMergeLines } from "./merge-lines.ts";
 import {
   Chunk,
   type OutputFile,
   type SourceFile,
   type SourceFiles,
-  sha256Of,
   type TokenizerFormat,
 } from "./output-file.ts";
 import { postProcessingOfRecord } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { type RecordedTraining, readTrainingRecord } from "./read-training-record.ts";
 import { renameVocab } from "./rename-tokens.ts";
-import { addNewIds, type IdRow, JsonRewriter, selectKeptRows, spellMerges } from "./rewrite-json.ts";
-import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
+import { addNewIds, type IdRow, JsonRewriter, selectKeptRows } from "./rewrite-json.ts";
+import { idRows, lineEnd, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanGpt2, type TokenIds } from "./scan-tokenizer-json.ts";
 
 /** Returns GPT-2's two files: `vocab.json` has the ids, `merges.txt` the order of merges. */
@@ -59,13 +59,6 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield encoder.encode("#version: 0.2\n");
   yield* mergeLines(vocabulary);
 }
-
-/** Yields the merges as `left right` lines in byte-to-character form, in the order learned. */
-export const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
-  mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
-
-/** Returns the SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */
-export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLines(vocabulary));
 
 const encoder = new TextEncoder();
 
@@ -209,12 +202,6 @@ const noBytes = new Uint8Array(0);
 
 const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: Extension) =>
   encoder.encode(`${lineEnd(bytes)}${newMergeLines(base, extension)}`);
-
-/** Formats the new merges as lines of merges.txt. */
-export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
-  spellMerges(base, extension)
-    .map(([left, right]) => `${left} ${right}\n`)
-    .join("");
 
 /**
  * Rewrites both files without the removed tokens. Special tokens that the user gave become entries of the

@@ -1,16 +1,12 @@
 import { checkOr, fieldsOf, flag, objectAt, optional, showValue, wholeNumber } from "#bytes";
 import {
   type CompiledPattern,
-  canBeEmpty,
   compilePattern,
-  formOfHuggingface,
   huggingfaceForm,
+  loadCompiler,
   mayLeaveGaps,
   type NamedPattern,
-  oniguruma,
-  parsePattern,
   patterns,
-  portableForm,
 } from "#pattern";
 import { UserError } from "#runtime";
 import { refuse } from "#tokenizer";
@@ -100,7 +96,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
       if (isSame(sources, formOf(named))) return { sources: named.sources, name, addsPrefixSpace };
     }
   }
-  const portable = inFile(path, () => sources.map(formOfHuggingface));
+  const portable = inFile(path, () => sources.map(loadCompiler().formOfHuggingface));
   return { sources: portable, name: null, addsPrefixSpace };
 }
 
@@ -141,7 +137,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
   if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is not text`);
   if (step.behavior === "Isolated") return source;
-  const isNullable = inFile(path, () => canBeEmpty(parsePattern(source, oniguruma)));
+  const isNullable = inFile(path, () => loadCompiler().canMatchNothing(source));
   const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
   if (isNullable) {
     const hint = "write + where there is *, and leave out what is optional; or use behavior Isolated";
@@ -149,7 +145,10 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   }
   // Removed with invert keeps matches and drops the text between them. If there is no such text, it does the
   // same as Isolated.
-  const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
+  const takesAll = () => {
+    const { formOfHuggingface, mayLeaveGaps } = loadCompiler();
+    return !inFile(path, () => mayLeaveGaps(formOfHuggingface(source)));
+  };
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   return (
     merging(step.behavior, step.invert === true, source) ??
@@ -197,7 +196,7 @@ export function compileSplits(sources: readonly string[], path: string): Compile
 
 /** Refuses, for tiktoken's files, a pattern that may leave text unmatched: tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
-  if (!inFile(path, () => sources.some(mayLeaveGaps))) return;
+  if (!inFile(path, () => mayLeaveGaps({ name: nameOf(sources), sources }))) return;
   refuse(
     path,
     `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,

@@ -1,22 +1,9 @@
 // Compiles a pattern into tables that cut bytes into pretokens. This is one module because the dialects, the automaton
 // and the kernel's tables share one syntax tree.
 
-export { formOfHuggingface } from "./compile-splits.ts";
+export { loadCompiler } from "#ready-made";
 export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";
-export { fancyRegex, oniguruma } from "./dialect.ts";
-export { javascriptSource } from "./javascript-source.ts";
-export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
-export { describeAliases, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
-export { canBeEmpty, parsePattern } from "./parse-pattern.ts";
-export {
-  compiledForTexts,
-  compilePattern,
-  describePattern,
-  patternOfSources,
-  type ResolvedPattern,
-  resolvePattern,
-} from "./pattern.ts";
 export {
   commonForm,
   describeLlamaCpp,
@@ -26,7 +13,16 @@ export {
   mayLeaveGaps,
   namedLlamaCpp,
   type PatternExport,
-  portableForm,
-} from "./portable-source.ts";
+} from "./export-form.ts";
+export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
+export { describeAliases, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
+export {
+  compiledForTexts,
+  compilePattern,
+  describePattern,
+  patternOfSources,
+  type ResolvedPattern,
+  resolvePattern,
+} from "./pattern.ts";
 export { contains, propertySet, unionOf, whiteSpace, wordCharacters } from "./unicode.ts";
 export { unicodeVersion } from "./unicode-data.ts";

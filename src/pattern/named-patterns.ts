@@ -15,6 +15,8 @@ export type NamedPattern = {
   readonly huggingfaceSources?: readonly string[];
   /** The form that other programs write to tokenizer.json. */
   readonly foreignSources?: readonly string[];
+  /** Whether some text may have a character outside all matches; absent: all text matches. */
+  readonly mayLeaveGaps?: true;
   /** llama.cpp's pre-tokenizer for this pattern, if it has one. */
   readonly llamaCpp?: LlamaCppPreTokenizer;
 };
@@ -151,27 +153,32 @@ export const patterns = {
       deepseekWords.replaceAll(String.raw`\r\n`, "\r\n"),
     ],
     llamaCpp: { name: "deepseek-v3" },
+    mayLeaveGaps: true,
   },
   starcoder: {
     sources: [String.raw`\p{N}`, gpt2],
     origin: "StarCoder: single digits, then gpt2",
     llamaCpp: { name: "starcoder" },
+    mayLeaveGaps: true,
   },
   smollm: {
     sources: [String.raw`\p{N}`, gpt2],
     origin: "SmolLM: single digits, then gpt2",
     llamaCpp: { name: "smollm" },
+    mayLeaveGaps: true,
   },
   falcon: {
     sources: [falconPunctuation, gpt2, "[0-9][0-9][0-9]"],
     origin: "Falcon: punctuation, then gpt2, then digits in threes",
     llamaCpp: { name: "falcon" },
+    mayLeaveGaps: true,
   },
   "llama3-r2l": {
     sources: [digitsToWordEnd, llama3],
     origin: "Llama 3 with digits grouped from the right, then llama3",
     aliases: ["llama-3-r2l"],
     foreignSources: [String.raw`\d{1,3}(?=(\d{3})*\b)`, llama3],
+    mayLeaveGaps: true,
   },
   "gpt-4o-r2l": {
     sources: [digitsToWordEnd, o200k],
@@ -179,16 +186,19 @@ export const patterns = {
     aliases: ["gpt4o-r2l", "o200k-r2l", "tiny-aya"],
     foreignSources: [String.raw`\d{1,3}(?=(?:\d{3})*\b)`, o200k],
     llamaCpp: { name: "tiny_aya", differsAt: "numbers before letters, and numbers beyond ASCII" },
+    mayLeaveGaps: true,
   },
   marin: {
     sources: [...marinDigits, llama3],
     origin: "Marin: digits in 510s, each from the right, then llama3",
     aliases: ["marin-llama3"],
+    mayLeaveGaps: true,
   },
   "marin-gpt-4o": {
     sources: [...marinDigits, o200k],
     origin: "Marin: the same, then o200k",
     aliases: ["marin-gpt4o", "marin-o200k"],
+    mayLeaveGaps: true,
   },
   trinity: {
     sources: [digitsFromTheRight, trinityScripts, deepseekWords],
@@ -196,6 +206,7 @@ export const patterns = {
     aliases: ["afmoe"],
     foreignSources: [...trinityDigits, trinityScripts, deepseekWords.replace('"', '\\"')],
     llamaCpp: { name: "afmoe", differsAt: "Thai, and rarely elsewhere beyond ASCII" },
+    mayLeaveGaps: true,
   },
   none: {
     sources: [String.raw`[\s\S]+`],

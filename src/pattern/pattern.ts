@@ -2,7 +2,6 @@ import { loadCompiler, readReadyMade } from "#ready-made";
 import { asOption, embeddedDirectory, exitCode, nearest, phrase, UserError } from "#runtime";
 import type { CompileSteps } from "./automaton.ts";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
-import { type Dialect, fancyRegex } from "./dialect.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 
 export type ResolvedPattern = {
@@ -21,16 +20,16 @@ export const compiledForTexts = ({ sources, compiled, lineWise }: ResolvedPatter
   lineWise ? compilePattern(sources) : compiled;
 
 /**
- * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. A
- * regex in another dialect is translated here, so that `sources` has one dialect everywhere else.
+ * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. One
+ * for HF's engine is translated here, so that `sources` has one dialect everywhere else.
  */
 export function resolvePattern(
   text: string,
-  options: CompileOptions & { readonly dialect?: Dialect } = {},
+  options: CompileOptions & { readonly isForHuggingface?: boolean } = {},
 ): ResolvedPattern {
-  const { dialect = fancyRegex, lineWise = false } = options;
+  const { isForHuggingface = false, lineWise = false } = options;
   const name = /^[A-Za-z0-9._-]+$/.test(text) ? nameFor(text) : null;
-  const isForeign = name === null && dialect !== fancyRegex;
+  const isForeign = name === null && isForHuggingface;
   const sources =
     name === null ? [isForeign ? loadCompiler().formOfHuggingface(text) : text] : named[name]!.sources;
   const compiled = compilePattern(sources, options);

@@ -1,5 +1,4 @@
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
-import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { mayBeAssertion, type Node, parsePattern } from "./parse-pattern.ts";
 import {
   type CodePointSet,
@@ -65,7 +64,7 @@ export function portableSource(tree: Node): string {
  * Returns the source itself if it means the same in all engines, otherwise a portable form of its meaning in this
  * dialect.
  */
-export function portableForm(source: string, dialect: Dialect): string {
+export function portableForm(source: string, dialect: Dialect = fancyRegex): string {
   const tree = parsePattern(source, dialect);
   const isPortable = [fancyRegex, oniguruma].every(
     (other) => other === dialect || areEqualTrees(readAs(source, other), tree),
@@ -142,56 +141,7 @@ function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
   return parts.filter(([first, last]) => first <= last);
 }
 
-/**
- * A pattern as HF's tokenizer.json expresses it: gpt2 is part of the ByteLevel pre-tokenizer, any other is a list of
- * Splits.
- */
-export type PatternExport =
-  | { readonly kind: "byte-level" }
-  | {
-      readonly kind: "splits";
-      readonly regexes: readonly string[];
-      /** The expressions for tiktoken. */
-      readonly sources: readonly string[];
-      /** Whether some text may not match. HF keeps such text, and tiktoken drops it. */
-      readonly mayLeaveGaps: boolean;
-    };
-
-export function exportForm(pattern: {
-  readonly name: string | null;
-  readonly sources: readonly string[];
-  readonly huggingfaceSources?: readonly string[];
-}): PatternExport {
-  if (pattern.name === "gpt2") return { kind: "byte-level" };
-  const regexes =
-    pattern.name === null
-      ? (pattern.huggingfaceSources ?? pattern.sources.map((source) => portableForm(source, fancyRegex)))
-      : huggingfaceForm(patterns[pattern.name as keyof typeof patterns]);
-  const { sources } = pattern;
-  return { kind: "splits", regexes, sources, mayLeaveGaps: sources.some(mayLeaveGaps) };
-}
-
-/**
- * The canonical form of a pattern: its regular expressions in HF's files, which are the same for a name and for the
- * named pattern's regex.
- */
-export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
-  const typed = JSON.stringify(sources);
-  const same = Object.entries<NamedPattern>(patterns).find(
-    ([, other]) => JSON.stringify(other.sources) === typed,
-  );
-  const known = name ?? same?.[0] ?? null;
-  const form = exportForm({ name: known === "gpt2" ? "r50k" : known, sources });
-  return form.kind === "splits" ? form.regexes : [];
-}
-
-/** The regular expressions of a named pattern for HF's engine. */
-export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
-
-/**
- * Whether some text may have a character outside all matches. HF and `bpe` keep such gaps as pretokens; tiktoken and
- * rustbpe drop them. False is certain, true may be wrong.
- */
+/** Whether some text may have a character outside all matches; see `mayLeaveGaps` in export-form.ts. */
 export function mayLeaveGaps(source: string): boolean {
   const surrogates: CodePointSet = [0xd800, 0xdfff];
   const taken = unionOf([sureStarts(parsePattern(source)).characters, surrogates]);
@@ -250,25 +200,3 @@ function withoutKept(characters: CodePointSet, item: Node): CodePointSet {
 }
 
 const isNothing = (node: Node) => node.kind === "sequence" && node.items.length === 0;
-
-const named: Readonly<Record<string, NamedPattern>> = patterns;
-
-/** llama.cpp's pre-tokenizer for a pattern as HF's files express it. */
-export function llamaCppOf(form: PatternExport) {
-  const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
-  const isOne = (pattern: NamedPattern) => areEqualTrees(huggingfaceForm(pattern), regexes);
-  return Object.values(named).find(isOne)?.llamaCpp;
-}
-
-/**
- * Returns llama.cpp's pre-tokenizer for a named pattern, and where it differs; `null` means a pattern without a name.
- */
-export const namedLlamaCpp = (name: string | null) => (name === null ? undefined : named[name])?.llamaCpp;
-
-/** Describes llama.cpp's pre-tokenizer for a pattern; `null` means a user's own regular expression. */
-export function describeLlamaCpp(name: string | null): string {
-  const llamaCpp = namedLlamaCpp(name);
-  if (llamaCpp === undefined) return "has no pre-tokenizer for this pattern";
-  const { name: preTokenizer, differsAt } = llamaCpp;
-  return `pre-tokenizer ${preTokenizer}${differsAt === undefined ? "" : `; it cuts differently at ${differsAt}`}`;
-}

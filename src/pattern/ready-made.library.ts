@@ -1,5 +1,5 @@
-import * as compiler from "./compile-splits.ts";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
+import * as compiler from "./compiler.ts";
 
 /** Replaces ready-made.ts in the libraries, where patterns are compiled on first use. */
 export const readReadyMade = (

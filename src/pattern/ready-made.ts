@@ -25,5 +25,5 @@ export function readReadyMade(
 export const readyMadeName = (sources: readonly string[], { lineWise = false }: CompileOptions) =>
   `${Bun.hash(JSON.stringify([sources, lineWise])).toString(16)}.tables`;
 
-/** The compiler, loaded when a pattern is not precompiled: it is a fourth of the code of most commands. */
-export const loadCompiler = () => require("./compile-splits.ts") as typeof import("./compile-splits.ts");
+/** The compiler, loaded when a pattern is not precompiled. */
+export const loadCompiler = () => require("./compiler.ts") as typeof import("./compiler.ts");

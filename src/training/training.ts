@@ -3,10 +3,8 @@ import type { Compat, Parity, TokenLimits, TokenPair } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import {
   exportForm,
-  fancyRegex,
+  loadCompiler,
   mayLeaveGaps,
-  oniguruma,
-  parsePattern,
   patternOfSources,
   type ResolvedPattern,
   resolvePattern,
@@ -582,14 +580,14 @@ export function trainingPattern(
   compat: Compat,
   isLinewise = compat === "huggingface",
 ): ResolvedPattern {
-  const isHuggingface = compat === "huggingface";
+  const isForHuggingface = compat === "huggingface";
   // HF's trainer is usually fed line by line, so that no pretoken crosses a line end.
   const lineWise = { lineWise: isLinewise };
   const pattern =
     typeof asked === "string"
-      ? resolvePattern(asked, { dialect: isHuggingface ? oniguruma : fancyRegex, ...lineWise })
+      ? resolvePattern(asked, { isForHuggingface, ...lineWise })
       : patternOfSources(asked, lineWise);
-  if (compat === "rustbpe") checkForRustbpe(pattern.sources);
+  if (compat === "rustbpe") checkForRustbpe(pattern);
   if (pattern.name === null) checkForExport(pattern);
   return pattern;
 }
@@ -599,8 +597,8 @@ export function trainingPattern(
  * unmatched.
  */
 function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
-  const dialect = compat === "huggingface" ? oniguruma : fancyRegex;
-  const pattern = resolvePattern(asked, { dialect, lineWise: true });
+  const isForHuggingface = compat === "huggingface";
+  const pattern = resolvePattern(asked, { isForHuggingface, lineWise: true });
   if (pattern.name === null) checkForExport(pattern);
   return pattern;
 }
@@ -611,7 +609,7 @@ function checkForExport(pattern: ResolvedPattern): void {
   if (form.kind !== "splits") return;
   for (const regex of form.regexes) {
     try {
-      parsePattern(regex, oniguruma);
+      loadCompiler().checkForHuggingface(regex);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       throw usageError(
@@ -622,7 +620,8 @@ function checkForExport(pattern: ResolvedPattern): void {
   }
 }
 
-function checkForRustbpe(sources: readonly string[]): void {
+function checkForRustbpe(pattern: ResolvedPattern): void {
+  const { sources } = pattern;
   const refuse = (what: string, hint: Message) => {
     throw usageError(phrase`${asOption("compat", "rustbpe")}: ${what}: ${sources.join(" , ")}`, hint);
   };
@@ -631,7 +630,7 @@ function checkForRustbpe(sources: readonly string[]): void {
       "rustbpe takes one regular expression, and this pattern is a sequence of several",
       phrase`train with ${asOption("compat", "cs336")} or huggingface`,
     );
-  if (mayLeaveGaps(sources[0]!))
+  if (mayLeaveGaps(pattern))
     refuse(
       "the pattern may leave text unmatched, and rustbpe drops such text",
       phrase`with |[\\s\\S] at its end a pattern takes every character; ${asOption("compat", "cs336")} keeps unmatched text`,

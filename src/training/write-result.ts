@@ -15,7 +15,7 @@ import {
   trainingFile,
 } from "#formats";
 import type { RequestedTraining } from "#options";
-import { javascriptSource, type ResolvedPattern } from "#pattern";
+import { loadCompiler, type ResolvedPattern } from "#pattern";
 import { build, createSha256, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import {
@@ -318,7 +318,8 @@ export const patternRecord = ({ name, sources, huggingfaceSources, compiled }: R
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
   ...(huggingfaceSources && huggingfaceSources[0] !== sources[0] && { huggingface: huggingfaceSources[0]! }),
-  javascript: compiled.javascript === undefined ? javascriptSource(sources) : compiled.javascript,
+  javascript:
+    compiled.javascript === undefined ? loadCompiler().javascriptSource(sources) : compiled.javascript,
 });
 
 /** Returns the facts about what was read and counted. */

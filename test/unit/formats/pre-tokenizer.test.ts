@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { Tokenizer } from "tokenizers";
 import { compileSplits, readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
-import { oniguruma } from "../../../src/pattern/dialect.ts";
+import { exportForm } from "../../../src/pattern/export-form.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
-import { exportForm } from "../../../src/pattern/portable-source.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
@@ -142,7 +141,7 @@ test("random expressions cut as in HF, or are refused", () => {
 });
 
 test("--pattern for HF's engine reads empty matches, too; for tiktoken's they are refused", () => {
-  const { compiled, huggingfaceSources } = resolvePattern("x|(?=\\p{Lu})", { dialect: oniguruma });
+  const { compiled, huggingfaceSources } = resolvePattern("x|(?=\\p{Lu})", { isForHuggingface: true });
   expect(huggingfaceSources).toEqual(["x|(?=\\p{Lu})"]);
   expect(pretokenEnds(compiled, Buffer.from("someCamelCase"))).toEqual([4, 9, 13]);
   expect(errorOf(() => compilePattern(["x|(?=\\p{Lu})"])).message).toContain("can match the empty string");

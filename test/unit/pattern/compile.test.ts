@@ -1,3 +1,4 @@
+import { exportForm } from "../../../src/pattern/export-form.ts";
 import { deserialize } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +11,6 @@ import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
 import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
-import { exportForm } from "../../../src/pattern/portable-source.ts";
 import { readReadyMade } from "../../../src/pattern/ready-made.ts";
 import { readyMadeFile } from "../../../src/pattern/ready-made-file.ts";
 import { UserError } from "../../../src/runtime/errors.ts";

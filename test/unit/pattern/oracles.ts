@@ -1,7 +1,7 @@
+import { type PatternExport, exportForm } from "../../../src/pattern/export-form.ts";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
 import type { PatternName } from "../../../src/pattern/named-patterns.ts";
-import { exportForm, type PatternExport } from "../../../src/pattern/portable-source.ts";
 
 /** Ends in bytes of the pretokens of a text of valid UTF-8. */
 export type Oracle = (text: string) => number[];

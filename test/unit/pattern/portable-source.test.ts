@@ -220,8 +220,10 @@ describe("the portable form", () => {
 
 test.each(
   Object.entries<NamedPattern>(patterns),
-)("%s, where it is one regular expression, takes every character", (_, { sources }) => {
-  if (sources.length === 1) expect(mayLeaveGaps(sources[0]!)).toBe(false);
+)("%s takes every character if its entry does not say otherwise", (_, pattern) => {
+  const { sources, mayLeaveGaps: said = false } = pattern;
+  expect(sources.some(mayLeaveGaps)).toBe(said);
+  if (sources.length === 1) expect(said).toBe(false);
 });
 
 test.each([
