@@ -23,7 +23,7 @@ export const checks = {
   "normalized-away":
     "The normalizer changes the text of these tokens before they are looked up, so they never occur.",
   "class-override":
-    "transformers 5 rebuilds such a class with its own pattern, and ignores that of tokenizer.json.",
+    "transformers 5 rebuilds the tokenizer with the steps of this class, and ignores those of tokenizer.json.",
   "prefix-space":
     "transformers follows tokenizer_config.json: its first token differs from that of other programs.",
   "no-equal": "This program cuts text by another pattern, and its ids differ.",

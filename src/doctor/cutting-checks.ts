@@ -1,6 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import { byteToCharacter, countNoun } from "#bytes";
-import { type CompiledPattern, compilePattern, cutText, describeLlamaCpp, namedLlamaCpp } from "#pattern";
+import {
+  type CompiledPattern,
+  compilePattern,
+  cutText,
+  describeLlamaCpp,
+  loadCompiler,
+  namedLlamaCpp,
+} from "#pattern";
 import { normalize } from "#text";
 import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
@@ -241,34 +248,22 @@ function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Fi
   ];
 }
 
-/** The classes of transformers 4 and 5 that use tokenizer.json as it is. */
-const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
-
 /** Checks what transformers reads in addition to tokenizer.json. */
 export function checkConfiguration({ config, json }: Subject, loaded: Loaded | null): Finding[] {
-  const found: Finding[] = [];
-  const name = config?.tokenizer_class;
-  if (typeof name === "string" && !neutralClasses.has(name) && json !== null)
-    found.push(
-      finding("class-override", "note", `tokenizer_config.json has the tokenizer_class ${name}`, {
-        fix: 'set "tokenizer_class" to "PreTrainedTokenizerFast", unless the pattern is that of the class',
-      }),
-    );
   const asked = config?.add_prefix_space;
   const own = loaded?.parts.addsPrefixSpace;
-  if (typeof asked === "boolean" && own !== undefined && asked !== own && json !== null)
-    found.push(
-      finding(
-        "prefix-space",
-        "error",
-        `tokenizer_config.json says add_prefix_space ${asked}, tokenizer.json says ${own}`,
-        {
-          evidence: [`"Hello" is encoded as ${asked ? '" Hello"' : '"Hello"'} by transformers`],
-          fix: `set "add_prefix_space" to ${own} in tokenizer_config.json`,
-        },
-      ),
-    );
-  return found;
+  if (typeof asked !== "boolean" || own === undefined || asked === own || json === null) return [];
+  return [
+    finding(
+      "prefix-space",
+      "error",
+      `tokenizer_config.json says add_prefix_space ${asked}, tokenizer.json says ${own}`,
+      {
+        evidence: [`"Hello" is encoded as ${asked ? '" Hello"' : '"Hello"'} by transformers`],
+        fix: `set "add_prefix_space" to ${own} in tokenizer_config.json`,
+      },
+    ),
+  ];
 }
 
 /** Names the programs that have no pattern that cuts alike. */
@@ -282,6 +277,10 @@ export function checkEquals({ parts }: Loaded): Finding[] {
     ...(patternSources.length > 1
       ? ["tiktoken: it takes one expression, and this tokenizer has several"]
       : []),
+    ...(patternName !== null ||
+    patternSources.every((each) => loadCompiler().javascriptSource([each]) !== null)
+      ? []
+      : ["transformers.js: JavaScript has no regular expression that cuts alike"]),
   ];
   if (lacking.length === 0) return [];
   return [finding("no-equal", "note", "other programs cut text differently", { evidence: lacking })];

@@ -3,6 +3,7 @@ import { UserError } from "#runtime";
 import { behaviorFingerprint, deriveTokens, type LoadOptions } from "#tokenizer";
 import { checkRecorded } from "./check-recorded.ts";
 import { type Finding, finding, severities } from "./checks.ts";
+import { checkClass } from "./class-checks.ts";
 import {
   checkByteLevel,
   checkConfiguration,
@@ -45,7 +46,11 @@ export async function examine({ path, options, counted }: Examination): Promise<
   const { subject, findings } = readSubject(path);
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
   const loaded = await load(subject, options, findings);
-  findings.push(...checkConfiguration(subject, loaded), ...checkSpecials(subject, loaded));
+  findings.push(
+    ...checkClass(subject, loaded),
+    ...checkConfiguration(subject, loaded),
+    ...checkSpecials(subject, loaded),
+  );
   if (loaded !== null)
     findings.push(
       ...checkCutting(subject, loaded),

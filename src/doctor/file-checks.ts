@@ -64,7 +64,7 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
  * Returns lines about the first part of the probe text whose ids differ; null if none do. Special tokens in
  * it are read as text.
  */
-function differenceOnProbe(a: TokenizerParts, b: TokenizerParts): string[] | null {
+export function differenceOnProbe(a: TokenizerParts, b: TokenizerParts): string[] | null {
   const encoders = [a, b].map((parts) => shortEncoder({ ...parts, specialTokensAsText: true }));
   for (const { name, text } of compared) {
     const [ours, theirs] = encoders.map((encode) => encode(text)) as [number[], number[]];

@@ -563,6 +563,66 @@ describe("each damage is found by name", () => {
   }
 });
 
+test("a class of transformers is an error where it changes ids, and only there", () => {
+  const severityOf = (name: string, damage: (files: Files) => void) => {
+    const { findings } = examine(damaged(`class ${name}`, damage));
+    return findings.find(({ check }) => check === "class-override")?.severity;
+  };
+  const asClass = (name: string, model?: object) => (files: Files) => {
+    config(files).tokenizer_class = name;
+    files["config.json"] = model;
+  };
+  expect(severityOf("gpt2", asClass("GPT2Tokenizer"))).toBe("error");
+  expect(severityOf("qwen", asClass("Qwen2TokenizerFast", { model_type: "llama" }))).toBe("error");
+  expect(severityOf("cohere", asClass("CohereTokenizer"))).toBe("error");
+  // For this model, the class of the configuration does not count.
+  expect(severityOf("qwen2", asClass("PreTrainedTokenizerFast", { model_type: "qwen2" }))).toBe("error");
+  expect(severityOf("olmo2", asClass("GPT2Tokenizer", { model_type: "olmo2" }))).toBeUndefined();
+  const prefixed = (isSaid: boolean, asked?: boolean) => (files: Files) => {
+    asClass("BlenderbotTokenizer")(files);
+    json(files).pre_tokenizer = { ...byteLevel, use_regex: true, add_prefix_space: isSaid };
+    config(files).add_prefix_space = asked;
+  };
+  expect(severityOf("a space", prefixed(true))).toBeUndefined();
+  expect(severityOf("no space", prefixed(false))).toBe("error");
+  expect(severityOf("no space, as said", prefixed(false, false))).toBeUndefined();
+  expect(severityOf("unknown", asClass("MyTokenizer"))).toBe("note");
+  expect(severityOf("neutral", asClass("TokenizersBackend", { model_type: "llama" }))).toBeUndefined();
+  expect(
+    severityOf("remote", (files) => {
+      asClass("Qwen2Tokenizer")(files);
+      config(files).auto_map = { AutoTokenizer: ["x.X", null] };
+    }),
+  ).toBe("note");
+  expect(
+    severityOf("own pattern", (files) => {
+      asClass("GPT2Tokenizer")(files);
+      json(files).pre_tokenizer = { ...byteLevel, use_regex: true };
+    }),
+  ).toBeUndefined();
+  expect(
+    severityOf("own pattern, normalized", (files) => {
+      asClass("GPTNeoXTokenizer")(files);
+      json(files).pre_tokenizer = { ...byteLevel, use_regex: true };
+    }),
+  ).toBe("error");
+});
+
+test("programs without an equal pattern are named", () => {
+  const programsOf = (name: string, ...splits: object[]) =>
+    examine(damaged(`equal ${name}`, cutBy(...splits)))
+      .findings.filter(({ check }) => check === "no-equal")
+      .flatMap(({ evidence }) => evidence.map((line) => line.split(":")[0]!));
+  expect(programsOf("one", split(` ?\\p{L}+|${gpt4Like}|!`))).toEqual(["llama.cpp"]);
+  expect(programsOf("two", split(` ?\\p{L}+|${gpt4Like}|!`), split("!"))).toEqual(["llama.cpp", "tiktoken"]);
+  // Engines differ in whether a repeat ends once its body has matched the empty string.
+  const ranks = join(good, "tokenizer.tiktoken");
+  const { findings } = examine(ranks, "-p", "(?: ?\\p{L}?){2,3}x| ?\\p{L}+|[^\\p{L}]");
+  expect(findings.find(({ check }) => check === "no-equal")?.evidence.at(-1)).toBe(
+    "transformers.js: JavaScript has no regular expression that cuts alike",
+  );
+});
+
 test("a tokenizer that was just trained has no errors and no warnings", () => {
   const { code, findings } = examine(good);
   expect({ code, found: findings.filter(({ severity }) => severity !== "note") }).toEqual({
