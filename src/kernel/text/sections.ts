@@ -163,6 +163,7 @@ export function openText(flags: u32): void {
   if (normalizes) openNormalization((flags & notesChanges) !== 0 || hasLateEdges);
   usesLate = normalizes || late.isSearched;
   textBase = 0;
+  inputBytes = givenBytes = givenInputBytes = 0;
   isNormalizing = hasBytes = isInside = false;
   isAtStart = true;
 }

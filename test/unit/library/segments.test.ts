@@ -82,6 +82,23 @@ test("the ids of segments are those of a text in which only trusted special toke
   }
 });
 
+test("segments do not depend on the text before", () => {
+  const json = jsonOf(writeTokenizer("gpt2"));
+  const added_tokens = json.added_tokens.map((token) => ({ ...token, normalized: true }));
+  const tokenizer = Tokenizer.from({ ...json, added_tokens, normalizer: { type: "NFC" } });
+  const segments = [
+    { text: "low ", trusted: true },
+    { text: `e\u0301${specialTokens[0]}`, trusted: false },
+    { text: `er${specialTokens[0]}`, trusted: true },
+  ];
+  const ids = tokenizer.encodeSegments(segments);
+  expect([...ids].filter((id) => id === tokenizer.specialTokens.get(specialTokens[0]!)).length).toBe(1);
+  for (const size of [1, 5, 15, 100]) {
+    tokenizer.encode("e\u0301 low".repeat(size));
+    expect(tokenizer.encodeSegments(segments)).toEqual(ids);
+  }
+});
+
 test("what is no segment is refused", () => {
   const tokenizer = Tokenizer.from(jsonOf(writeTokenizer("gpt2")));
   const wrong = [["a"], [{ text: "a" }], [{ text: 1, trusted: true }], [{ text: "a", trusted: 1 }], "text"];
