@@ -61,6 +61,7 @@ const atSmallScale = [
   "test/unit/corpus/task-texts",
   "test/unit/formats/character-json",
   "test/unit/formats/sentencepiece-model",
+  "test/unit/library/text-session",
   "test/unit/library/tokenizer-memory",
   "test/unit/text/added-tokens",
   "test/unit/text/edges",

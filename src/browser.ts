@@ -22,6 +22,7 @@ export type { SaveOptions, TrainingStatistics } from "#training";
 export type { Segment, SegmentsOptions } from "./library/segments.ts";
 export type { EncodedBatch } from "./library/special-ids.ts";
 export type { EncodedWithOffsets } from "./library/text-offsets.ts";
+export type { EditOptions, Session } from "./library/text-session.ts";
 export {
   type ChunkOptions,
   type CountOptions,

@@ -30,6 +30,7 @@ export {
   checkAttached,
   checkOptions,
   checkOr,
+  checkWhole,
   describeValue,
   fieldsOf,
   flag,

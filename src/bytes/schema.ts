@@ -256,6 +256,18 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
   }
 }
 
+/** Throws a UserError unless `value` is a whole number in this range. */
+export function checkWhole(
+  name: string,
+  value: number,
+  least: number,
+  most = Number.POSITIVE_INFINITY,
+): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
+  throw usageError(`${name} is ${describeValue(value)}: it must be a whole number ${range}`);
+}
+
 /**
  * Returns the options, each read once, without those that are undefined. Throws a UserError for a value of the wrong kind or
  * an unknown option.

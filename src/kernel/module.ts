@@ -140,6 +140,7 @@ export {
   useAutomaton,
   useFourByteTables,
 } from "./scan/scanner";
+export { findSafeCut, useSafeCuts } from "./text/safe-cuts";
 export {
   documents,
   idCount,

@@ -2,6 +2,7 @@ import {
   arrayArgument,
   checkArgument,
   checkOptions,
+  checkWhole,
   describeValue,
   flagArgument,
   numberArgument,
@@ -58,6 +59,7 @@ import {
   refuseWithoutOffsets,
   withOffsetsAround,
 } from "./text-offsets.ts";
+import { Session } from "./text-session.ts";
 import { TokenizerMemory } from "./tokenizer-memory.ts";
 
 /** Options for encoding a text. */
@@ -291,6 +293,18 @@ export class TextTokenizer {
     const bytes = joinSegments(read);
     const whole = areStrings ? (given as string[]).join("") : bytes;
     return this.placeTokens(whole, bytes, {}, (encoding) => encoding.pushSegments(read, true));
+  }
+
+  /**
+   * Opens a session: a text that grows and is edited, with its ids. An edit encodes only what has changed and what
+   * is near it. If the tokenizer normalizes text or puts a space before it, or an added token has `lstrip`, `rstrip`
+   * or `single_word`, every edit encodes the whole text.
+   */
+  session(text = ""): Session {
+    checkArgument("session: text", text, textArgument);
+    const session = Session.of(this.parts, (work) => this.useEncoding({}, work));
+    session.append(text);
+    return session;
   }
 
   /** Returns the tokens of a text as its files spell them: `Ġthe` for ` the`. */
@@ -596,12 +610,6 @@ for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
 }
 
 explainOtherNames(TextTokenizer.prototype);
-
-function checkWhole(name: string, value: number, least: number, most = Number.POSITIVE_INFINITY): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
-  throw usageError(`${name} is ${describeValue(value)}: it must be a whole number ${range}`);
-}
 
 /** @internal */
 export function readTexts(call: string, texts: readonly (string | Uint8Array)[]) {

@@ -4,20 +4,8 @@ import { isSmallScale } from "./scale.ts";
 
 /** An instance of the kernel in a memory. Several instances may share a memory, each in its own thread. */
 export type Kernel = {
-  readonly exports: KernelExports & EncodingExports;
+  readonly exports: KernelExports;
   readonly memory: WebAssembly.Memory;
-};
-
-/** Exports that only the encoding part has. */
-type EncodingExports = {
-  readonly useSafeCuts?: (stateCount: number) => 0 | 1;
-  readonly findSafeCut?: (
-    from: number,
-    stop: number,
-    limit: number,
-    isStart: number,
-    wantsLast: number,
-  ) => number;
 };
 
 const hasSimd = () => WebAssembly.validate(simdProbe);

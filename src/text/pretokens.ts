@@ -71,6 +71,9 @@ export interface Taker {
 export class Pretokens {
   private readonly kernel: Kernel;
   private readonly scan: KernelScan;
+  private readonly stateCount: number;
+  /** Whether there is room for the tables of safe cuts; undefined before the first search. */
+  private findsCuts: boolean | undefined;
   /** Bytes of the longest token that is looked for; 0 without any. */
   readonly tokenBytesMax: number;
   /** A UserError if the kernel's memory has no room for the tables of the pattern or of the tokens. */
@@ -81,6 +84,7 @@ export class Pretokens {
     setUpAfter?: SetUpAfter,
   ) {
     this.kernel = taker.kernel;
+    this.stateCount = automata[0]!.stateCount;
     this.tokenBytesMax = longestOf(tokens);
     const scan = KernelScan.create(this.kernel, automata, setUpAfter);
     if (scan === undefined || !useTokens(this.kernel, tokens)) {
@@ -150,6 +154,13 @@ export class Pretokens {
   /** The pretoken that ends at `end` is settled by the next character, which is not taken. */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
+  }
+
+  /** Finds a safe cut of the text (src/kernel/text/safe-cuts.ts); returns -1 if there is none, or no room to search for one. */
+  findSafeCut(from: number, stop: number, limit: number, isStart: boolean, wantsLast: boolean): number {
+    const { exports } = this.kernel;
+    this.findsCuts ??= exports.useSafeCuts(this.stateCount) !== 0;
+    return this.findsCuts ? exports.findSafeCut(from, stop, limit, Number(isStart), Number(wantsLast)) : -1;
   }
 
   /** The text has moved: every position is lower by `deltaBytes`. */

@@ -1,8 +1,8 @@
 import type { Text } from "#bytes";
 import { scaled } from "#runtime";
-import { type Cutting, isCutUnchanged, sectionSettings, tokensWhileCutting } from "./cutting.ts";
+import { type Cutting, canBeCut, isCutUnchanged, sectionSettings, tokensWhileCutting } from "./cutting.ts";
 import { loweredAscii } from "./normalization.ts";
-import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
+import { lookaheadBytes, Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
 /** A part of a text. Added tokens are found within one; special tokens stay text in one that is not trusted. */
@@ -84,8 +84,11 @@ export class TextChain {
     } else if (this.direct) this.window.end();
   }
 
-  /** Takes a whole text that consists of segments. `open` has to be called before the next one. */
-  pushSegments(segments: readonly TextSegment[], notesChanges: boolean): void {
+  /**
+   * Takes a text that consists of segments: a whole one, or a part that continues elsewhere with the settled characters of
+   * `following`. `open` has to be called before the next one.
+   */
+  pushSegments(segments: readonly TextSegment[], notesChanges: boolean, following?: Uint8Array): void {
     this.opened = undefined;
     this.direct = false;
     this.pretokens.lookForTokens(false, false);
@@ -97,7 +100,45 @@ export class TextChain {
       if (i > 0) sections.endSegment(!isTrusted);
       sections.push(bytes, 0, bytes.length, this.window);
     }
-    sections.end(this.window);
+    this.end(following);
+  }
+
+  /** Takes a part of a text that begins and ends at safe cuts. It consists of `segments`, and continues with `following`. */
+  pushPart(segments: readonly TextSegment[], following?: Uint8Array): void {
+    const [first, second] = segments;
+    if (first === undefined) return;
+    if (second !== undefined) {
+      this.pushSegments(segments, false, following);
+      return;
+    }
+    const { bytes } = first;
+    this.open(!first.isTrusted);
+    if (following === undefined) this.pushText(bytes, 0, bytes.length);
+    else {
+      for (let pos = 0; pos < bytes.length; pos += pushedBytes)
+        this.push(bytes, pos, Math.min(bytes.length, pos + pushedBytes));
+      this.end(following);
+    }
+  }
+
+  /** How many bytes on each side of a position decide whether it is a safe cut. */
+  get cutReach(): number {
+    return this.pretokens.tokenBytesMax + lookaheadBytes;
+  }
+
+  /**
+   * The first safe cut in [from, to) of a text (src/kernel/text/safe-cuts.ts), or the last one; -1 if there is none. Must not be
+   * called within a text. `open` has to be called before the next one.
+   */
+  findSafeCut(text: Uint8Array, from: number, to: number, wantsLast: boolean): number {
+    if (!canBeCut({ ...this.cutting, specialTokensAsText: false })) return -1;
+    this.opened = undefined;
+    this.pretokens.lookForTokens(true, false);
+    const start = Math.max(0, from - this.pretokens.tokenBytesMax);
+    const limit = Math.min(text.length, to + this.cutReach);
+    this.window.place(text, start, limit);
+    const cut = this.pretokens.findSafeCut(from - start, to - start, limit - start, start === 0, wantsLast);
+    return cut < 0 ? -1 : start + cut;
   }
 
   /** Takes a whole text, as `push` and `end` do, in fewer steps. */
@@ -182,11 +223,16 @@ export class TextWindow implements TextSink {
     this.taker.change?.(start, end, newSize);
   }
 
+  /** Places bytes [start, end) in the taker's text, between two texts. */
+  place(bytes: Uint8Array, start: number, end: number): void {
+    this.makeRoom(end - start);
+    this.write(bytes, start, end);
+  }
+
   /** Takes pretokens that are cut already, between two texts: words [first, end) of a table. */
   cutPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     const start = starts[first]!;
-    this.makeRoom(starts[end]! - start);
-    this.write(bytes, start, starts[end]!);
+    this.place(bytes, start, starts[end]!);
     const ends = Int32Array.from(starts.subarray(first, end + 1), (position) => position - start);
     this.taker.take(ends, ends.length);
   }

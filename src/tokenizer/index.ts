@@ -58,6 +58,7 @@ export {
   Reach,
   type TooSmall,
 } from "./prune-vocabulary.ts";
+export { SessionIds } from "./session-ids.ts";
 export { StreamDecoder } from "./stream-decoder.ts";
 export { NoCut, TextCuts } from "./text-cuts.ts";
 export { bytesOf, TextEncoding, TextNotes } from "./text-encoding.ts";

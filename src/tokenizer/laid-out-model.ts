@@ -36,7 +36,7 @@ export function layOut(
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
   scan.prepare();
   const [{ stateCount }] = pattern.automata as [PatternTables];
-  if (exports.useSafeCuts!(stateCount) === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
+  if (exports.useSafeCuts(stateCount) === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
   // Encoding reads the halves of merges only from the table of pairs, so these arrays are zeroed.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
   for (const address of [lefts, rights]) {

@@ -1,6 +1,7 @@
 // Checked by suite.ts in a project where `bpe` is installed, as strictly as the compiler can.
 import {
   type EncodedBatch,
+  type Session,
   type StageProgress,
   type StreamDecoder,
   Tokenizer,
@@ -54,6 +55,11 @@ export async function use(workers: number | undefined): Promise<number> {
   const beginning: string = tokenizer.truncate("text", 5, { keep: "start" });
   const chunks: readonly Uint8Array[] = tokenizer.chunks(new Uint8Array(0), 5, { overlap: 1 });
   const stream: StreamDecoder = tokenizer.stream();
+  const session: Session = tokenizer.session("text");
+  const kept: number =
+    session.append("text", { trusted: false }) + session.replace(0, 1, "") + session.truncate(1);
+  // @ts-expect-error: only a tokenizer opens sessions.
+  console.log(new Session(), kept, session.fork().ids.buffer);
   const { offsets }: EncodedBatch = tokenizer.encodeBatch([beginning, ...chunks]);
   console.log(isShort, stream.push(5) + stream.push([5]) + stream.end(), offsets.at(-1));
   try {

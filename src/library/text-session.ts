@@ -1,0 +1,154 @@
+import { checkArgument, checkOptions, checkWhole, flagArgument, textArgument } from "#bytes";
+import type { TextSegment } from "#text";
+import { bytesOf, SessionIds, type TextEncoding, type TokenizerParts } from "#tokenizer";
+import { joinSegments } from "./segments.ts";
+
+/** Options for text that is put into a session. */
+export type EditOptions = {
+  /**
+   * Whether special tokens within the text become their ids, like in `encodeSegments`. Otherwise they are text.
+   * Default: true.
+   */
+  readonly trusted?: boolean;
+};
+
+const editOptionKinds = { trusted: flagArgument };
+
+/** Encodes with the memory of the session's tokenizer. */
+type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
+
+/**
+ * A text that grows and is edited, with its ids, which are always those of the whole text. An edit encodes what
+ * has changed, and as much next to it as the change can reach.
+ *
+ * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is
+ * trusted, the ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of
+ * JavaScript's strings. `append`, `replace` and `truncate` return how many leading ids have not changed: a cache
+ * of keys and values can keep these. A call that throws changes nothing. After `dispose` of its tokenizer, a
+ * session cannot be edited any more.
+ */
+export class Session {
+  /** @internal */
+  private constructor(
+    private readonly useEncoding: UseEncoding,
+    private readonly encoded: SessionIds,
+    private content: string,
+  ) {}
+
+  /** @internal */
+  static of(parts: TokenizerParts, useEncoding: UseEncoding): Session {
+    return new Session(useEncoding, new SessionIds(parts.isNarrow), "");
+  }
+
+  /** Appends a text. Returns how many leading ids have not changed. */
+  append(text: string, options: EditOptions = {}): number {
+    const trusted = checkEdit("append", text, options);
+    return this.edit(this.content.length, this.content.length, text, trusted);
+  }
+
+  /** Replaces `text.slice(start, end)` by a text. Returns how many leading ids have not changed. */
+  replace(start: number, end: number, text: string, options: EditOptions = {}): number {
+    const trusted = checkEdit("replace", text, options);
+    checkWhole("replace: start", start, 0, this.content.length);
+    checkWhole("replace: end", end, start, this.content.length);
+    return this.edit(start, end, text, trusted);
+  }
+
+  /** Keeps the first `length` code units of the text. Returns how many leading ids have not changed. */
+  truncate(length: number): number {
+    checkWhole("truncate: length", length, 0, this.content.length);
+    return this.edit(length, this.content.length, "", true);
+  }
+
+  /** Returns a copy, for another branch of the text. */
+  fork(): Session {
+    return new Session(this.useEncoding, this.encoded.copy(), this.content);
+  }
+
+  /** The ids of the text, in a new array. */
+  get ids(): Uint32Array<ArrayBuffer> {
+    return this.encoded.list();
+  }
+
+  /** The number of ids. */
+  get count(): number {
+    return this.encoded.idCount;
+  }
+
+  get text(): string {
+    return this.content;
+  }
+
+  /** The length of the text in UTF-16 code units. */
+  get length(): number {
+    return this.content.length;
+  }
+
+  /** How many leading ids no appended text can change. */
+  get stable(): number {
+    return this.encoded.stableCount;
+  }
+
+  /** How many bytes of UTF-8 this session has encoded so far. */
+  get encodedBytes(): number {
+    return this.encoded.encodedBytes;
+  }
+
+  private edit(start: number, end: number, text: string, isTrusted: boolean): number {
+    const { content, encoded } = this;
+    let [byteStart, byteEnd] = [this.bytesBefore(start), this.bytesBefore(end)];
+    const parts = [{ text, isTrusted }];
+    // Half a surrogate pair next to the edit may have been one of a pair, or become one.
+    if (this.isHighSurrogateBefore(start)) {
+      byteStart = this.bytesBefore(start - 1);
+      parts.unshift({ text: content[start - 1]!, isTrusted: encoded.isTrustedAt(byteStart) });
+    }
+    if (end < content.length && isLowSurrogate(content.charCodeAt(end))) {
+      byteEnd = this.bytesBefore(end + 1);
+      parts.push({ text: content[end]!, isTrusted: encoded.isTrustedAt(byteEnd - 1) });
+    }
+    const segments = joinParts(parts);
+    const kept = this.useEncoding((encoding) =>
+      encoded.edit(encoding, byteStart, byteEnd, joinSegments(segments), segments),
+    );
+    this.content =
+      start === content.length ? content + text : content.slice(0, start) + text + content.slice(end);
+    return kept;
+  }
+
+  private isHighSurrogateBefore(position: number): boolean {
+    const { content, encoded } = this;
+    // Half a pair at the end of the text is a replacement character. Nearly all texts end with another byte, and
+    // then the string is not read: an engine has to copy all of one that was just put together.
+    if (position === 0 || (position === content.length && encoded.lastByte !== 0xbd)) return false;
+    return isHighSurrogate(content.charCodeAt(position - 1));
+  }
+
+  /** Returns the number of bytes of the first `length` code units, which end with a character. */
+  private bytesBefore(length: number): number {
+    const { content, encoded } = this;
+    if (length === content.length) return encoded.byteCount;
+    // A text of ASCII has as many bytes as code units.
+    return content.length === encoded.byteCount ? length : encoded.positionOf(length);
+  }
+}
+
+const isHighSurrogate = (unit: number) => (unit & 0xfc00) === 0xd800;
+const isLowSurrogate = (unit: number) => (unit & 0xfc00) === 0xdc00;
+
+function checkEdit(call: string, text: string, options: EditOptions): boolean {
+  checkArgument(`${call}: text`, text, textArgument);
+  return checkOptions(call, options, editOptionKinds).trusted ?? true;
+}
+
+type Part = { readonly text: string; readonly isTrusted: boolean };
+
+/** Returns the segments of adjacent parts, in UTF-8. */
+function joinParts(parts: readonly Part[]): TextSegment[] {
+  const joined: Part[] = [];
+  for (const { text, isTrusted } of parts) {
+    const before = joined.at(-1)?.isTrusted === isTrusted ? joined.pop()!.text : "";
+    joined.push({ text: before + text, isTrusted });
+  }
+  return joined.map(({ text, isTrusted }) => ({ bytes: bytesOf(text, 0, text.length), isTrusted }));
+}
