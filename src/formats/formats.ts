@@ -102,4 +102,4 @@ export const describeWritten = () =>
     .join(", ")} (${writtenOnRequest} only if named)`;
 
 /** The usual file names of tokenizers, in all formats. */
-export const usualNames = [...new Set(formats.flatMap(({ names }) => names.flat()))];
+export const usualNames = formats.flatMap(({ names }) => names.flat());
