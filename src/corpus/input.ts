@@ -119,7 +119,7 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
       ? `${nameOf(inputs[0]!.path)} ${emptiness(inputs[0]!)}`
       : `all ${inputs.length} inputs are empty`;
   return new UserError(`the corpus is empty: ${what}`, {
-    hint: "name at least one file with text in it",
+    hint: "name at least one file that contains text",
   });
 }
 

@@ -305,7 +305,7 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 }
 
 export const followHint =
-  "a part has lines that follow each other, in their order: slices by split --number=l/N";
+  "give consecutive lines of the plan in their order, such as slices made by split --number=l/N";
 
 const wholeHint = phrase`its prefix space or added tokens reach across cuts: plan with ${asOption("tokenizer")}, which leaves texts whole`;
 

@@ -53,7 +53,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
       "diff compares two tokenizers, and one of these directories holds several sizes",
-      "name one size of it",
+      "name one of its sizes",
     );
   }
   const reading = { ...asked, trained: readRecordedReading([a.path, b.path]) };
@@ -102,8 +102,8 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
 function piecesPathOf(path: string | undefined): string | undefined {
   if (path !== "" && path !== "-") return path;
   throw usageError(
-    phrase`${asOption("pieces", `"${path}"`)} names no file`,
-    phrase`name one, e.g. ${asOption("pieces", "pieces.tsv")}`,
+    phrase`${asOption("pieces", `"${path}"`)} does not name a file`,
+    phrase`give a file name, e.g. ${asOption("pieces", "pieces.tsv")}`,
   );
 }
 

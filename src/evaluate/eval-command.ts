@@ -192,7 +192,9 @@ function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): str
     checkTerm(phrase`${asOption("terms", `"${file}"`)}, line ${i + 1}`, line, exitCode.failed);
   const terms = new Set([...typed, ...lines.filter((line) => line !== "")]);
   if (file !== undefined && terms.size === 0)
-    throw new UserError(phrase`${asOption("terms", `"${file}"`)} has no term`, { hint: "a term is a line" });
+    throw new UserError(phrase`${asOption("terms", `"${file}"`)} has no term`, {
+      hint: "write one term on each line",
+    });
   return [...terms];
 }
 

@@ -67,8 +67,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         if (addsPrefixSpace && i > 0)
           refuse(
             path,
-            "its ByteLevel has add_prefix_space, and puts a space before each piece of the steps before it",
-            "no pattern splits like that, because text would come back changed; train with add_prefix_space false",
+            "its ByteLevel follows other steps and has add_prefix_space, so it adds a space before each of their pieces",
+            "no pattern can do that without changing the text; train the tokenizer again with add_prefix_space false",
           );
         return;
       case "Split":

@@ -348,7 +348,7 @@ export const weights: Kind<readonly InputWeight[]> = {
 function readWeight(option: Message, typed: string): InputWeight {
   const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
   const hint =
-    "GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places";
+    "write GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places";
   if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
     throw usageError(phrase`${withValue(option, `"${typed}"`)} does not end with a weight`, hint);
   }
@@ -402,7 +402,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
       if (language !== null) return { language, file };
       throw usageError(
         phrase`${withValue(name, `"${value}"`)} names no language`,
-        phrase`NAME=FILE: ${withValue(name, `en=${value}`)}`,
+        phrase`write NAME=FILE, e.g. ${withValue(name, `en=${value}`)}`,
       );
     });
   },
@@ -505,7 +505,8 @@ const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
 export function wholeNumber(option: Message, text: string, least: number): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
   if (digits === undefined) {
-    const hint = "digits only, or with k (1,024 times) or m (1,024 times 1,024): 32000, 32,000, 32k";
+    const hint =
+      "write digits, or digits with k (times 1,024) or m (times 1,024 x 1,024): 32000, 32,000, 32k";
     throw usageError(phrase`${option}: "${text}" is not a whole number`, hint);
   }
   const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];

@@ -59,7 +59,7 @@ function refusal(
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
-const takesNothingHint = phrase`a pretokenizer matches one character at least: write + where there is *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
+const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
 /**
  * Builds as few automata as possible, each for several consecutive splits. Splits that look far ahead, or that a plain

@@ -464,7 +464,7 @@ class Parser {
     this.fail(
       `\`${text}\` refers back to a group, which is not supported`,
       startPos,
-      "write what it may take: (?:aa|bb) for ([ab])\\1",
+      "write out what it can match: (?:aa|bb) instead of ([ab])\\1",
     );
   }
 
@@ -564,7 +564,7 @@ class Parser {
       this.fail(
         `unknown Unicode property \`${name}\``,
         startPos,
-        "names are those of categories, scripts and binary properties, as Unicode writes them: \\p{L}, \\p{Lu}, \\p{Han}, \\p{Alphabetic}",
+        "use the names of categories, scripts and binary properties, as Unicode writes them: \\p{L}, \\p{Lu}, \\p{Han}, \\p{Alphabetic}",
       );
     }
     return this.negatedIf(negated, set);

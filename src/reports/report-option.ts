@@ -7,8 +7,8 @@ import { lockFiles, type Output } from "#terminal";
 export function checkReportPath(path: string | undefined): void {
   if (path !== "" && path !== "-") return;
   throw usageError(
-    phrase`${asOption("report", `"${path}"`)} names no file`,
-    phrase`name one, e.g. ${asOption("report", "report.html")}`,
+    phrase`${asOption("report", `"${path}"`)} does not name a file`,
+    phrase`give a file name, e.g. ${asOption("report", "report.html")}`,
   );
 }
 

@@ -48,7 +48,7 @@ export class MisplacedOutput extends UserError {
     message: Message,
     /** Whether the misplaced output is the log, which then must not be written. */
     readonly isOfLog: boolean,
-    hint: Message = "name another place",
+    hint: Message = "choose another path",
   ) {
     super(message, { hint, exitCode: exitCode.usage });
   }

@@ -276,7 +276,7 @@ export async function lockOutputs(
   if (output.waits && places.length === 0) {
     throw usageError(
       phrase`${asOption("wait")} needs a file or directory to write`,
-      phrase`name one: ${asOption("output")}`,
+      phrase`give one: ${asOption("output")}`,
     );
   }
   // All runs take their locks in the same order, so that no two runs wait for each other.

@@ -19,7 +19,7 @@ export function readNormalization(option: Message, typed: string): Normalization
     if (step !== undefined) return step;
     throw usageError(
       phrase`${option}: unknown step "${asked.trim()}"`,
-      `steps, in their order, with commas between: ${normalizationSteps.join(", ")}`,
+      `list steps in order, separated by commas: ${normalizationSteps.join(", ")}`,
     );
   });
   return steps.join(",");

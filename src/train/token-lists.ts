@@ -68,7 +68,7 @@ export function takeSpecialTokens(
       if (before !== undefined && (isFile || before !== place)) {
         throw usageError(
           phrase`${place}: special token "${token}" is given twice`,
-          phrase`first by ${before}`,
+          phrase`${before} has it, too: leave one of them out`,
         );
       }
       if (isFile && !takesIds) checkAt(place, token, options);

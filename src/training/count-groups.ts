@@ -51,7 +51,7 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
   if (bare === undefined) return;
   throw usageError(
-    phrase`${asOption("language-dev")}: the language "${bare}" has none`,
+    phrase`${asOption("language-dev")} is missing for the language "${bare}"`,
     "give it for all languages, or for none",
   );
 }

@@ -49,7 +49,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
     (option) => option !== undefined || asked.like !== undefined,
   );
   if (withoutHeader !== undefined && !(knowsPattern && knowsTokens)) {
-    throw new UserError(`${withoutHeader} does not say with which options its words were counted`, {
+    throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
       hint: phrase`give the same ${asOption("pattern")} and ${asOption("special-token")}, or put the first line of a \`bpe count\` with the same options in front`,
     });
   }

@@ -46,6 +46,6 @@ export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(
     `${countNoun(ratio.length, "ratio")} for ${countNoun(languages.size, "language")}`,
-    "one for each language, in their order; a language of several files has one",
+    "give one ratio for each language, in the order of the languages; a language of several files has one",
   );
 }

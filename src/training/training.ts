@@ -563,7 +563,7 @@ function settleSuperwords(
   if (fromVocabSize > vocabSizeLeast) {
     throw usageError(
       phrase`${asOption("superwords-from", fromVocabSize)} is more than ${asOption("vocab-size", vocabSizeLeast)}`,
-      "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
+      "give a size below the vocabulary's, e.g. three quarters of it",
     );
   }
   return { fromVocabSize, pattern: liftedPattern(pattern, compat) };

@@ -10,7 +10,10 @@ export const weightParts = 1e6;
 export function checkWeight(input: InputWeight): InputWeight {
   const { glob, weight } = input;
   if (glob === "")
-    throw usageError(phrase`${asOption("weight")} names no file`, "write GLOB:WEIGHT, e.g. corpus/en:0.5");
+    throw usageError(
+      phrase`${asOption("weight")} does not name a file`,
+      "write GLOB:WEIGHT, e.g. corpus/en:0.5",
+    );
   // Each decimal with six digits is read as the double nearest to it, which is also the quotient of two
   // integers.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;

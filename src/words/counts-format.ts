@@ -89,7 +89,7 @@ export function checkOptions(
   differ("the pattern", describePattern(has.patterns), describePattern(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
-  differ("documents cut at line ends", String(has.isLinewise), String(wanted.isLinewise));
+  differ("text cut at line ends:", has.isLinewise ? "yes" : "no", wanted.isLinewise ? "yes" : "no");
 }
 
 /** Whether the options are equal, comparing special tokens as a set. */

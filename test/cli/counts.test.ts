@@ -166,7 +166,7 @@ describe("counts files say what they were made with", () => {
       const { code, stderr } = train(...given);
       expect([code, stderr.split("\n")[0]]).toEqual([
         1,
-        "bpe: error: bare.tsv does not say with which options its words were counted",
+        "bpe: error: bare.tsv does not state the options with which its words were counted",
       ]);
     }
     expect(train("-s", special, "-p", "gpt2").code).toBe(0);
@@ -197,7 +197,7 @@ describe("counts files say what they were made with", () => {
       'token.tsv was made with the special tokens ["<|a|>","<|end|>"], and first.counts has ["<|end|>"]',
     );
     expect(differ("first.tsv", "lines.tsv")).toBe(
-      "lines.tsv was made with documents cut at line ends true, and first.tsv has false",
+      "lines.tsv was made with text cut at line ends: yes, and first.tsv has no",
     );
     expect(differ("ab.tsv", "ba.tsv")).toBe(
       "ba.tsv has the special tokens in another order than the files before it",

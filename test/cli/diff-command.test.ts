@@ -108,8 +108,8 @@ describe("bpe diff --pieces", () => {
 
   test("no other output, and no file of a tokenizer, is replaced", () => {
     for (const [file, code, message] of [
-      ["-", 2, "names no file"],
-      ["", 2, "names no file"],
+      ["-", 2, "does not name a file"],
+      ["", 2, "does not name a file"],
       [join(fresh, "vocab.json"), 2, "which this run reads"],
       [directory, 1, "is a directory"],
     ] as const) {

@@ -203,7 +203,7 @@ describe("bpe train --language", () => {
     put(home, "empty.txt", "");
     put(home, "x=y.txt", madeText(1, 50));
     const noLanguage =
-      'bpe: error: --language "en-1.txt" names no language\nhint: NAME=FILE: --language en=en-1.txt\n';
+      'bpe: error: --language "en-1.txt" names no language\nhint: write NAME=FILE, e.g. --language en=en-1.txt\n';
     expect(refused("--language", "en-1.txt")).toBe(noLanguage);
     expect(refused("--language", "x=y.txt")).toContain('"x=y.txt" names no language');
     expect(train("equals", "--language", "en=x=y.txt")).toEqual(done);
@@ -211,7 +211,7 @@ describe("bpe train --language", () => {
     expect(refused("--language", "en=")).toContain("has no path");
     expect(refused("hi/a.txt", ...english)).toContain('"hi/a.txt" belongs to no language');
     expect(refused(...english, "--language-dev", "hi=hi.dev")).toContain('there is no language "hi"');
-    expect(refused(...languages, "--language-dev", "en=en.dev")).toContain('"hi" has none');
+    expect(refused(...languages, "--language-dev", "en=en.dev")).toContain('missing for the language "hi"');
     expect(refused("--language", "en=none.txt")).toContain("none.txt");
     expect(refused(...english, "--language", "hi=empty.txt")).toContain('language "hi" has no words');
     expect(refused(...languages, "--weight", "hi:0")).toContain('language "hi" has no words');

@@ -85,7 +85,7 @@ test("a run that waits obeys signals", async () => {
 test("--wait without an output, and one output for two things, are refused", () => {
   expect(bpe(["count", corpus, "--wait"])).toMatchObject({
     code: 2,
-    stderr: "bpe: error: --wait needs a file or directory to write\nhint: name one: --output\n",
+    stderr: "bpe: error: --wait needs a file or directory to write\nhint: give one: --output\n",
   });
   const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
   expect(twice.stderr).toBe(`bpe: error: "${output}" would be written twice by one run\n`);

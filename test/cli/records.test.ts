@@ -126,7 +126,7 @@ describe("--text-field and --input-format", () => {
       const { code, stderr } = run("train", file, "-n", "300", "-o", "empty");
       expect([code, stderr]).toEqual([
         1,
-        `bpe: error: the corpus is empty: "${file}" has no record with text in it\nhint: name at least one file with text in it\n`,
+        `bpe: error: the corpus is empty: "${file}" has no record with text in it\nhint: name at least one file that contains text\n`,
       ]);
     }
   });

@@ -100,7 +100,7 @@ test("a report that can be written nowhere is an error before any work", () => {
   for (const path of ["-", ""]) {
     const { code, stdout, stderr } = bpe(["inspect", tokenizer, `--report=${path}`]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(`--report "${path}" names no file`);
+    expect(stderr).toContain(`--report "${path}" does not name a file`);
   }
   const nowhere = join(directory, "none", "report.html");
   const { code, stdout, stderr } = bpe(["inspect", tokenizer, "--report", nowhere]);

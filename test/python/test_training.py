@@ -183,7 +183,7 @@ class Lists(unittest.TestCase):
             with bpe.train(texts=TEXTS, vocab_size=275, **given) as trained:
                 self.assertEqual(trained.to_hf().to_str(), right)
                 trained.save(Path(self.home.parent, "saved"))
-            with self.assertRaisesRegex(bpe.BpeError, '^special_tokens, item 2: .* given twice\nhint: first by special_tokens, item 1$'):
+            with self.assertRaisesRegex(bpe.BpeError, '^special_tokens, item 2: .* given twice\nhint: special_tokens, item 1 has it, too: leave one of them out$'):
                 bpe.train(texts=TEXTS, vocab_size=275, special_tokens=["<same>", "<same>"])
             # A list of ranks has no special tokens of its own.
             ranks = Path(self.home.parent, "ranks.tiktoken")

@@ -107,7 +107,7 @@ test("counts files are added, and say how text is cut where nothing else does", 
   const bare = join(home, "bare.tsv");
   writeFileSync(bare, "the\t2\n");
   await expect(trainTokenizer({ ...open, counts: bare })).rejects.toThrow(
-    "does not say with which options its words were counted",
+    "does not state the options with which its words were counted",
   );
   const other = { ...settings, counts, pattern: "cl100k" };
   await expect(trainTokenizer(other)).rejects.toThrow("made with");

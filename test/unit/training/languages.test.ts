@@ -100,6 +100,6 @@ test("languages that are none are refused", async () => {
       { ...en, dev: files },
       { name: "hi", files },
     ]),
-  ).toContain('"hi" has none');
+  ).toContain('missing for the language "hi"');
   expect(await refused([])).toContain("nothing to train on");
 });

@@ -220,6 +220,6 @@ test("weights that are none are refused", async () => {
       `weights: "plain.txt" has the weight ${weight}`,
     );
   }
-  expect(await hintOf({ weights: { "": 1 } })).toBe("weights names no file");
+  expect(await hintOf({ weights: { "": 1 } })).toBe("weights does not name a file");
   expect((await trainTokenizer({ files, vocabSize: 300, weights: {} })).statistics.wordCount).toBe(2);
 });

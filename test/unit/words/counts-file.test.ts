@@ -333,9 +333,7 @@ test("what differs is named, a pattern by its names where it has any", () => {
   expect(differenceOf({ specialTokens: [] })).toBe(
     'some.counts was made with the special tokens ["<|a|>","<|b|>"], and this run has []',
   );
-  expect(differenceOf({ isLinewise: true })).toContain(
-    "documents cut at line ends false, and this run has true",
-  );
+  expect(differenceOf({ isLinewise: true })).toContain("text cut at line ends: no, and this run has yes");
 });
 
 test("files have to agree with the first of them", () => {
