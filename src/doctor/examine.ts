@@ -44,8 +44,14 @@ export const examiningJob = () => ({ examine, checkRecorded });
 /** Examines a tokenizer. Throws a UserError if there is none that can be examined. */
 export async function examine({ path, options, counted }: Examination): Promise<Diagnosis> {
   const { subject, findings } = readSubject(path);
-  findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
-  const loaded = await load(subject, options, findings);
+  const opened = await load(subject, options);
+  const loaded = opened instanceof UserError ? null : opened;
+  findings.push(...checkModelFile(subject, loaded), ...checkByteLevel(subject), ...checkEscapes(subject));
+  // Errors that were found explain it.
+  if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
+    findings.push(
+      finding("not-loaded", "error", opened.message, opened.hint === undefined ? {} : { fix: opened.hint }),
+    );
   findings.push(
     ...checkClass(subject, loaded),
     ...checkConfiguration(subject, loaded),
@@ -72,11 +78,8 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
-/**
- * Loads the tokenizer; null if it cannot be loaded. The reason becomes a finding, unless errors were found
- * that explain it. If the tokenizer is not a byte-level BPE, throws the error.
- */
-async function load(subject: Subject, options: LoadOptions, findings: Finding[]): Promise<Loaded | null> {
+/** Loads the tokenizer, or returns why it cannot be loaded. Throws that error if it is not a byte-level BPE. */
+async function load(subject: Subject, options: LoadOptions): Promise<Loaded | UserError> {
   try {
     const parts = await loadTokenizerParts(subject.path, options);
     return { parts, derivations: deriveTokens(parts) };
@@ -87,10 +90,6 @@ async function load(subject: Subject, options: LoadOptions, findings: Finding[])
       "Ġ" in objectOf(model.vocab) || JSON.stringify(subject.json?.pre_tokenizer ?? "").includes("ByteLevel");
     const isByteLevel = (model.type ?? "BPE") === "BPE" && model.byte_fallback !== true && hasByteLevel;
     if (!isByteLevel) throw error;
-    if (findings.every(({ severity }) => severity !== "error"))
-      findings.push(
-        finding("not-loaded", "error", error.message, error.hint === undefined ? {} : { fix: error.hint }),
-      );
-    return null;
+    return error;
   }
 }

@@ -16,20 +16,26 @@ import { type Loaded, objectOf, type Subject, spellsCharacters } from "./subject
 const shownMax = 5;
 
 /** Checks vocabulary and merges as tokenizer.json states them, even if it cannot be loaded. */
-export function checkModelFile({ json, jsonBytes }: Subject): Finding[] {
+export function checkModelFile({ json, jsonBytes }: Subject, loaded: Loaded | null): Finding[] {
   if (json === null) return [];
   const model = objectOf(json.model);
   const vocab = objectOf(model.vocab);
-  const pairs = (Array.isArray(model.merges) ? model.merges : []).flatMap((merge: unknown) => {
-    const pair = typeof merge === "string" ? merge.split(" ") : merge;
-    return Array.isArray(pair) && pair.length === 2 ? [pair as [string, string]] : [];
-  });
+  const merges: unknown[] = Array.isArray(model.merges) ? model.merges : [];
   return [
     ...checkKeys(jsonBytes),
     ...checkIds(vocab),
-    ...checkMerges(vocab, pairs),
+    ...(hasSoundMerges(loaded, merges.length) ? [] : checkMerges(vocab, merges)),
     ...(spellsCharacters(model) ? [] : checkBytes(vocab, model.unk_token)),
   ];
+}
+
+/** Whether all merges were loaded, which needs their tokens, and each is another one. */
+function hasSoundMerges(loaded: Loaded | null, count: number): boolean {
+  if (loaded === null) return false;
+  const { left, right } = loaded.parts.model.merges;
+  if (left.length !== count) return false;
+  const pairs = Float64Array.from(left, (id, rank) => id * 2 ** 24 + right[rank]!).sort();
+  return pairs.every((pair, i) => pair !== pairs[i - 1]);
 }
 
 function checkKeys(bytes: Uint8Array): Finding[] {
@@ -84,7 +90,11 @@ function checkIds(vocab: Readonly<Record<string, unknown>>): Finding[] {
   ];
 }
 
-function checkMerges(vocab: object, pairs: readonly [string, string][]): Finding[] {
+function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
+  const pairs = merges.flatMap((merge) => {
+    const pair = typeof merge === "string" ? merge.split(" ") : merge;
+    return Array.isArray(pair) && pair.length === 2 ? [pair as [string, string]] : [];
+  });
   const missing: string[] = [];
   const repeated: string[] = [];
   const ranks = new Map<string, number>();
