@@ -12,7 +12,7 @@ test("control characters, and what would disturb the line, are escaped byte by b
   expect(escapeBytes(utf8.encode("\n\t\0\x1b[31m\x7f"))).toBe("\\x0a\\x09\\x00\\x1b[31m\\x7f");
   expect(escapeBytes(utf8.encode("\u0085"))).toBe("\\xc2\\x85");
   expect(escapeBytes(utf8.encode("\u2028\u202e"))).toBe("\\xe2\\x80\\xa8\\xe2\\x80\\xae");
-  // What shows nothing: a space without width, a byte order mark, letters of a tag.
+  // Invisible characters: a zero-width space, a byte-order mark, a tag letter.
   expect(escapeText("a\u200bb\ufeff\u{e0041}")).toBe("a\\xe2\\x80\\x8bb\\xef\\xbb\\xbf\\xf3\\xa0\\x81\\x81");
 });
 

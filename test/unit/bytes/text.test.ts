@@ -56,7 +56,7 @@ function naiveCodePoint(bytes: Uint8Array): number {
   }
 }
 
-/** Likewise for the character that begins at `pos` and ends by `limit`. */
+/** Returns the code point of the character that begins at `pos` and ends by `limit`. */
 function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   for (let end = pos + 1; end <= Math.min(pos + 4, limit); end++) {
     const codePoint = naiveCodePoint(bytes.subarray(pos, end));

@@ -22,7 +22,7 @@ describe("content other than text is recognized by its first bytes", () => {
     for (const [what, head] of heads) {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
-        // No part of compressed Parquet can be read by itself, which is a separate error.
+        // Compressed Parquet has its own error, because no part of it can be read alone.
         const message = what === "parquet" ? "is a Parquet file inside" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
@@ -137,7 +137,7 @@ test("texts that begin as other files do are texts", () => {
 });
 
 test("what the Python module encodes by itself is text: no control characters, and nothing that may be records", () => {
-  // As _OTHER of python/bpe_trainer/_files.py has it.
+  // The same expression as _OTHER of python/bpe_trainer/_files.py.
   const other = /^((\xef\xbb\xbf)?\s*[{[]|>|%PDF-|#bpe-counts)/;
   for (const [what, head] of heads) {
     const plain = `${head.replaceAll(/[\0-\x08\x0b\x0e-\x1f\x80-\xff]/g, "")} text`;

@@ -10,7 +10,7 @@ const nothing = "\0".repeat(8);
 const zipped = (name: string, content = "") =>
   `PK\x03\x04\x14\0${"\0".repeat(20)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`;
 
-/** What files are by their first bytes (Latin-1), as their formats define these. */
+/** First bytes of files (Latin-1), as their formats define them, and what the files are. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
   // The compressed content of a Python wheel may have any letters, and a package any name.

@@ -41,7 +41,7 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
   }
 });
 
-/** What millions of short records leave is more than the collector is in time for. */
+/** Otherwise millions of short records leave more garbage than the collector can free in time. */
 test.skipIf(isSmallScale)("no record makes an object of its own", () => {
   const take = spyOn(Pretokens.prototype, "take");
   const inputs = findInputs([

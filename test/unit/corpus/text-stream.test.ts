@@ -9,7 +9,7 @@ import { readAll, streamOf } from "./byte-streams.ts";
 const seed = 8;
 const random = randomNumbers(seed);
 
-/** The lines that the stream makes of the JSON, taken `stepBytes` at a time; the message if it is an error. */
+/** Returns the lines that the stream makes from the JSON, read in steps of `stepBytes`; the message if it fails. */
 async function linesOf(json: string, stepBytes = 1 + random(40)): Promise<string[] | string> {
   const stream = new JsonLinesStream(streamOf(Buffer.from(json), stepBytes), "corpus");
   try {

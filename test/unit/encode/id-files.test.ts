@@ -88,7 +88,7 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
   return encodeIntoFiles(encoding, of, files, () => () => {});
 }
 
-/** The documents that a format tells apart; that without any id is in few. */
+/** Returns the documents that a format keeps apart. Few formats have documents without ids. */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
   return ["olmo", "datatrove"].includes(name) ? documents.filter(({ length }) => length > 0) : documents;
@@ -274,7 +274,7 @@ describe("files of ids", () => {
     }));
   };
 
-  /** The same records in each kind of input that has them. */
+  /** Writes the same records in each kind of input that has records. */
   function recordInputs(home: string, records: readonly { text: string; id: number }[]): string[] {
     const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
     const columnData = [
@@ -416,7 +416,7 @@ describe("shards that are there", () => {
     // Killed before the manifest listed its shard.
     writeFileSync(path, `low${separator}`.repeat(60));
     put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
-    // Also where the run that replaces them was killed.
+    // Also if the run that replaces them was killed.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));
     expect(await again({ ifChanged })).toMatchObject({ documentCount: 60, isUnchanged: false });
     const elsewhere = scratch();

@@ -499,7 +499,7 @@ function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, wo
   );
 }
 
-/** How both cut each word with its white space, and how often, where they differ. */
+/** Returns the words that both cut differently, with their white space, the cuts, and their counts. */
 function naiveDifferences(a: Tokenizer, b: Tokenizer, text: string) {
   const piecesOf = (tokenizer: Tokenizer, word: string) =>
     Array.from(tokenizer.encode(word), (id) => escapeBytes(tokenizer.tokenBytes(id)));

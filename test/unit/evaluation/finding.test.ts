@@ -60,7 +60,7 @@ test("each text counts the same, however large one of them is", () => {
   );
   const more = findingOf(evaluationOf(tokens))!.more.at(-1);
   expect(more).toBe(" On average, 51 % more; each text counts the same.");
-  // And the best of the others is the best by this measure.
+  // The best of the other tokenizers is the best by this measure.
   const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
   expect(finding.sentence).toContain(2);
   expect(finding.sentence).not.toContain(1);

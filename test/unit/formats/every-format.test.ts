@@ -28,7 +28,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // No special token of a tekken.json is found in text, so the probe has none.
+  // Special tokens of a tekken.json are not found in text, so the probe has none.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
@@ -47,7 +47,7 @@ const seeds = put(home, "seeds.txt", "zebra\n");
 const probe = `${content.slice(0, 5000)}a${specialTokens.join("b")}<|reserved_special_token_3|>  \n\n 漢字é zebra 123`;
 let outputs = 0;
 
-/** The files that it writes, by their names, without the tables and the record; and where they are. */
+/** Trains, and returns the directory and its files by name, without tables and record. */
 function made(...args: string[]) {
   const output = join(home, String(outputs++));
   expect(bpe([...args, "-o", output, "-q"])).toMatchObject({ code: 0, stderr: "" });

@@ -24,7 +24,7 @@ function nameOf(regexes: readonly string[]): string | null {
 }
 
 const entries = Object.entries<NamedPattern>(patterns);
-/** Patterns of the same splits as one before them. */
+/** Named patterns with the same splits as an earlier one. */
 const twins: Record<string, string> = { p50k: "r50k", nemotron: "tekken", smollm: "starcoder" };
 
 test("a named pattern is known by its own expressions, or those of other writers", () => {
@@ -54,7 +54,7 @@ const split = (pattern: string | object, behavior = "Isolated", invert = false):
   ...{ behavior, invert },
 });
 
-/** How HF cuts a text; undefined where it refuses the steps. */
+/** Returns a function that cuts a text like HF; undefined if HF refuses the steps. */
 function huggingfaceEnds(steps: readonly Step[]): ((text: string) => number[]) | undefined {
   const root = {
     version: "1.0",

@@ -58,7 +58,7 @@ export function randomFile(random: Random): object {
   };
 }
 
-/** What a tokenizer makes of texts, or the reason why there is no such tokenizer. It runs in a browser, too. */
+/** Returns the results of a tokenizer for texts, or the reason why it is refused. Also runs in a browser. */
 export function told(
   Tokenizer: Pick<typeof TextTokenizer, "from">,
   file: string | object,

@@ -7,7 +7,7 @@ import { trainTokenizer } from "../../../src/index.ts";
 import { binary, bpe, environment, mergesOf, put, scratch } from "../../binary.ts";
 import { gpt2Pattern, madeText } from "../tokenizer/made-merges.ts";
 
-// What the binary writes, in the hands of the tools it is written for.
+// Reads the output of the binary with the tools that it is written for.
 
 const home = scratch();
 
@@ -47,7 +47,7 @@ test("special tokens of any characters arrive whole in every format and in every
   const specials = odd.map((token) => `--special-token=${token}`);
   const run = bpe(["train", oddCorpus, "-n", "420", "-o", output, "-w", "2", ...specials]);
   expect(run.code).toBe(0);
-  // None of them reaches the terminal unescaped.
+  // No control character reaches the terminal unescaped.
   expect(run.stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   const read = (name: string) => readFileSync(join(output, name), "utf8");
   const record = JSON.parse(read("training.json"));

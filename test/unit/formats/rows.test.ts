@@ -46,7 +46,7 @@ const spelled = ({ tokenBytes }: Vocabulary, token: number) =>
   Array.from(copyTokenBytes(tokenBytes, token), (byte) => byteToCharacter[byte]!).join("");
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** The same rows, by strings alone. */
+/** The naive twins, which use only strings. */
 const naive = {
   merges: (vocabulary: Vocabulary) =>
     Array.from({ length: vocabulary.mergeCount }, (_, k) => {
@@ -95,7 +95,7 @@ test("files of many chunks are whole, and numbers have as many digits as they ne
     const chunks = Array.from(kinds[name](vocabulary), (chunk) => Buffer.from(chunk));
     expect(chunks.length).toBeGreaterThan(3);
     const text = Buffer.concat(chunks).toString();
-    // Not toBe: it would show megabytes.
+    // `toBe` would print megabytes if they differ.
     expect(text === naive[name](vocabulary)).toBe(true);
   }
 });

@@ -15,7 +15,7 @@ import { errorOf } from "../../thrown.ts";
 
 type Model = { vocab: Record<string, number>; merges: (string | [string, string])[] };
 
-/** What `scanTokenizerJson` is to find, by way of JSON. */
+/** The naive twin of `scanTokenizerJson`, which uses JSON.parse. */
 function readNaively(text: string): ReturnType<typeof scan> {
   const root = JSON.parse(text) as { model: Model };
   const { vocab, merges } = root.model;

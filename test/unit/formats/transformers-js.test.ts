@@ -12,7 +12,7 @@ import { triedPatterns } from "../pattern/names.ts";
 const home = scratch();
 const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
-/** What patterns cut in different ways. */
+/** Text that patterns cut in different ways. */
 const parts = [
   ...[
     "it's",

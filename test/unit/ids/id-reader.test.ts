@@ -4,7 +4,7 @@ import { idBytes, npyHead } from "../../../src/ids/id-writers.ts";
 import { put, scratch } from "../../binary.ts";
 import { errorOf } from "../../thrown.ts";
 
-/** The head of 500 ids with another shape, or with changes of its own. */
+/** Returns a file of 500 ids whose header has another shape, or other changes. */
 function headWith(shape: string, change = (head: Uint8Array) => void head): Uint8Array {
   const head = npyHead("uint16", 500);
   const text = `{'descr': '<u2', 'fortran_order': False, 'shape': ${shape}, }`;

@@ -66,7 +66,7 @@ function expectEnds(tables: ScanTables, text: Uint8Array, following?: number): n
   return reached;
 }
 
-/** Random text, in every twelfth something that is no UTF-8. */
+/** Returns random text. One in twelve contains bytes that are not UTF-8. */
 function randomBytes(random: (bound: number) => number, size: number): Uint8Array {
   const bytes = Buffer.from(randomText(random, size));
   const broken = [[0x80], [0xc3], [0xe4, 0xb8], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80], [0xff], [0xc0, 0xaf]];
@@ -130,7 +130,7 @@ test("masks come through ordinary text, but for its last bytes", () => {
   }
 });
 
-/** What needs its neighbours to be cut right. */
+/** Texts whose cuts depend on their neighbours. */
 const neighbours = [
   ..."'s 'S 't 'T 're 'rE 've 'VE 'm 'M 'll 'lL 'd 'D 'x 'r 'l 'ſ ''s 's's !'s".split(" "),
   ..."1234567890 12٣ ٣4 ٣٤٥ ٣ 𝟎1 𝟎 1²".split(" "),

@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), "bpe-browser-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 let compiled: Promise<typeof import("../../../src/browser.ts")> | undefined;
-/** The script for browsers, as a package has it; at small scale with all sizes tiny. */
+/** Compiles the script for browsers, as the package has it; at small scale with tiny sizes. */
 const library = () => {
   compiled ??= compileLibrary("browser", directory, "", isSmallScale).then(
     () => import(join(directory, "browser/browser.js")),

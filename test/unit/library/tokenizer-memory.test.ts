@@ -10,7 +10,7 @@ import { jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokeniz
 const seed = Number(process.env.TEST_SEED ?? 11);
 const base = jsonOf(writeTokenizer("gpt2"));
 
-/** The ids by an encoding of its own, in a new memory. */
+/** Returns the ids of a text, encoded separately in a new memory. */
 function idsInNewMemory({ parts }: TextTokenizer, text: string, specialTokensAsText: boolean): number[] {
   const encoding = new TextEncoding({ ...parts, specialTokensAsText });
   const bytes = Buffer.from(text);

@@ -35,7 +35,7 @@ function texts(count: number): string[] {
   });
 }
 
-/** What CS336's tests of a tokenizer ask. */
+/** The cases of CS336's tests of a tokenizer. */
 const cases = [
   "",
   "s",

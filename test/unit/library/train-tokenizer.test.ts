@@ -23,7 +23,7 @@ const documents = [
   "long ".repeat(600_000),
 ];
 const settings = { vocabSize: 600, specialTokens: [special] };
-/** The same documents as a file: no text of ours crosses a special token. */
+/** The same documents in one file, separated by the special token. */
 const corpus = put(home, "corpus.txt", documents.join(special));
 
 const filesOf = (made: ReadonlyMap<string, Uint8Array>) =>
@@ -182,7 +182,7 @@ test("a corpus without text, and values other than a corpus, are errors that say
   ).toBe("of its own");
 });
 
-/** Texts without an end; stops the training after some, and says when nobody asks for more. */
+/** Yields texts without end, stops the training after some, and reports when it is no longer read. */
 async function* neverEnding(stop: AbortController, hasEnded: () => void) {
   try {
     for (let n = 0; ; n++) {

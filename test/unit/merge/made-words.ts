@@ -65,8 +65,8 @@ export function makeTuning(random: Random): MergeTuning {
 }
 
 /**
- * How many merges there are, and a checksum of all that is known of them. Where a text is too large for a naive twin, the tests
- * have the checksum of what an engine of its own, in JavaScript, learned from it.
+ * Returns the number of merges, and a checksum of all their data. For texts that are too large for a naive twin, the
+ * tests have the checksums that a separate engine in JavaScript gave.
  */
 export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {
   const hash = createHash("sha256");

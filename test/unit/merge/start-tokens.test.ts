@@ -113,7 +113,7 @@ describe("words of start tokens, every knob turned", () => {
         const ranks = shuffled(random, count);
         const known = [spellings[0]! + spellings[1]!, spellings[1]! + spellings[1]!];
         const knownRanks = ranks.slice(-2);
-        // No word has the byte 1. Some are as long as those that are made.
+        // Known tokens with the byte 1, which no word has. Some are as long as tokens that merges make.
         const neverMade = Array.from({ length: random(50) }, (_, k) => ({
           bytes: bytesOf(`\u0001${known[k % 2]!.slice(random(3))}${k}`),
           rank: 0,

@@ -379,7 +379,7 @@ test("of superwords the lists of many cells are in huge pages, those of few are 
       tuning,
     )!.memories;
     const { exports, memory } = first!;
-    // After the first 64 KB, which may be a page together with what precedes it.
+    // Skips the first 64 KB, which may share a huge page with what precedes them.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
   // The word has a boundary before and after it.

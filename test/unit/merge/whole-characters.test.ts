@@ -59,7 +59,7 @@ const stray = [
   "\xc3",
 ];
 
-/** Words of few characters, their parts, and bytes that are no text: ties and repeats are many. */
+/** Makes words of few characters, their parts, and bytes that are not text, with many ties and repeats. */
 function makeText(random: Random): Map<string, number> {
   if (random(5) === 0) return makeWords(random);
   const pool = pools[random(pools.length)]!;

@@ -9,7 +9,7 @@ import { TypedOptions } from "../../../src/terminal/invocation.ts";
 import { settle } from "../../../src/training/training.ts";
 import { errorOf, refusalOf } from "../../thrown.ts";
 
-/** Each with its name in the library said. */
+/** Each option with its name in the library. */
 const options = Object.entries(trainingOptions).map(
   ([key, option]): Option & { readonly library: string | null } => ({
     ...option,
@@ -61,7 +61,7 @@ describe("of every command", () => {
       const has = (given: string) => command.options.some(({ name }) => name === given.split(" ")[0]);
       for (const option of command.options) {
         for (const { other } of (option.excludes ?? []).filter(({ other }) => has(other))) {
-          // What an option needs comes first in no list, so that it is given does not matter here.
+          // Drops `needs`, which is tested elsewhere.
           const only: Option = { ...option, needs: undefined as never };
           const typed = [option.name, other].map((given) => argument(command.options, given));
           const { options: given } = parseInvocation(command, typed);

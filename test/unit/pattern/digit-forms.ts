@@ -2,7 +2,7 @@ import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { pick, type Random } from "../../random.ts";
 import { naivePieces, naiveRegExp } from "./naive.ts";
 
-/** What HF's engine takes for a part of a word. */
+/** The characters that HF's engine regards as parts of words. */
 const word = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]`;
 const wordEnd = String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!${word}))`;
 const numberEnd = String.raw`\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))`;

@@ -33,8 +33,8 @@ export function edgesOf(set: CodePointSet): CodePointSet {
 let categoryEdges: CodePointSet | undefined;
 
 /**
- * What an engine is asked about a set: all characters; in a quick look those at the edges of the set and of every general
- * category, some 10,000.
+ * Returns the characters with which an engine is asked about a set: all; in a quick run, only those at the edges of the
+ * set and of every general category, some 10,000.
  */
 export function textAbout(set: CodePointSet): string {
   if (isThorough) return everyCharacter;

@@ -3,7 +3,9 @@ import { type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
 /** Thrown if a pattern takes too long on a text to be worth a test. */
 export class TooSlow extends Error {}
 
-/** A split of assertions alone, which cuts where they hold: this matcher does not support it. */
+/**
+ * Thrown for a split that consists only of assertions, and cuts where they hold, which this matcher does not support.
+ */
 export class EmptyMatch extends Error {}
 
 const stepsMax = 200_000;

@@ -35,7 +35,10 @@ export function naivePieces(text: string, regexps: readonly RegExp[]): string[] 
   return pieces;
 }
 
-/** Ends of the pretokens in bytes: invalid bytes one by one, the text between them by itself, lines if asked for. */
+/**
+ * Returns the ends of the pretokens in bytes. Invalid bytes are single pretokens, and the text between them is cut
+ * separately; if requested, so is each line.
+ */
 export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
   const ends: number[] = [];
   let run = "";
@@ -82,7 +85,10 @@ export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut
   return chainEnds(compiled.automata, bytes.subarray(0, known), cut + 1, false);
 }
 
-/** Characters that some named pattern tells apart; the first twenty are of every kind, for strings made of all of them. */
+/**
+ * Characters that some named pattern distinguishes. The first twenty cover every kind, and are used for exhaustive
+ * strings.
+ */
 export const tellingCharacters = [
   ..."asZʰé1 \n\r\t'!/\u00a0\u3000\u0085\u017f\u0301中😀",
   ..."lǅß٣Ⅷ$_\u212a\u200d\ufeffかー𝒳\0",

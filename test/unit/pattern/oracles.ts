@@ -6,7 +6,7 @@ import type { PatternName } from "../../../src/pattern/named-patterns.ts";
 /** Ends in bytes of the pretokens of a text of valid UTF-8. */
 export type Oracle = (text: string) => number[];
 
-/** HF `tokenizers`, told the pattern as our tokenizer.json tells it. */
+/** Cuts with HF `tokenizers`, which gets the pattern as our tokenizer.json has it. */
 export function huggingfaceOracle(pattern: { name: PatternName | null; sources: readonly string[] }): Oracle {
   const form = exportForm(pattern);
   const byteLevel = (useRegex: boolean) => ({

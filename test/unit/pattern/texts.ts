@@ -2,12 +2,12 @@ import { compilePattern } from "../../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
 import type { Random } from "../../random.ts";
 
-/** The tables of a pattern that is one automaton. */
+/** Returns the tables of a pattern that compiles to one automaton. */
 export function tablesOf(...sources: string[]): ScanTables {
   return compiledTables(sources, false);
 }
 
-/** Likewise, if documents may end after each line feed. */
+/** Returns such tables. With `lineWise`, a document may end after each line feed. */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
   const compiled = compilePattern(sources, { lineWise });
   if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);

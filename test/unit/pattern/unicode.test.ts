@@ -62,7 +62,7 @@ describe.each([
   test("has our categories, on all code points", () => {
     for (const name of [...generalCategories, "L", "M", "N", "P", "S", "Z", "LC"]) {
       const ours = intersectionOf(propertySet(name)!, characters);
-      // What lies between the edges is asked for at once, below.
+      // The characters between the edges are tested together, below.
       const text = textOf(edgesOf(ours));
       expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
         name,

@@ -5,7 +5,7 @@ import { Buffer as BrowserBuffer, isUtf8 } from "../../../src/runtime/host.brows
 import * as host from "../../../src/runtime/host.ts";
 import { randomNumbers } from "../../random.ts";
 
-// What the library for browsers has in the place of Node's Buffer does the same, as far as it goes.
+// Compares the library's replacement of Buffer for browsers with Node's, as far as it goes.
 
 const texts = ["", "a", "naïve 数据 🦊", "\ufeffmark", "x".repeat(10_000)];
 const bytesOf = (buffer: Uint8Array) => [...buffer];

@@ -12,7 +12,7 @@ put(home, "corpus.txt", text);
 /** Does what nothing here may do: says that it was loaded. */
 const evil = put(home, "evil.js", 'console.log("LOADED"); console.error("LOADED"); process.exit(3);');
 
-/** Trains in a directory of its own, with workers; `-q`, so that stderr is empty where all is well. */
+/** Trains in a new directory, with workers, and with `-q`, so that stderr is empty unless something is wrong. */
 async function train(env: Record<string, string>, cwd: string) {
   mkdirSync(cwd, { recursive: true });
   const command = [binary, "train", join(home, "corpus.txt"), "-n", "300", "-o", "out", "-w", "2", "-q"];

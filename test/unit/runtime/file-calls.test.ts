@@ -17,7 +17,7 @@ test("a flush may be begun of whatever is open: a file keeps its bytes, anything
   const device = openSync("/dev/null", "w");
   beginFlush(device);
   closeSync(device);
-  // Closed: no such file is no loss.
+  // A closed descriptor does no harm.
   beginFlush(device);
 });
 

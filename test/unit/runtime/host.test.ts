@@ -6,7 +6,7 @@ import * as node from "../../../src/runtime/host.node.ts";
 import * as bun from "../../../src/runtime/host.ts";
 import { scratch } from "../../binary.ts";
 
-// What the library under Node has in the place of Bun's own functions gives the same results.
+// Compares the library's replacements of Bun's functions under Node with these.
 
 /** Without the C library, which Node cannot call. */
 type Host = Omit<typeof bun, "openLibc" | "errnoOf">;

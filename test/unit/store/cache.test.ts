@@ -42,7 +42,7 @@ const timesOf = (text: string) => {
   return times;
 };
 
-/** How the plan gets at the words of `wanted`, as one line. */
+/** Returns, as one line, how the plan obtains the words of `wanted`. */
 function planFor(wanted: string, entries: string, ...sums: string[]): string {
   const plan = makePlan(timesOf(wanted), (id) => entries.includes(id), sums.map(sumOf));
   const sum = plan.sumIndex === undefined ? "" : sums[plan.sumIndex]!;

@@ -540,7 +540,7 @@ test("killed at any instant, no kept result is lost, none is half, and the next 
       await Bun.sleep((round * 7919) % 31);
       run.kill("SIGKILL");
       await run.exited;
-      // What a run does first; without exchange the path may have named nothing for an instant.
+      // The first step of a run. Without an exchange, the path may have named nothing for an instant.
       takeLockNow(placeOf(out)).release();
       const current = numberOf(out);
       publish(current + 1, 3);

@@ -165,7 +165,7 @@ describe("a line of JSON", () => {
   });
 });
 
-/** What a line of JSON says, by strings and JSON.parse: the twin of `readLine`. */
+/** Reads a line of JSON with strings and JSON.parse: the naive twin of `readLine`. */
 function naiveLine(line: string, field: string): { text: string } | "blank" | string {
   if (/^[ \t\r]*$/.test(line)) return "blank";
   let value: unknown;

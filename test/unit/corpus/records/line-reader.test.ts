@@ -116,7 +116,7 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
   const { counting, isCut } = format;
   const cutting = plainCutting(counting.pattern, counting.specialTokens);
 
-  /** The words and documents of the texts, each by itself. */
+  /** Returns the words and documents of the texts, each counted separately. */
   function expected(texts: readonly string[]) {
     const words = new Map<string, number>();
     for (const text of texts) {

@@ -340,7 +340,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     for (let run = 0; run < 500; run++) {
       const bytes = whole.slice();
       for (let flips = 1 + chance(3); flips > 0; flips--) {
-        // Half of the damage where it hurts: in the metadata.
+        // Half of the damage is in the metadata, where it matters most.
         const at = chance(2) === 0 ? chance(bytes.length) : bytes.length - 1 - chance(600);
         bytes[at] = bytes[at]! ^ (1 << chance(8));
       }
@@ -444,7 +444,7 @@ test("a block that is cut off, or has other bytes than its page, is damaged", ()
   for (let end = 0; end < packed.length; end++) {
     expect(() => unpackLz4Block(packed.subarray(0, end), plain.length)).toThrow("damaged");
   }
-  // No literal before a match, and a match of distance 0.
+  // A match without a literal before it, and a match of distance 0.
   expect(() => unpackLz4Block(Uint8Array.of(0x00, 1, 0), 4)).toThrow("damaged");
   expect(() => unpackLz4Block(Uint8Array.of(0x10, 65, 0, 0), 5)).toThrow("damaged");
 });
