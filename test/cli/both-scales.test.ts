@@ -68,7 +68,10 @@ function piece(random: Random): string {
 const textOf = (random: Random, lengths = [0, 1, 3, 20, 60]) =>
   Array.from({ length: pick(random, lengths) }, () => piece(random)).join("");
 
-/** Both builds run in a directory of their own, so that they are given the same names. The usual one has the inputs, too. */
+/**
+ * The directories of the two builds. Each runs in its own directory, so that both get the same names. The usual one
+ * also has the inputs.
+ */
 class Sides {
   readonly home = scratch();
 
@@ -119,7 +122,10 @@ class Sides {
   }
 }
 
-/** Files by name. Records of a run, and the cache, tell times; compressed files and row groups may be cut elsewhere. */
+/**
+ * Returns files by name, without what may differ: times in records and caches, and the borders of compressed parts and
+ * row groups.
+ */
 async function contents(directory: string): Promise<Record<string, unknown>> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter(
@@ -240,7 +246,7 @@ const tokenizerOptions = [
   ["-p", "llama3", "--whole-characters"],
 ];
 
-/** Tokenizers of the usual build. */
+/** Makes tokenizers with the usual build. */
 function makeTokenizers(sides: Sides): string[] {
   const base = sides.put("base.txt", `${plain.slice(0, 20_000)}${eot}${odd.join(" ")}`);
   return tokenizerOptions.map((options, i) => {
@@ -350,7 +356,7 @@ test("shards give the same bytes, also if runs are killed in between", async () 
   }
 });
 
-/** What a training may be, with its inputs. */
+/** Returns the arguments of a random training. */
 function trainingOf(random: Random, inputs: readonly string[]): string[] {
   const size = pick(random, [300, 400, 600]);
   const pattern = pick(random, [
@@ -395,7 +401,7 @@ function trainingOf(random: Random, inputs: readonly string[]): string[] {
   }
 }
 
-/** Few symbols, which are in ties; one word over and over; words with equal counts; or any text. */
+/** Returns text with few symbols, whose pairs tie; one repeated word; words with equal counts; or any text. */
 function trainingText(random: Random): string {
   const kind = random(6);
   const from = (alphabet: string, length: number) =>

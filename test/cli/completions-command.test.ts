@@ -15,8 +15,8 @@ mkdirSync(join(home, "corpus"));
 mkdirSync(join(home, "my dir"));
 
 /**
- * What bash offers for the last word of a command line. It calls the function as bash does: `=` is a word of its own on
- * its command line. `-o default` shows as null: bash itself completes files then.
+ * Returns what bash offers for the last word of a command line; null if bash completes files itself (`-o default`).
+ * Calls the function as bash does, for which `=` is a separate word.
  */
 function offered(line: string): string[] | null {
   const words = line

@@ -39,7 +39,7 @@ beforeAll(() => {
   for (const name of readdirSync(good)) parsed.set(name, readFileSync(join(good, name), "utf8"));
 });
 
-/** English, code, and the probe text's other scripts, so that tokens of each kind are learned. */
+/** Returns English, code, and the other scripts of the probe text, so that tokens of each kind are learned. */
 function corpusText(): string {
   const { parts } = JSON.parse(readFileSync(join(root, "docs/probe-1.json"), "utf8"));
   const scripts = parts
@@ -101,7 +101,7 @@ function addKey(files: Files, key: string): void {
   json(files).model.vocab[key] = 1500;
 }
 
-/** By the check that has to find it: what is done to the files, by a name. */
+/** Damages by the check that has to find them: a name, and the change of the files. */
 const damages: Record<string, Record<string, (files: Files) => void>> = {
   "not-loaded": {
     dropout: (files) => {

@@ -27,7 +27,7 @@ const pagesOf = (command: CommandSpec, columns: number) => [
   commandHelp(command, page(columns)),
   ...[...topicsOf(command), "all"].map((topic) => topicHelp(command, topic, page(columns))),
 ];
-/** What the table says of an option at length. */
+/** Returns the long texts of an option in the table. */
 const textsOf = ({ details, default: standard }: Option) =>
   [details, standard].map((text) => text && spell(text));
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));

@@ -9,7 +9,7 @@ const evil = "\x1b]0;x\x07\nbpe: error: forged\x1b[31m\r\u009b\u202e\u200b";
 const home = scratch();
 const text = `${"the cat sat on the mat. ".repeat(20)}${evil} ${evil}`;
 
-/** `home` with a file of every kind, each of an evil name, and a tokenizer whose files hold evil strings. */
+/** Fills `home` with a file of every kind, each with an evil name, and a tokenizer with evil strings in its files. */
 function prepare(): void {
   put(home, `${evil}.txt`, text);
   put(home, "one.txt", text);
@@ -122,7 +122,7 @@ const commands: string[][] = [
   [`--${evil}`],
 ];
 
-/** What may not reach a screen. */
+/** Characters that must not reach a screen. */
 const raw = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]/;
 /** Commands whose output is for programs. */
 const isData = ([name]: readonly string[]) => ["count", "plan", "encode", "decode"].includes(name!);

@@ -10,7 +10,7 @@ import { rounds } from "../rounds.ts";
 
 const home = scratch();
 
-/** Documents with ties, repeats and runs, over few symbols that are far apart. */
+/** Returns documents with ties, repeats and runs, of few symbols that are far apart. */
 function makeDocuments(random: Random, alphabet: readonly number[]): number[][] {
   return Array.from({ length: 1 + random(30) }, () => {
     const ids: number[] = [];
@@ -154,7 +154,7 @@ describe("files of ids", () => {
     const { output } = train([corpus], "-n", "+30");
     const encode = (path: string, ...options: string[]) =>
       bpe(["ids", "encode", path, "--tokenizer", output, "-q", ...options]);
-    // As 32 bits these would be ids of the alphabet, too.
+    // Read as 32 bits, these would also be ids of the alphabet.
     const ids = Uint16Array.of(1, 0, 2, 0, 0, 1, 3, 0, 4, 1, 0, 1, 2, 0, 5, alphabet - 1);
     const raw = put(home, "raw.bin", new Uint8Array(ids.buffer));
     const expected = encode(put(home, "lines.txt", `${ids.join(" ")}\n`)).stdout;

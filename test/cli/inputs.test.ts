@@ -190,7 +190,7 @@ describe("records are recognized by content", () => {
       code: 2,
       stderr: expect.stringContaining("no input has fields (only the first stream is checked)"),
     });
-    // Who writes two pipes in turn waits for the first to be read.
+    // A writer of two pipes, one after the other, waits until the first is read.
     const inTurn = (content: string) =>
       `mkfifo one two; (${content} > one; ${content} > two) & "$0" count one two -q`;
     expect(bash(`${inTurn("echo a")}; rm one two`).stdout).toContain("a\t2\n");

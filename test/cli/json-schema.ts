@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the schemas in docs/ use. */
+/** The part of JSON Schema that the schemas in docs/ use. */
 export type Schema = {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
@@ -19,7 +19,7 @@ export type Schema = {
   readonly anyOf?: readonly Schema[];
 };
 
-/** Where a value is not as a schema says: paths, each with a reason. Keywords that are not known throw. */
+/** Returns the paths at which a value violates a schema, each with a reason. Throws for unknown keywords. */
 export function misfits(schema: Schema, value: unknown, root: Schema, path = "$"): string[] {
   const unknown = Object.keys(schema).filter((keyword) => !knownKeywords.has(keyword));
   if (unknown.length > 0) throw new Error(`unknown keyword ${unknown[0]} at ${path}`);

@@ -11,13 +11,13 @@ import { writeFooterBomb, writeTinyRows } from "../stress/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../stress/memory.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
-/** Takes long by nature. */
+/** Slow tests, which run only at night. */
 const nightly = test.skipIf(!isThorough);
 
 const home = scratch();
 const at = (name: string) => join(home, name);
 
-/** Words of random letters: nearly all of them are distinct. */
+/** Returns words of random letters, nearly all of them distinct. */
 function manyWords(seed: number, sizeBytes: number): string {
   const random = randomNumbers(seed);
   const bytes = new Uint8Array(sizeBytes);

@@ -46,7 +46,7 @@ test("a chat template that has a name brings its special tokens, with their ids,
   expect(read("training.json").options.model.brought).toBeUndefined();
   expect(given.stderr).not.toContain("brought");
   expect(train(...chat, "--chat-template", "chatml").stderr).not.toContain("brought");
-  // Word counts were made without them.
+  // Word counts that were made without these tokens.
   const counts = join(home, "words.tsv");
   bpe(["count", corpus, "-o", counts]);
   const counted = bpe([
@@ -144,7 +144,7 @@ test("a model card is written on request, and names no file", () => {
   expect(card).toContain("- **Pretokenizer**: `gpt2`.\n- **llama.cpp**: pre-tokenizer gpt-2.\n");
   expect(card).toContain("- **Trained on**: 540 bytes of text in 1 document, ");
   expect(card).not.toContain("secret");
-  // What ends a line, or changes the direction of writing, would change how the rest of the card looks.
+  // Characters that end a line, or change the direction of writing, and so would change how the rest of the card looks.
   const marks = ["\u202e", "\u2066", "\u2028", "\u2029", "\u0085", "\u200b", "\u061c"];
   const marked = trainCard("--model-card", "-s", `<${marks.join("")}>`, "-p", `${marks.join("")}|.`).card!;
   for (const mark of marks) expect(marked).not.toContain(mark);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { bpe, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
 
-/** What may not be touched: a directory with a file of someone's, and the run's own directory below it. */
+/** A directory with somebody's file, which must not be touched, and the run's directory in it. */
 let outer: string;
 let home: string;
 eachInNewHome((made) => {

@@ -38,7 +38,7 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
 });
 
 test("a normalized corpus is planned, counted and encoded in parts as by one machine", () => {
-  // Marks that are composed, reordered, and whole lines of them; letters that lower case changes.
+  // Marks that are composed or reordered, and whole lines of them; letters that lower case changes.
   const marks = [
     "e\u0301",
     "\u0344",

@@ -27,7 +27,7 @@ let outputs = 0;
 const newPath = () => join(home, `pruned-${outputs++}`);
 const prune = (...args: string[]) => bpe(["prune", "--progress", "none", ...args], { cwd: home });
 
-/** Prunes, and gives the directory. */
+/** Prunes, and returns the directory. */
 function pruned(path: string, size: number, ...more: string[]): string {
   const into = newPath();
   const { code, stderr } = prune(path, "--text", text, "-n", String(size), "-o", into, ...more);
@@ -37,7 +37,7 @@ function pruned(path: string, size: number, ...more: string[]): string {
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
 
-/** Rows of ids.tsv: old id, new id or null, bytes. */
+/** Returns the rows of ids.tsv: old id, new id or null, bytes. */
 function idsOf(directory: string): { old: number; now: number | null; bytes: Uint8Array<ArrayBuffer> }[] {
   const [head, ...rows] = readFileSync(join(directory, "ids.tsv"), "utf8").slice(0, -1).split("\n");
   expect(head).toBe("old\tnew\ttoken");
@@ -194,7 +194,7 @@ describe("other people's files", () => {
         await expectSameIds(into, "tokenizer.json");
         const written = readFileSync(join(into, "tokenizer.json"), "utf8");
         const value = JSON.parse(written);
-        // As HF writes it, and unchanged except for tokens and merges.
+        // The file is as HF writes it, and unchanged except for tokens and merges.
         const linesOf = (json: string) => json.split(/[\n,{}]+/).sort();
         // JavaScript puts keys that are numbers first.
         expect(linesOf(written)).toEqual(linesOf(JSON.stringify(value, null, indent)));

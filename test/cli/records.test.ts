@@ -12,7 +12,10 @@ const home = scratch();
 
 const special = "<|end|>";
 const random = randomNumbers(11);
-/** Texts that would join across their ends, if anything did; some with a special token in them, some empty. */
+/**
+ * Texts that would join with their neighbours if records were not kept apart; some contain a special token, some are
+ * empty.
+ */
 const texts = Array.from({ length: 400 }, (_, i) => {
   const text = madeText(i + 1, random(600));
   return random(5) === 0 ? `${text}${special}'s ${text}` : random(9) === 0 ? "" : text;

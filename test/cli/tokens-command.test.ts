@@ -23,7 +23,7 @@ const counted = (...args: string[]): Found => {
   expect([code, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout);
 };
-/** How many ids `bpe encode` prints, in all. */
+/** Returns how many ids `bpe encode` prints in total. */
 const encoded = (...args: string[]) => {
   const { code, stdout } = bpe(["encode", "--tokenizer", tokenizer, "-q", ...args], { cwd: home });
   expect(code).toBe(0);

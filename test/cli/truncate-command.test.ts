@@ -21,7 +21,7 @@ const run = (...args: string[]) => bpe(args, { cwd: home });
 let outputs = 0;
 const newPath = () => `cut-${outputs++}`;
 
-/** Truncates, and gives the directory. */
+/** Truncates, and returns the directory. */
 function truncated(path: string, size: string, ...more: string[]): string {
   const into = newPath();
   const { code, stderr } = run("truncate", path, "-n", size, "-o", into, "-q", ...more);

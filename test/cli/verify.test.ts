@@ -270,7 +270,7 @@ describe("trainings with every option are verified", () => {
 const inHomeAt = (file: string) => join(home, file);
 const edit = (path: string, change: (text: string) => string) =>
   writeFileSync(inHomeAt(path), change(readFileSync(inHomeAt(path), "utf8")));
-/** Changes a file for the time of a check. */
+/** Changes a file during a check, and restores it. */
 function whileChanged<T>(path: string, change: (text: Buffer) => Buffer | string | null, check: () => T): T {
   const before = readFileSync(inHomeAt(path));
   const changed = change(before);
@@ -518,7 +518,7 @@ describe("a file that was edited is named", () => {
       .filter(([, change]) => said(change).code !== 1)
       .map(([name]) => name);
     expect(unnoticed).toEqual([]);
-    // What depends on the run is not compared.
+    // Removes fields that depend on the run.
     const others = (json: Json) => {
       json.timings.totalMs = 1;
       json.options.workers = 64;

@@ -13,7 +13,7 @@ put(home, "text.txt", Array.from({ length: 4000 }, () => word() + (random(9) ===
 
 const train = (...args: string[]) => bpe(["train", "text.txt", "-w", "1", ...args], { cwd: home });
 
-/** Tokens of vocab.json that join a whole character with a part of one, or begin inside one. */
+/** Returns tokens of vocab.json that join a whole character with a part of another, or begin inside one. */
 function broken(directory: string): string[] {
   const vocabulary = JSON.parse(readFileSync(join(home, directory, "vocab.json"), "utf8"));
   return Object.keys(vocabulary).filter((token) => {

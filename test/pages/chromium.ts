@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
-/** Where setup.ts puts a Chromium, with its libraries. */
+/** The directory into which setup.ts installs Chromium and its libraries. */
 export const chromiumHome = join(import.meta.dir, "../../dist/chromium");
 export const unpackedChromium = join(chromiumHome, "root/usr/lib/chromium/chromium");
 export const chromiumOnPath = Bun.which("chromium") ?? Bun.which("chromium-browser");

@@ -1,4 +1,7 @@
-/** Text that would do harm if it were not escaped: it closes elements and attributes, runs scripts, and hides what follows. */
+/**
+ * Texts that would do harm if they were not escaped: they close elements and attributes, run scripts, and hide what
+ * follows.
+ */
 export const hostileTexts = [
   "</script><script>globalThis.harmed=1</script>",
   '"><img src=x onerror="globalThis.harmed=1">',

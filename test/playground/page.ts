@@ -400,7 +400,10 @@ test("text has AA contrast against its background, light and dark, in every part
   }
 });
 
-/** Texts and token colours with too little contrast, the number of texts, and the number of colours on the canvas. */
+/**
+ * Returns texts and token colours with too little contrast, the number of texts, and the number of colours on the
+ * canvas.
+ */
 async function lowContrasts(page: Page) {
   const seen = await seenTexts(page);
   const { pale, canvasColours } = await page.evaluate(fieldsAndCanvas);

@@ -17,7 +17,7 @@ const directory = scratch();
 const texts = put(directory, "texts.jsonl", `${JSON.stringify(probeText)}\n`);
 const found = new Map<string, string[]>();
 
-/** What an expression of Python is, after the recipe. */
+/** Returns the value of an expression in Python, evaluated after the recipe. */
 async function ask(expression: string): Promise<string> {
   const script = put(directory, "recipe.py", `${recipe}\n${server}\nprint(${expression})\n`);
   const asked = Bun.spawn([join(home, "python/bin/python"), script], {

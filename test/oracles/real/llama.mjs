@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 const [textsPath, outPath, modelPath] = process.argv.slice(2);
 const home = new URL("../../dist/real/llama/node_modules/node-llama-cpp/dist/index.js", import.meta.url);
 const { getLlama, LlamaLogLevel } = await import(fileURLToPath(home));
-// It says that the file has no model, which is so.
+// Otherwise it warns that the file has no model.
 const llama = await getLlama({ gpu: false, build: "never", logLevel: LlamaLogLevel.disabled });
 const model = await llama.loadModel({ modelPath, vocabOnly: true });
 const lines = readFileSync(textsPath, "utf8").split("\n").slice(0, -1);

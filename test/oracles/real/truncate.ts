@@ -32,7 +32,7 @@ for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries
     const ids = linesOf(await finish(["encode", records, "--tokenizer", path]));
     const asked = put(directory, "texts.json", texts.map((text) => `${JSON.stringify(text)}\n`).join(""));
     const theirs = await askOracle(asked, await oracleOf(path));
-    // Where the tokenizer brings text into a normal form, tiktoken does not.
+    // tiktoken does not normalize, so it can only be compared on texts that normalization does not change.
     const isPlain = (text: string) => loaded.parts.normalization === null || text === text.normalize("NFKC");
     const differing = texts.filter(
       (text, i) => theirs[i] !== ids[i] && (path.endsWith(".json") || isPlain(text)),
@@ -44,7 +44,7 @@ for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries
     rmSync(into, { recursive: true });
   });
 
-/** Who reads a file that was cut. */
+/** Returns the arguments of the oracle that reads a truncated file. */
 async function oracleOf(path: string): Promise<string[]> {
   if (path.endsWith("tokenizer.json")) return [path, "huggingface"];
   if (path.endsWith(".json")) return [path, "tekken"];

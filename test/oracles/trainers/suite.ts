@@ -22,7 +22,7 @@ const made = (...args: string[]) => {
   expect([args, stderr, code]).toEqual([args, "", 0]);
 };
 
-/** Words of random letters: merges for any vocabulary. */
+/** Returns words of random letters, which have enough pairs for any vocabulary. */
 function randomWords(count: number): string {
   const random = randomNumbers(7);
   const letter = () => String.fromCharCode(97 + random(26));
@@ -114,8 +114,8 @@ const types = {
 };
 
 /**
- * Concatenated shards have all documents, whole; each but the last has 500 ids, and not without its last
- * document.
+ * Checks that the shards together have all documents, whole, and that each except the last has 500 ids, but not without
+ * its last document.
  */
 function checkShards(parts: readonly Found[], wanted: Documents, isBare: boolean): void {
   let d = 0;
@@ -144,7 +144,7 @@ for (const size of [700, 65_499, 65_536, 65_537]) {
       const tokenizer = join(home, "made", `${size}`);
       const all = await encoded(tokenizer, file);
       for (const [format, typeOf] of Object.entries(types)) {
-        // Two programs know no empty documents.
+        // Two programs have no empty documents.
         const wanted = ["olmo", "datatrove"].includes(format) ? all.filter(({ length }) => length > 0) : all;
         const base = `${format}-${size}-${file}`.replaceAll(".", "-");
         const type = typeOf(size);

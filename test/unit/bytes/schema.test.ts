@@ -32,7 +32,7 @@ const failing = (what: string): never => {
   throw new Error(what);
 };
 
-/** Why the value does not pass. */
+/** Returns the reason why the value fails the check. */
 function failureOf(check: Check<unknown>, value: unknown): string {
   try {
     return `passed as ${showValue(checkOr(check, value, failing))}`;

@@ -266,7 +266,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Records, one of them longer than a window, a chunk and a batch; each with special tokens inside. */
+  /** Returns records, one of them longer than a window, a chunk and a batch, each with special tokens inside. */
   const longRecords = () => {
     const half = "low lower newest ".repeat(40_000);
     return [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`].map((text, id) => ({
@@ -365,7 +365,7 @@ describe("files of ids", () => {
   });
 });
 
-/** Flips a bit of a file in its place. */
+/** Flips a bit of a file in place. */
 function flipBit(path: string, byte: number, bit: number): void {
   const bytes = readFileSync(path);
   bytes[byte]! ^= 1 << bit;

@@ -46,7 +46,7 @@ const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensA
 const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean): Promise<Evaluated> =>
   evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
-/** Words of a few letters after all kinds of whitespace, with special tokens, some of them within words. */
+/** Returns words of a few letters after all kinds of whitespace, with special tokens, some of them within words. */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
   const spaces = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];

@@ -3,7 +3,10 @@ import type { Difference } from "../../../src/evaluation/difference.ts";
 import type { Evaluation } from "../../../src/evaluation/evaluation.ts";
 import { cautionsOf, differenceOfTwo, findingOf, spellFinding } from "../../../src/evaluation/finding.ts";
 
-/** Tokens of each tokenizer on each text; texts are called t0, t1 … and have 100 kB. */
+/**
+ * Returns an evaluation with these numbers of tokens for each tokenizer and text. Texts are named t0, t1 … and have 100
+ * kB.
+ */
 function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[] = []): Evaluation {
   const names = Object.keys(tokens);
   const tokenizers = names.map((name, t) => ({

@@ -246,7 +246,7 @@ describe("a list", () => {
     });
 });
 
-/** Layer by layer, and matrix by matrix: two FLOPs for each weight that a token meets. */
+/** The naive twin, layer by layer and matrix by matrix: two FLOPs for each weight that a token uses. */
 function naiveCost(shape: ModelShape, ids: number) {
   const { d, heads, kvHeads, headDim, gated, experts } = shape;
   let [parameters, flops] = [0, 0];

@@ -128,7 +128,7 @@ test("a scattered table has the same words with the same counts, in memory that 
   expect(runToEnd(scatterTable(wordTableOf([]))).wordCount).toBe(0);
 });
 
-/** How often each token is found in the whole text. */
+/** Counts how often each token occurs in the whole text. */
 function naiveOccurrences(text: string, tokens: readonly string[]): number[] {
   const bytes = Buffer.from(text);
   const finder = new SpecialTokenFinder(tokens.map((token) => Buffer.from(token)));

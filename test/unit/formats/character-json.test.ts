@@ -41,7 +41,7 @@ const withChanges = (root: Root, model: Json, others: Json = {}): Json => ({
   model: { ...root.model, ...model },
 });
 
-/** Positions in a string, of positions in its characters. */
+/** Converts positions in characters to positions in UTF-16. */
 function unitsOf(text: string, positions: readonly number[]): number[] {
   const starts = [0];
   for (const character of text) starts.push(starts.at(-1)! + character.length);

@@ -16,7 +16,7 @@ const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   gguf: { read: "holds no tokenizer" },
 };
 
-/** Those that are only read have no training to begin with. */
+/** Formats that are only read cannot be written by a training. */
 const formats = allFormats.filter(({ written }) => written !== undefined);
 
 const trainings: readonly { args: readonly string[]; unheld: Record<string, string> }[] = [

@@ -31,7 +31,10 @@ function putModel(hub: string, repository: string, commits: readonly string[]): 
   writeFileSync(join(directory, "refs/main"), commits.at(-1)!);
 }
 
-/** tiktoken's file of GPT-2's ranks, from its package of npm: a line is a mark, the first rank, and tokens. */
+/**
+ * Returns tiktoken's file of GPT-2's ranks, made from its npm package, in which a line has a mark, the first rank, and
+ * tokens.
+ */
 function gpt2Ranks(): string {
   const path = join(import.meta.dir, "../../../node_modules/tiktoken/encoders/r50k_base.json");
   const { bpe_ranks } = JSON.parse(readFileSync(path, "utf8")) as { bpe_ranks: string };

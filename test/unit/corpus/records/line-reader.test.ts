@@ -42,7 +42,7 @@ const snippets = [
   '"\\/',
 ];
 
-/** Texts that begin and end with what could join across their ends, and the file that holds them. */
+/** Returns texts that could join with their neighbours, and a file that contains them. */
 function madeJson(seed: number, recordCount: number) {
   const random = randomNumbers(seed);
   const texts = Array.from({ length: recordCount }, () =>
@@ -60,7 +60,7 @@ function madeJson(seed: number, recordCount: number) {
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Sequences, and the file that holds them, in all the ways in which people write them. */
+/** Returns sequences, and a file that contains them, in all layouts that are in use. */
 function madeFasta(seed: number, recordCount: number) {
   const random = randomNumbers(seed);
   const pick = (choices: readonly string[]) => choices[random(choices.length)]!;

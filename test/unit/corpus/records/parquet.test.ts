@@ -291,7 +291,8 @@ describe("a Parquet file that is not as it should be ends in an error that says 
   }
 
   test("values that share more with the one before than it has, or more bytes than there are", () => {
-    // Integers by their differences: blocks of 128 in 4 parts, 2 values, the first, the difference, parts of no width.
+    // Encodes two integers as differences: blocks of 128 in 4 parts, 2 values, the first one, the difference, parts
+    // with a width of 0 bits.
     const integers = (first: number, second: number) => {
       const zigzag = (value: number) => (value << 1) ^ (value >> 31);
       return [0x80, 1, 4, 2, zigzag(first), zigzag(second - first), 0, 0, 0, 0];
@@ -429,7 +430,7 @@ test("blocks of LZ4 are unpacked, alone and after their sizes", () => {
 });
 
 test("a block whose first bytes could be sizes is a block", () => {
-  // 16 literals: a token, one more byte of length, and literals that say 0x41414141 bytes.
+  // 16 literals: a token, one more byte of length, and literals that could be read as a size of 0x41414141 bytes.
   const plain = new Uint8Array(16).fill(0x41);
   expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
   const high = new Uint8Array(20).fill(0xff);
