@@ -13,8 +13,8 @@ const home = scratch();
 const special = "<|end|>";
 const random = randomNumbers(11);
 /**
- * Texts that would join with their neighbours if records were not kept apart; some contain a special token, some are
- * empty.
+ * Texts that would join with their neighbours if records were not separate documents; some contain a special token, some
+ * are empty.
  */
 const texts = Array.from({ length: 400 }, (_, i) => {
   const text = madeText(i + 1, random(600));
