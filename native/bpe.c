@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "canonical.h"
 
 enum { IDLE_MAX = 64 };
 
@@ -206,6 +206,38 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   bytes[size] = 0;
   *out = (bpe_bytes){bytes, size};
   return NULL;
+}
+
+/* Encodes the text of ids, and sets `*text` to it, which the caller frees. */
+static const char *encode_again(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bpe_bytes *text, bpe_ids *canonical) {
+  *canonical = (bpe_ids){NULL, 0};
+  const char *error = bpe_decode(tokenizer, ids, count, text);
+  return error == NULL ? bpe_encode(tokenizer, text->bytes, text->size, flags, canonical) : error;
+}
+
+const char *bpe_first_noncanonical(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, size_t *index) {
+  bpe_bytes text;
+  bpe_ids canonical;
+  const char *error = encode_again(tokenizer, ids, count, flags, &text, &canonical);
+  *index = error == NULL ? first_difference(ids, count, canonical.ids, canonical.count) : 0;
+  free(text.bytes);
+  free(canonical.ids);
+  return error;
+}
+
+const char *bpe_recode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans) {
+  bpe_bytes text, new_text = {NULL, 0};
+  *spans = (bpe_spans){NULL, 0};
+  const char *error = encode_again(tokenizer, ids, count, flags, &text, canonical);
+  if (error == NULL) error = bpe_decode(tokenizer, canonical->ids, canonical->count, &new_text);
+  bool is_same_text = error == NULL && text.size == new_text.size && memcmp(text.bytes, new_text.bytes, text.size) == 0;
+  if (error == NULL) error = find_recoded_spans(&tokenizer->image, ids, count, *canonical, is_same_text, spans);
+  free(text.bytes);
+  free(new_text.bytes);
+  if (error == NULL) return NULL;
+  free(canonical->ids);
+  *canonical = (bpe_ids){NULL, 0};
+  return error;
 }
 
 struct bpe_session {

@@ -97,10 +97,28 @@ BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, in
  * error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
+/* Finds the first id that differs from the canonical ids, which encoding the text of the ids gives: a model can also sample other ids.
+ * `*index` is set to its index, or to SIZE_MAX if the ids are canonical. */
+BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
+
+/* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
+typedef struct {
+  size_t start, end, canonical_start, canonical_end;
+} bpe_span;
+
+typedef struct {
+  bpe_span *spans; /* to be freed with bpe_free; never NULL after success */
+  size_t count;
+} bpe_spans;
+
+/* Returns the canonical ids, and the shortest spans, in order, that differ but have the same bytes. There is one span, from the first to
+ * the last difference, if canonical ids have another text: it is normalized again. */
+BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
+
 /* One more than the largest id. */
 BPE_API uint32_t bpe_id_limit(const bpe_tokenizer *);
 
-/* Frees the memory of a bpe_ids or bpe_bytes. */
+/* Frees the memory of a bpe_ids, bpe_bytes or bpe_spans. */
 BPE_API void bpe_free(void *);
 
 #ifdef __cplusplus

@@ -31,22 +31,29 @@ def spans(given: Sequence[int], canonical: Sequence[int], size: Callable[[int], 
         return _differing_middle(given, canonical)
     found: list[Span] = []
     i = j = 0
-    while i < len(given) and j < len(canonical):
-        if given[i] == canonical[j]:
+    while i < len(given) or j < len(canonical):
+        if i < len(given) and j < len(canonical) and given[i] == canonical[j]:
             i, j = i + 1, j + 1
             continue
-        start, canonical_start = i, j
-        lead = size(given[i]) - size(canonical[j])
-        i, j = i + 1, j + 1
-        while lead:
-            if lead < 0:
-                lead += size(given[i])
-                i += 1
-            else:
-                lead -= size(canonical[j])
-                j += 1
-        found.append((start, i, canonical_start, j))
+        end, canonical_end = _span_ends(given, canonical, size, i, j)
+        found.append((i, end, j, canonical_end))
+        i, j = end, canonical_end
     return found
+
+
+def _span_ends(given: Sequence[int], canonical: Sequence[int], size: Callable[[int], int], i: int, j: int) -> tuple[int, int]:
+    """Where the shortest spans from ``i`` and ``j`` on end that have the same bytes; the ends of both lists if there are none."""
+    lead = 0
+    while True:
+        is_given_next = lead <= 0
+        if i == len(given) if is_given_next else j == len(canonical):
+            return len(given), len(canonical)
+        if is_given_next:
+            lead, i = lead + size(given[i]), i + 1
+        else:
+            lead, j = lead - size(canonical[j]), j + 1
+        if lead == 0:
+            return i, j
 
 
 def _differing_middle(given: Sequence[int], canonical: Sequence[int]) -> list[Span]:

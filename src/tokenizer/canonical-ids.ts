@@ -44,8 +44,8 @@ export function recodedSpans(
   if (!isSameText) return differingMiddle(given, canonical);
   const spans: RecodedSpan[] = [];
   let [i, j] = [0, 0];
-  while (i < given.length && j < canonical.length) {
-    if (given[i] === canonical[j]) {
+  while (i < given.length || j < canonical.length) {
+    if (i < given.length && given[i] === canonical[j]) {
       i++;
       j++;
       continue;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
+import { TextTokenizer } from "../../src/library/text-tokenizer.ts";
 import type { PatternName } from "../../src/pattern/named-patterns.ts";
 import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
 import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offset-obstacles.ts";
@@ -48,7 +49,7 @@ function compare(
   parts: TokenizerParts,
   texts: readonly Uint8Array[],
   about: object,
-  asked: readonly Question["kind"][] = ["encode", "slices", "count", "decode", "offsets", "cuts"],
+  asked: readonly Question["kind"][] = ["encode", "slices", "count", "decode", "offsets", "cuts", "recode"],
 ): void {
   const questions: Question[] = [];
   const wanted: Uint8Array[] = [];
@@ -61,12 +62,20 @@ function compare(
     const { bytes, starts } = parts.tokens;
     return Buffer.concat(Array.from(ids, (id) => bytes.subarray(starts[id]!, starts[id + 1]!)));
   };
+  const tokenizer = new TextTokenizer(parts);
   for (const specialsAsText of [false, true]) {
     const encode = encoderOf(parts, specialsAsText);
     for (const bytes of texts) {
       const ids = encode(bytes);
       want({ kind: "encode", bytes, specialsAsText }, ids);
       want({ kind: "slices", bytes, specialsAsText, number: 1 + (bytes.length >> 3) }, ids);
+      const [start, end] = [bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)];
+      const sampled = concatenated(encode(start), encode(end));
+      if (asked.includes("recode") && areDecodable(parts, sampled))
+        want(
+          { kind: "recode", bytes: new Uint8Array(sampled.buffer), specialsAsText },
+          recoded(tokenizer, sampled, specialsAsText),
+        );
       const limit = ids.length >> 1;
       want(
         { kind: "count", bytes, specialsAsText, number: limit },
@@ -74,9 +83,7 @@ function compare(
       );
       if (specialsAsText) continue;
       want({ kind: "count", bytes, specialsAsText, number: 2 ** 32 - 1 }, Uint32Array.of(ids.length));
-      // If an empty token has the id of a byte, ids cannot be decoded.
-      if (ids.every((id) => parts.tokens.starts[id] !== parts.tokens.starts[id + 1]))
-        want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
+      if (areDecodable(parts, ids)) want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
     }
   }
   if (offsetObstacle(parts) === undefined) {
@@ -112,6 +119,18 @@ function compare(
     expect<object>({ ...what, got }).toEqual({ ...what, got: expected });
     throw new Error("the answers differ after the part shown");
   });
+}
+
+/** Whether ids can be decoded. They cannot if an empty token has the id of a byte. */
+const areDecodable = ({ tokens }: TokenizerParts, ids: Uint32Array) =>
+  ids.every((id) => tokens.starts[id] !== tokens.starts[id + 1]);
+
+/** Answers the question "recode" of driver.c in TypeScript. */
+function recoded(tokenizer: TextTokenizer, ids: Uint32Array, specialTokensAsText: boolean): Uint32Array {
+  const { ids: canonical, spans } = tokenizer.recode(ids, { specialTokensAsText });
+  const index = tokenizer.firstNoncanonical(ids, { specialTokensAsText });
+  const all = spans.flatMap((span) => [span.start, span.end, span.canonicalStart, span.canonicalEnd]);
+  return Uint32Array.from([index, canonical.length, ...canonical, ...all]);
 }
 
 /** Returns a function that answers the question "cuts" of driver.c in TypeScript; null if texts cannot be cut. */

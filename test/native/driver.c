@@ -8,7 +8,7 @@
 #include "bpe.h"
 #include "core.h"
 
-enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, CUTS, FORM };
+enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, CUTS, FORM, RECODE };
 enum { AS_TEXT = 1, IN_CHARACTERS = 2 };
 
 typedef struct {
@@ -153,6 +153,31 @@ static const char *form(const Question *question, const uint8_t *text) {
   return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
 }
 
+/* The index of the first id that is not canonical, the number of canonical ids, these, and the spans. */
+static const char *recode(const Question *question, const uint8_t *given, int flags) {
+  size_t count = question->size / 4, index;
+  uint32_t *numbers = malloc(4 * count + 4);
+  memcpy(numbers, given, 4 * count);
+  bpe_ids canonical = {0};
+  bpe_spans spans = {0};
+  const char *error = bpe_first_noncanonical(tokenizer, numbers, count, flags, &index);
+  if (error == NULL) error = bpe_recode(tokenizer, numbers, count, flags, &canonical, &spans);
+  size_t *all = malloc((2 + canonical.count + 4 * spans.count) * sizeof *all), size = 0;
+  all[size++] = index;
+  all[size++] = canonical.count;
+  for (size_t i = 0; i < canonical.count; i++) all[size++] = canonical.ids[i];
+  for (size_t i = 0; i < spans.count; i++) {
+    memcpy(all + size, &spans.spans[i], sizeof spans.spans[i]);
+    size += 4;
+  }
+  if (error == NULL) answer_numbers(all, size);
+  free(all);
+  free(numbers);
+  bpe_free(canonical.ids);
+  bpe_free(spans.spans);
+  return error;
+}
+
 static const char *reply(const Question *question, const uint8_t *text) {
   const char *error = NULL, *chars = (const char *)text;
   int flags = question->flags & AS_TEXT ? BPE_SPECIALS_AS_TEXT : 0;
@@ -181,6 +206,7 @@ static const char *reply(const Question *question, const uint8_t *text) {
     case OFFSETS: return offsets(question, text);
     case SLICES: return slices(question, text);
     case CUTS: return cuts(question, text);
+    case RECODE: return recode(question, text, flags);
     default: return form(question, text);
   }
 }

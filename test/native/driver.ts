@@ -37,7 +37,7 @@ export async function compiled(
   return output;
 }
 
-const kinds = ["encode", "count", "decode", "offsets", "slices", "cuts", "form"] as const;
+const kinds = ["encode", "count", "decode", "offsets", "slices", "cuts", "form", "recode"] as const;
 
 export type Question = {
   readonly kind: (typeof kinds)[number];

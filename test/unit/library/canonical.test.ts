@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
+import { recodedSpans } from "../../../src/tokenizer/canonical-ids.ts";
 import { rounds } from "../../rounds.ts";
 import { madeTrial } from "../text/made-trials.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -44,4 +45,27 @@ test("ids are canonical if encoding their text gives them, and recode gives thos
     }
   }
   for (const count of Object.values(found)) expect(count).toBeGreaterThan(0);
+});
+
+test("spans end with the ids if decoding leaves out spaces", () => {
+  const starts = Uint32Array.of(0, 0, 1, 3, 6);
+  const tokens = { idLimit: 4, tokenCount: 3, starts, bytes: new Uint8Array(6) };
+  const cases: [given: number[], canonical: number[], span: number[]][] = [
+    [[1], [], [0, 1, 0, 0]],
+    [[], [1, 2], [0, 0, 0, 2]],
+    [
+      [3, 1],
+      [1, 1],
+      [0, 2, 0, 2],
+    ],
+    [
+      [1, 2, 3],
+      [3, 3],
+      [0, 2, 0, 1],
+    ],
+  ];
+  for (const [given, canonical, [start, end, canonicalStart, canonicalEnd]] of cases)
+    expect<object>(recodedSpans(tokens, given, canonical, true)).toEqual([
+      { start, end, canonicalStart, canonicalEnd },
+    ]);
 });
