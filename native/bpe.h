@@ -97,7 +97,7 @@ BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, in
  * error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
-/* Finds the first id that differs from the canonical ids, which encoding the text of the ids gives: a model can also sample other ids.
+/* Finds the first id that differs from the canonical ids, those that encoding the decoded text gives. A model can also sample other ids.
  * `*index` is set to its index, or to SIZE_MAX if the ids are canonical. */
 BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
 
@@ -111,8 +111,8 @@ typedef struct {
   size_t count;
 } bpe_spans;
 
-/* Returns the canonical ids, and the shortest spans, in order, that differ but have the same bytes. There is one span, from the first to
- * the last difference, if canonical ids have another text: it is normalized again. */
+/* Finds the canonical ids, and the shortest spans, in order, that differ in ids but have the same bytes. If the canonical ids decode to
+ * another text, because text is normalized again, there is one span, from the first difference to the last. */
 BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
 
 /* One more than the largest id. */

@@ -5,7 +5,7 @@ import { type Finding, finding } from "./checks.ts";
 import { differenceOnProbe } from "./file-checks.ts";
 import type { Loaded, Subject } from "./subject.ts";
 
-// What transformers 5.24 makes of a byte-level tokenizer.json, found by loading one with each of its 178 classes.
+// How transformers 5.24 changes a byte-level tokenizer.json, found by loading one with each of its 178 classes.
 
 /** The steps that a class puts in place of those in tokenizer.json. */
 type Steps = {
@@ -50,7 +50,7 @@ const unchangedModels = new Set(
   pocket_tts smolvlm stablelm step3_vl umt5 vipllava voxtral voxtral_realtime xlm-roberta-xl`.split(/\s+/),
 );
 
-/** The classes of transformers that use tokenizer.json as it is. */
+/** The classes of transformers that use tokenizer.json unchanged. */
 const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
 
 /** Checks whether transformers rebuilds the tokenizer by its class, and whether that changes ids. */
@@ -84,7 +84,7 @@ const neutralFix =
   'set "tokenizer_class" to "PreTrainedTokenizerFast" in tokenizer_config.json, unless the pattern is that of the class';
 const unknownClass = "Some versions of transformers 5 rebuild such a class with its own steps.";
 
-/** Returns the tokenizer as a class makes it: vocabulary and merges of the file with its own steps. */
+/** Returns the tokenizer that a class makes: the vocabulary and merges of the file, with the steps of the class. */
 const rebuilt = (
   { model, description, ...parts }: TokenizerParts,
   { sources, normalization, addsPrefixSpace }: Steps,

@@ -20,7 +20,7 @@ import { type Normalization, normalizationCheck } from "#text";
 import type { TokenCountFacts } from "#tokenizer";
 import { readJson, recordName } from "./recorded-files.ts";
 
-/** What is read of a training record to complete the files next to it. */
+/** The fields of a training record that complete the files next to it. */
 export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];

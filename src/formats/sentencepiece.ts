@@ -10,9 +10,9 @@ import type { ScannedModel } from "./scan-tokenizer-json.ts";
 import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sentencepiece-proto.ts";
 
 /**
- * Reads SentencePiece's `tokenizer.model`, if it is BPE, and gives the ids of the package `sentencepiece`. The file lists
- * pieces with scores, and no merges: two neighbours may merge if their text is a piece, that of the highest score first, and
- * of equal scores the leftmost.
+ * Reads SentencePiece's `tokenizer.model`, if it is BPE, and gives the ids of the package `sentencepiece`. The file
+ * lists pieces with scores, and no merges: two neighbours may merge if their text is a piece. The piece with the
+ * highest score comes first, among equal scores the leftmost.
  */
 function read(
   [{ path, bytes }]: SourceFiles,
@@ -110,8 +110,8 @@ function checkPieces(pieces: readonly Piece[], path: string): void {
 const isRun = (text: string) => /^\u2581{2,}$/.test(text);
 
 /**
- * Returns the ids of the user-defined runs of two marks and more, as Gemma has. SentencePiece takes the longest one at each
- * place, and merges none. Here the pattern cuts them out, and merges of their own make them.
+ * Returns the ids of user-defined runs of two or more marks, which Gemma has. SentencePiece takes the longest one at
+ * each position, and merges none of them. Here the pattern cuts them out, and separate merges make them.
  */
 function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];
