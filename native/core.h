@@ -150,8 +150,8 @@ typedef struct {
   uint32_t kind, a, b, c;
 } Event;
 
-/* Begins a text. */
-BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments);
+/* Begins a text, or one that `continues` after a safe cut. */
+BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments, bool continues);
 /* Ends a segment, and begins the next one, whose special tokens are text if `specials_as_text`. */
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
 /* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
@@ -159,6 +159,9 @@ enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
 /* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid until the
  * next call. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
+/* Finds the first bytes of text that follows a safe cut, as the pattern sees them, valid until the next call. `size` is all of that text, or
+ * at least `cut_reach`. */
+BPE_HIDDEN const char *sections_following(Instance *, const uint8_t *text, size_t size, const uint8_t **following, size_t *following_size);
 /* The bytes of an EVENT_TEXT. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
@@ -185,7 +188,8 @@ typedef struct {
   const Segment *segments; /* not one of them empty. NULL: the text is one segment, and `specials_as_text` applies */
   const uint8_t *text;
   size_t size;
-  const uint8_t *following; /* at least the next character, if the text continues; otherwise NULL */
+  bool continues;           /* the text follows a safe cut */
+  const uint8_t *following; /* if the text ends at a safe cut, all text after it, or at least `cut_reach` bytes; otherwise NULL */
   size_t following_size;
   Ids *out;
   size_t id_limit;  /* encoding stops once there are more ids than this; SIZE_MAX: never */
@@ -252,7 +256,7 @@ BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *
 BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
-BPE_HIDDEN uint32_t cut_reach(const Image *);
+BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
 /* Finds the first or last position in [from, to) where the text may be cut; UINT32_MAX if there is none. At least `cut_reach` bytes must follow
  * `to`, unless the text ends there. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);

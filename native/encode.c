@@ -101,7 +101,7 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
   bool is_open = false, as_text = segment == NULL ? encoding->specials_as_text : left > 0 && !segment->is_trusted;
   if (encoding->notes != NULL && left > UINT32_MAX) return "a text of 4 GB or more that is normalized has no offsets";
   if (segment != NULL && left > INT32_MAX) return "a text of segments has at most 2 GB";
-  const char *error = sections_open(encoding->instance, encoding->image, as_text, encoding->notes != NULL, segment != NULL);
+  const char *error = sections_open(encoding->instance, encoding->image, as_text, encoding->notes != NULL, segment != NULL, encoding->continues);
   if (error != NULL) return error;
   do {
     error = next_section_part(encoding, &segment, &part);
@@ -117,7 +117,12 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
     text += part;
     left -= part;
   } while (left > 0);
-  return is_open ? section_end(section, encoding->following, encoding->following_size) : NULL;
+  if (!is_open) return NULL;
+  const uint8_t *following = NULL;
+  size_t following_size = 0;
+  if (encoding->following != NULL)
+    error = sections_following(encoding->instance, encoding->following, encoding->following_size, &following, &following_size);
+  return error == NULL ? section_end(section, following, following_size) : error;
 }
 
 static const char *encode_all(void *context) {

@@ -356,6 +356,7 @@ const char *section_settle(Section *section) {
 const char *section_end(Section *section, const uint8_t *following, size_t following_size) {
   uint32_t limit = section->limit;
   if (following == NULL) return limit == 0 ? NULL : take_text(section, limit, limit, limit, limit, true);
+  if (following_size > LOOKAHEAD) following_size = LOOKAHEAD;
   const char *error = append(section, following, (uint32_t)following_size);
   if (error != NULL) return error;
   uint32_t end = section->limit - (uint32_t)following_size;
@@ -377,7 +378,11 @@ typedef struct {
   size_t size, from, *cut;
 } CutSearch;
 
-uint32_t cut_reach(const Image *image) { return image->longest_token + LOOKAHEAD; }
+static uint32_t direct_reach(const Image *image) { return image->longest_token + LOOKAHEAD; }
+
+uint32_t cut_reach(Instance *instance, const Image *image) {
+  return image->may_be_cut[false] || instance->sections_memory == NULL ? direct_reach(image) : w2c_text_windowReach(&instance->sections);
+}
 
 static const char *search_range(Section *section, bool as_text, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut) {
   size_t longest = section->image->longest_token, after = longest + LOOKAHEAD;
@@ -391,16 +396,62 @@ static const char *search_range(Section *section, bool as_text, const uint8_t *t
   return NULL;
 }
 
+/* Writes text to where the text module expects a window. A text that it has begun is forgotten. */
+static const char *put_window(Instance *instance, const uint8_t *text, size_t size) {
+  uint32_t address = w2c_text_windowAddress(&instance->sections, (uint32_t)size);
+  if (address == 0) return no_memory;
+  memory_put(instance->sections_memory, address, text, size);
+  instance->sections_flags = UINT32_MAX;
+  return NULL;
+}
+
+const char *sections_following(Instance *instance, const uint8_t *text, size_t size, const uint8_t **following, size_t *following_size) {
+  const char *error = put_window(instance, text, size);
+  uint32_t made = error == NULL ? w2c_text_makeFollowing(&instance->sections, (uint32_t)size) : 0;
+  if (made == UINT32_MAX) error = no_memory;
+  if (error != NULL) return error;
+  *following = memory_at(instance->sections_memory, w2c_text_followingAddress(&instance->sections), made);
+  *following_size = made;
+  return NULL;
+}
+
+static const char *append_pairs(Section *section, uint32_t address, uint32_t count) {
+  return append(section, memory_at(section->instance->sections_memory, address, 8 * (uint64_t)count), 8 * count);
+}
+
+/* Searches in a window (src/kernel/text/cut-windows.ts). */
+static const char *search_window(Section *section, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut) {
+  w2c_text *windows = &section->instance->sections;
+  w2c_kernel *kernel = &section->instance->kernel;
+  wasm_rt_memory_t *memory = section->instance->sections_memory;
+  size_t reach = w2c_text_windowReach(windows), start = from > reach ? from - reach : 0, limit = size - to > reach ? to + reach : size;
+  const char *error = put_window(section->instance, text + start, limit - start);
+  if (error != NULL) return error;
+  if (!w2c_text_makeWindow(windows, (uint32_t)(limit - start), start == 0)) return no_memory;
+  uint32_t window_size = w2c_text_madeWindowBytes(windows), holes = w2c_text_holeCount(windows), barred = w2c_text_barredCount(windows);
+  section_open(section, false, false);
+  error = append(section, memory_at(memory, w2c_text_madeWindowAddress(windows), window_size), window_size);
+  if (error == NULL) error = append_pairs(section, w2c_text_holesAddress(windows), holes);
+  if (error == NULL) error = append_pairs(section, w2c_text_barredAddress(windows), barred);
+  if (error != NULL) return error;
+  w2c_kernel_useHoles(kernel, window_size, holes, barred);
+  uint32_t first = w2c_text_windowPosition(windows, (uint32_t)(from - start)), stop = w2c_text_windowPosition(windows, (uint32_t)(to - start));
+  uint32_t at = w2c_kernel_findSafeCut(kernel, first, stop, window_size, start == 0 && !section->image->adds_prefix_space, wants_last);
+  *cut = at == UINT32_MAX ? at : (uint32_t)start + w2c_text_givenPosition(windows, at);
+  return NULL;
+}
+
 const char *find_cut_between(Instance *instance, const Image *image, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut) {
   Section section = {instance, image, NULL, 0, 0};
   *cut = UINT32_MAX;
-  return image->may_be_cut[false] ? search_range(&section, false, text, size, from, to, wants_last, cut) : NULL;
+  if (!image->may_be_cut[false] && instance->sections_memory == NULL) return NULL;
+  return image->may_be_cut[false] ? search_range(&section, false, text, size, from, to, wants_last, cut) : search_window(&section, text, size, from, to, wants_last, cut);
 }
 
 static const char *search_cut(void *context) {
   CutSearch *search = context;
   const Image *image = search->section.image;
-  size_t size = search->size, from = search->from, after = cut_reach(image);
+  size_t size = search->size, from = search->from, after = direct_reach(image);
   *search->cut = size;
   if (!image->may_be_cut[search->specials_as_text]) return NULL;
   size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
@@ -419,12 +470,12 @@ const char *find_cut(Instance *instance, const Image *image, bool specials_as_te
 
 /* ---- Sections ---- */
 
-const char *sections_open(Instance *instance, const Image *image, bool specials_as_text, bool notes_changes, bool has_segments) {
+const char *sections_open(Instance *instance, const Image *image, bool specials_as_text, bool notes_changes, bool has_segments, bool continues) {
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
-  uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2;
-  /* Segments of the last text may have changed the flags in the text module. */
-  if (instance->sections_flags != flags || has_segments) w2c_text_openText(&instance->sections, flags);
+  uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2 | (uint32_t)continues << 3;
+  /* The last text may have changed what these flags set in the text module. */
+  if (instance->sections_flags != flags || has_segments || continues) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;
   return NULL;

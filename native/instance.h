@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* A flag of `sections_flags` in addition to those of the kernel: the text has not ended. */
-enum { IS_WITHIN = 8 };
+enum { IS_WITHIN = 16 };
 
 struct Instance {
   w2c_kernel kernel;

@@ -88,7 +88,7 @@ typedef struct {
 
 static const char *encode_part(Edit *edit, size_t from, size_t to, uint32_t *count) {
   const Session *session = edit->session;
-  size_t first = 0, after = session->size - to, before = edit->ids.size;
+  size_t first = 0, after = session->size - to, before = edit->ids.size, reach = cut_reach(edit->instance, edit->image);
   while (first < session->segment_count && session->segments[first].end <= from) first++;
   size_t last = first;
   while (last < session->segment_count && session->segments[last].end < to) last++;
@@ -105,7 +105,8 @@ static const char *encode_part(Edit *edit, size_t from, size_t to, uint32_t *cou
                    .text = session->text + from,
                    .size = to - from,
                    .following = after > 0 ? session->text + to : NULL,
-                   .following_size = after < 4 ? after : 4,
+                   .following_size = after < reach ? after : reach,
+                   .continues = from > 0,
                    .out = &edit->ids,
                    .id_limit = SIZE_MAX,
                    .poll = *edit->poll};
@@ -128,7 +129,7 @@ static const char *run_edit(void *context) {
   uint32_t address = w2c_text_beginEdit(kernel, (uint32_t)session->checkpoint_count, size);
   if (address == 0) return no_memory;
   memory_put(memory, address, session->checkpoints, session->checkpoint_count * sizeof *session->checkpoints);
-  w2c_text_startEdit(kernel, (uint32_t)edit->start, (uint32_t)edit->end, (uint32_t)edit->new_size, size, (uint32_t)edit->old_count, cut_reach(edit->image));
+  w2c_text_startEdit(kernel, (uint32_t)edit->start, (uint32_t)edit->end, (uint32_t)edit->new_size, size, (uint32_t)edit->old_count, cut_reach(edit->instance, edit->image));
   while (error == NULL && (step = w2c_text_nextStep(kernel, answer)) != EDIT_DONE) {
     uint32_t from = w2c_text_stepFrom(kernel), to = w2c_text_stepTo(kernel);
     error = step == ENCODES ? encode_part(edit, from, to, &answer)

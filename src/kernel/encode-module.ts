@@ -13,7 +13,7 @@ export {
 } from "./regions";
 export { shadowBytes } from "./scan/annotate";
 export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
-export { findSafeCut, useSafeCuts } from "./text/safe-cuts";
+export { findSafeCut, useHoles, useSafeCuts } from "./text/safe-cuts";
 export {
   idCount,
   lookAhead,

@@ -49,3 +49,18 @@ export {
   stepFrom,
   stepTo,
 } from "./text/sessions";
+export {
+  barredAddress,
+  barredCount,
+  followingAddress,
+  givenPosition,
+  holeCount,
+  holesAddress,
+  madeWindowAddress,
+  madeWindowBytes,
+  makeFollowing,
+  makeWindow,
+  windowAddress,
+  windowPosition,
+  windowReach,
+} from "./text/cut-windows";

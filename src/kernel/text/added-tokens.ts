@@ -54,6 +54,7 @@ export class Group {
   /** Properties of its tokens. */
   looksAround: u32;
   stripsLeft: u32;
+  stripsRight: u32;
   areAllSpecial: u32;
   /** Whether its tokens are searched in this text, and whether special ones stay text. */
   isSearched: u32;
@@ -106,6 +107,7 @@ export function newGroup(description: usize, records: usize, count: u32, content
     const flags = flagsOfToken(search, token);
     if ((flags & (lstripFlag | rstripFlag | singleWordFlag)) !== 0) group.looksAround = 1;
     if ((flags & lstripFlag) !== 0) group.stripsLeft = 1;
+    if ((flags & rstripFlag) !== 0) group.stripsRight = 1;
   }
   return group;
 }

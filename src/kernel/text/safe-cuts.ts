@@ -18,10 +18,14 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  * It follows for a text that is edited: text before a safe cut has the same ids whatever comes after the character at
  * the cut and the longest token from there on; text after it has the same ids whatever comes before.
  *
+ * A text may be a window (cut-windows.ts), whose holes and barred positions follow it.
+ *
  *   ARRAY     TYPE   LENGTH       MEANING
  *   alive     u32    stateCount   the states that the automaton may be in
  *   next      u32    stateCount   those after a character
  *   stamps    u32    stateCount   the number of the character after which a state was listed last
+ *   holes     u32[2] holeCount    starts and ends of stretches after which every state is possible, ascending
+ *   barred    u32[2] barredCount  starts and ends of stretches without a cut, ascending
  */
 let stateCount: u32 = 0;
 let alive: usize = 0;
@@ -29,6 +33,10 @@ let next: usize = 0;
 let stamps: usize = 0;
 let stamp: u32 = 0;
 let aliveCount: u32 = 0;
+let nextHole: usize = 0;
+let holesEnd: usize = 0;
+let nextBarred: usize = 0;
+let barredEnd: usize = 0;
 
 /** Makes room for the current automaton, which has `states` states; returns false if there is none. */
 export function useSafeCuts(states: u32): bool {
@@ -39,12 +47,25 @@ export function useSafeCuts(states: u32): bool {
   return alive !== 0 && next !== 0 && stamps !== 0;
 }
 
+/** The next text is a window, and its holes and then its barred positions are in memory from `at` on, after it. */
+export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
+  nextHole = textStart + at;
+  holesEnd = nextBarred = nextHole + ((<usize>holeCount) << 3);
+  barredEnd = nextBarred + ((<usize>barredCount) << 3);
+}
+
 /**
  * The first safe cut in [from, stop) of the text, or with `wantsLast` the last one; -1 without one. Bytes before `limit` are known:
  * the text ends there, or the longest token and four more fit between `stop` and it. `isStart`: the text begins at 0, or that is a
  * safe cut. Otherwise as many bytes are known before `from` as the longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
+  const cut = findCut(from, stop, limit, isStart, wantsLast);
+  nextHole = holesEnd = nextBarred = barredEnd = 0;
+  return cut;
+}
+
+function findCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   searchText(limit);
   let last: i32 = -1;
   let reach: i32 = 0;
@@ -59,6 +80,8 @@ export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wan
       reach = max(reach, token + foundLength);
       token = nextOccurrence(token + 1, stop, limit);
     }
+    for (; nextHole < holesEnd && load<i32>(nextHole) <= at; nextHole += 8)
+      reach = max(reach, load<i32>(nextHole, 4));
     if (reach > at) {
       at = takeAllStates(reach, stop);
       continue;
@@ -74,13 +97,19 @@ export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wan
       at = takeAllStates(at + length, stop);
       continue;
     }
-    if (takeCharacter(column) && at >= from && at > 0) {
+    if (takeCharacter(column) && at >= from && at > 0 && !isBarred(at)) {
       if (!wantsLast) return at;
       last = at;
     }
     at += length;
   }
   return last;
+}
+
+/** Positions ascend from call to call. */
+function isBarred(position: i32): bool {
+  while (nextBarred < barredEnd && load<i32>(nextBarred, 4) <= position) nextBarred += 8;
+  return nextBarred < barredEnd && load<i32>(nextBarred) <= position;
 }
 
 /** From here on every state is possible. Returns the first position from `at` on where a character may begin. */

@@ -78,15 +78,16 @@ const eventBytes: u32 = 16;
 const specialAsText: u32 = 1;
 const notesChanges: u32 = 2;
 const comesInSegments: u32 = 4;
+const continuesSection: u32 = 8;
 
 let description: usize = 0;
 /** Its buffer receives the pieces. */
-let early: Group = changetype<Group>(0);
+export let early: Group = changetype<Group>(0);
 /** Its buffer has the sections, if they are not in `early`. */
-let late: Group = changetype<Group>(0);
-let normalizes: bool = false;
-let addsSpace: bool = false;
-let isLinewise: bool = false;
+export let late: Group = changetype<Group>(0);
+export let normalizes: bool = false;
+export let addsSpace: bool = false;
+export let isLinewise: bool = false;
 let evenIfSpaced: bool = false;
 let onlyFirst: bool = false;
 let knowsMark: bool = false;
@@ -152,7 +153,7 @@ export function useSections(byteCount: u32): i32 {
 
 /**
  * Begins a text and forgets the previous one. Flags: 1: special tokens stay text, in its first segment if it has several; 2: changes
- * are noted; 4: it comes in segments.
+ * are noted; 4: it comes in segments; 8: it follows a safe cut (safe-cuts.ts), so its first section continues another one.
  */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
@@ -164,8 +165,9 @@ export function openText(flags: u32): void {
   usesLate = normalizes || late.isSearched;
   textBase = 0;
   inputBytes = givenBytes = givenInputBytes = 0;
-  isNormalizing = hasBytes = isInside = false;
-  isAtStart = true;
+  isNormalizing = hasBytes = false;
+  isInside = (flags & continuesSection) !== 0;
+  isAtStart = !isInside;
 }
 
 /** The address to which the next `byteCount` bytes of the text are written; 0 without room. */

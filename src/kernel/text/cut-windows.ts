@@ -1,0 +1,363 @@
+import { reserveTable } from "../regions";
+import { findToken, openSearch, recordBytes, sizeOfToken } from "../token-search";
+import { noBoundaryBit } from "./normalization-tables";
+import {
+  factsOf,
+  inputAddress,
+  keepNormalized,
+  logAddress,
+  loggedCount,
+  normalize,
+  normalizedAddress,
+  openNormalization,
+} from "./normalize";
+import { addPair, firstOf, newPairs, Pairs, pairsUpTo, secondOf } from "./pairs";
+import { addsSpace, early, isLinewise, late, normalizes } from "./sections";
+import {
+  characterAfter,
+  characterBefore,
+  characterSize,
+  codePointAt,
+  isUnfinished,
+  isWhiteSpace,
+  sizeOf,
+  wholeEnd,
+} from "./utf8";
+
+/**
+ * Prepares a part of a text for the search for safe cuts (safe-cuts.ts), for tokenizers that change texts before they cut them, or
+ * have tokens that look at their neighbours.
+ *
+ * A *window* is a part of a text whose surroundings are unknown. It is given as the pattern sees it, normalized, with *holes*:
+ * stretches of which that is not certain. The search makes no cut in a hole or at its edges, and expects any state after it. It also
+ * makes none at positions that are *barred*.
+ *
+ * Why a cut that is found is safe:
+ *   - Normalization. Text between holes is a sequence of whole stretches (normalize.ts). Each has one normal form, whatever is
+ *     around it. A cut is at the start of one, or in one that is in its normal form: then its parts are, too (UAX #15, section 9:
+ *     normal forms are closed under substringing). Positions in others are barred. An incomplete or long stretch is a hole, so
+ *     that few bytes after a cut decide about it.
+ *   - Added tokens. Which ones are found depends on text before the window, on segments, and on `single_word`. But each is an
+ *     occurrence of its content, in the text or, if it is a late one, in normalized text between holes. Every occurrence is a
+ *     hole, and so is text in which one may end that begins earlier, or begin that ends later. No cut is next to one, so each
+ *     token has the same neighbours as in the whole text.
+ *   - White space that a token takes belongs to its hole. If a token takes it from before itself, long white space is a hole,
+ *     because such a token may come to follow it.
+ *   - The pattern sees a space before a section that the text does not have. So the state at the start of such a text is
+ *     unknown. What follows a cut continues a section, and gets no space (`continuesSection` of sections.ts). Where each line
+ *     gets one, the window is a hole.
+ *
+ * `windowReach` bytes on each side of a position decide about a cut there. Late tokens have sizes in the normalized text: a
+ * character of four bytes may become one of one byte, and composition saves less than that.
+ */
+const stretchBytesMax: i32 = isSmallScale ? 8 : 24;
+const spaceBytesMax: i32 = isSmallScale ? 4 : 16;
+const characterBytes: i32 = 4;
+/** Loads may reach this far beyond a text. */
+const paddingBytes: u32 = 64;
+
+/** 0 until it is computed. */
+let reach: u32 = 0;
+let following: usize = 0;
+let given: usize = 0;
+let givenCapacity: u32 = 0;
+let givenBytes: i32 = 0;
+/** Given text before this position is in the window. */
+let taken: i32 = 0;
+let window: usize = 0;
+let windowCapacity: u32 = 0;
+let windowBytes: i32 = 0;
+/** Starts and ends in the window, ascending. */
+let holes: Pairs = changetype<Pairs>(0);
+let barred: Pairs = changetype<Pairs>(0);
+/** A position in the given text, and the same one in the window; ascending. From one to the next, the text has not moved, or has changed. */
+let anchors: Pairs = changetype<Pairs>(0);
+
+/** How many bytes on each side of a position decide whether it is a safe cut. */
+export function windowReach(): u32 {
+  if (reach === 0) {
+    const lateBytes = late.search.longestBytes * (normalizes ? characterBytes : 1);
+    const spaceBytes = early.stripsLeft | late.stripsLeft ? spaceBytesMax + characterBytes : 0;
+    reach = stretchReach() + lateBytes + spaceBytes + characterBytes;
+  }
+  return reach;
+}
+
+/** How far early tokens and stretches reach. Only a token that begins like the rest of a stretch decides where a stretch ends. */
+function stretchReach(): u32 {
+  const search = early.search;
+  const longest = search.longestBytes;
+  if (!normalizes) return longest;
+  const stretchBytes = stretchBytesMax + characterBytes;
+  for (let token: u32 = 0; token < search.count; token++) {
+    const content = search.contents + load<u32>(search.records + token * recordBytes);
+    const codePoint = characterAfter(content, content + sizeOfToken(search, token));
+    if (codePoint < 0 || !startsStretch(codePoint)) return longest + stretchBytes;
+  }
+  return max(longest, stretchBytes);
+}
+
+/** Returns the address to which `byteCount` bytes of text are written; 0 without room. */
+export function windowAddress(byteCount: u32): usize {
+  if (changetype<usize>(anchors) === 0) {
+    const first = newPairs();
+    const second = newPairs();
+    const third = newPairs();
+    if (first === null || second === null || third === null) return 0;
+    holes = first;
+    barred = second;
+    anchors = third;
+  }
+  if (given === 0 || byteCount > givenCapacity) {
+    given = reserveTable(2 * byteCount + paddingBytes);
+    givenCapacity = given === 0 ? 0 : 2 * byteCount;
+  }
+  return given;
+}
+
+/** Makes a window of the written text. `startsText`: a text begins with it. Returns false if there is no room. */
+export function makeWindow(byteCount: u32, startsText: bool): bool {
+  givenBytes = byteCount;
+  taken = windowBytes = 0;
+  holes.count = barred.count = anchors.count = 0;
+  return (isLinewise && addsSpace) || takeText(startsText) ? takeHole(givenBytes) : false;
+}
+
+/** Normalizes the written text, which follows a safe cut, as far as it decides about the end before it. Returns the number of bytes, at `followingAddress`; -1 without room. */
+export function makeFollowing(byteCount: u32): i32 {
+  following = given;
+  if (!normalizes) return byteCount;
+  const made = normalizeGiven(0, byteCount);
+  following = normalizedAddress();
+  return made;
+}
+
+export function followingAddress(): usize {
+  return following;
+}
+
+export function madeWindowAddress(): usize {
+  return window;
+}
+
+export function madeWindowBytes(): u32 {
+  return windowBytes;
+}
+
+export function holesAddress(): usize {
+  return holes.start;
+}
+
+export function holeCount(): u32 {
+  return holes.count;
+}
+
+export function barredAddress(): usize {
+  return barred.start;
+}
+
+export function barredCount(): u32 {
+  return barred.count;
+}
+
+/** The position in the window of a position in the given text. */
+export function windowPosition(position: u32): u32 {
+  const count = pairsUpTo(anchors, position, false);
+  if (count === 0) return position;
+  const moved = secondOf(anchors, count - 1) + position - firstOf(anchors, count - 1);
+  return min(moved, count < anchors.count ? secondOf(anchors, count) : <u32>windowBytes);
+}
+
+/** The position in the given text of a cut in the window. */
+export function givenPosition(cut: u32): u32 {
+  const count = pairsUpTo(anchors, cut, true);
+  return count === 0 ? cut : firstOf(anchors, count - 1) + cut - secondOf(anchors, count - 1);
+}
+
+/** Takes the text between early tokens. */
+function takeText(startsText: bool): bool {
+  const search = early.search;
+  const longest = search.longestBytes;
+  let tail = longest === 0 ? givenBytes : max(0, givenBytes - longest + 1);
+  tail = <i32>(wholeEnd(given, given + tail) - given);
+  tail = spaceStart(early.stripsLeft | late.stripsLeft, given, 0, tail);
+  let gap: i32 = 0;
+  if (!startsText) {
+    gap = min(longest, givenBytes);
+    while (gap < givenBytes && (load<u8>(given + gap) & 0xc0) === 0x80) gap++;
+    gap = spaceEnd(early.stripsRight, given, gap, givenBytes);
+  }
+  openSearch(search, given, givenBytes);
+  let isStart = startsText;
+  for (
+    let at = findToken(search, 0, tail, givenBytes);
+    at < tail;
+    at = findToken(search, at + 1, tail, givenBytes)
+  ) {
+    const end = at + sizeOfToken(search, search.found);
+    const start = spaceStart(early.stripsLeft, given, gap, at);
+    if (start > gap && !takeGap(gap, start, isStart)) return false;
+    isStart = false;
+    gap = max(gap, spaceEnd(early.stripsRight, given, end, givenBytes));
+  }
+  return gap >= tail || takeGap(gap, tail, isStart);
+}
+
+/** Takes bytes [from, to), but not long stretches, and not long white space that a token may take. */
+function takeGap(from: i32, to: i32, startsText: bool): bool {
+  const stripsLeft = (early.stripsLeft | late.stripsLeft) !== 0;
+  if (!normalizes && !stripsLeft) return takePiece(from, to, startsText);
+  let isInside = startsText;
+  let start = from;
+  let boundary = from;
+  let spaceFrom: i32 = -1;
+  for (let pos = from, next = from; pos < to; pos = next) {
+    const size = <i32>characterSize(given + pos, given + to);
+    const codePoint = size === 0 ? 0 : codePointAt(given + pos, size);
+    next = pos + max(1, size);
+    if (!stripsLeft || size === 0 || !isWhiteSpace(codePoint)) spaceFrom = -1;
+    else if (spaceFrom < 0) spaceFrom = pos;
+    let end: i32 = -1;
+    if (spaceFrom >= 0 && next - spaceFrom > spaceBytesMax) end = spaceFrom;
+    else if (size === 0 || startsStretch(codePoint)) {
+      boundary = pos;
+      if (!isInside) start = pos;
+      isInside = true;
+    } else if (next - boundary > stretchBytesMax) end = boundary;
+    if (!isInside || end < 0) continue;
+    if (!takePiece(start, end, startsText && start === from)) return false;
+    isInside = false;
+  }
+  if (!isInside) return true;
+  return takePiece(start, isBoundary(to) ? to : boundary, startsText && start === from);
+}
+
+function startsStretch(codePoint: u32): bool {
+  return !normalizes || (factsOf(codePoint) & noBoundaryBit) === 0;
+}
+
+/** Whether a stretch ends at a position, whatever follows the given text. */
+function isBoundary(position: i32): bool {
+  if (!normalizes) return true;
+  if (position === givenBytes) return false;
+  const stop = given + givenBytes;
+  const size = characterSize(given + position, stop);
+  return size === 0
+    ? !isUnfinished(given + position, stop)
+    : startsStretch(codePointAt(given + position, size));
+}
+
+/** Takes bytes [from, to), which are whole stretches. */
+function takePiece(from: i32, to: i32, startsText: bool): bool {
+  if (from >= to) return true;
+  if (!takeHole(from) || !addPair(anchors, from, windowBytes)) return false;
+  const start = windowBytes;
+  taken = to;
+  if (normalizes) {
+    const made = normalizeGiven(from, to);
+    if (made < 0 || !append(normalizedAddress(), made) || !barChanges(from, start)) return false;
+  } else if (!append(given + from, to - from)) return false;
+  return late.search.count === 0 || takeLateTokens(start, startsText);
+}
+
+function normalizeGiven(from: i32, to: i32): i32 {
+  openNormalization(true);
+  const address = inputAddress(to - from);
+  if (address === 0) return -1;
+  memory.copy(address, given + from, to - from);
+  return normalize(to - from, true);
+}
+
+/** Bars the positions inside changed stretches of a text that begins at `from` and is at `start` in the window. */
+function barChanges(from: i32, start: i32): bool {
+  let change = logAddress();
+  for (const end = change + (loggedCount() << 4); change < end; change += 16) {
+    const changedStart = start + load<i32>(change, 8);
+    const changedEnd = start + load<i32>(change, 12);
+    if (!addPair(anchors, from + load<i32>(change), changedStart)) return false;
+    if (!addPair(anchors, from + load<i32>(change, 4), changedEnd)) return false;
+    if (changedEnd - changedStart > 1 && !addPair(barred, changedStart + 1, changedEnd)) return false;
+  }
+  return true;
+}
+
+/** Makes holes of the late tokens from `start` on, and of text that may belong to one with text before or after it. */
+function takeLateTokens(start: i32, startsText: bool): bool {
+  const search = late.search;
+  const longest = search.longestBytes;
+  const end = windowBytes;
+  if (!startsText) {
+    const edge = spaceEnd(late.stripsRight, window, min(start + longest, end), end);
+    if (!addHole(start, edge)) return false;
+  }
+  let tail = max(start, end - longest + 1);
+  tail = <i32>(wholeEnd(window + start, window + tail) - window);
+  tail = spaceStart(late.stripsLeft, window, start, tail);
+  openSearch(search, window, end);
+  for (let at = findToken(search, start, tail, end); at < tail; at = findToken(search, at + 1, tail, end)) {
+    const from = spaceStart(late.stripsLeft, window, start, at);
+    if (!addHole(from, spaceEnd(late.stripsRight, window, at + sizeOfToken(search, search.found), end)))
+      return false;
+  }
+  return addHole(tail, end);
+}
+
+/** Takes the text up to a position as a hole. */
+function takeHole(to: i32): bool {
+  if (taken >= to) return true;
+  const start = windowBytes;
+  if (!addPair(anchors, taken, start) || !append(given + taken, to - taken)) return false;
+  taken = to;
+  return addHole(start, windowBytes);
+}
+
+/** Adds a hole with its edges. One that touches the last ones becomes one with them. */
+function addHole(start: i32, end: i32): bool {
+  let from = <u32>start;
+  let to = <u32>end + 1;
+  for (; holes.count > 0 && secondOf(holes, holes.count - 1) >= from; holes.count--) {
+    from = min(from, firstOf(holes, holes.count - 1));
+    to = max(to, secondOf(holes, holes.count - 1));
+  }
+  return addPair(holes, from, to);
+}
+
+/** Appends bytes to the window. */
+function append(address: usize, byteCount: i32): bool {
+  const needed = <u64>windowBytes + byteCount + paddingBytes;
+  if (needed > windowCapacity) {
+    if (normalizes) keepNormalized();
+    const longer: usize = needed > 1 << 29 ? 0 : reserveTable(2 * <usize>needed);
+    if (longer === 0) return false;
+    memory.copy(longer, window, windowBytes);
+    window = longer;
+    windowCapacity = 2 * <u32>needed;
+  }
+  memory.copy(window + windowBytes, address, byteCount);
+  windowBytes += byteCount;
+  return true;
+}
+
+/** The start of the white space that ends at `end`, not before `first`, if tokens take it. */
+function spaceStart(takesSpace: u32, text: usize, first: i32, end: i32): i32 {
+  if (takesSpace === 0) return end;
+  let start = end;
+  while (start > first) {
+    const character = characterBefore(text + first, text + start);
+    if (!isWhiteSpace(character)) break;
+    start -= sizeOf(character);
+  }
+  return start;
+}
+
+/** The end of the white space from `start` on, likewise. */
+function spaceEnd(takesSpace: u32, text: usize, start: i32, stop: i32): i32 {
+  if (takesSpace === 0) return start;
+  let end = start;
+  while (end < stop) {
+    const character = characterAfter(text + end, text + stop);
+    if (!isWhiteSpace(character)) break;
+    end += sizeOf(character);
+  }
+  return end;
+}
