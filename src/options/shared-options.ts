@@ -219,7 +219,7 @@ export const sharedOptions = tableOf({
     topic: "input",
     description: "tokenizer directory, or one of its files",
     details:
-      "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (with merges.txt next to it) or rank file (.tiktoken).",
+      "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, tokenizer.model, vocab.json (with merges.txt next to it) or rank file (.tiktoken).",
   },
   output: {
     name: "output",
