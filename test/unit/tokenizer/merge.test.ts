@@ -9,11 +9,12 @@ const random = randomNumbers(seed);
 
 type Merge = { left: number; right: number; id: number };
 
-/** The lowest rank first, of equal ranks the leftmost: nothing else. `note` receives each merge. */
+/** The lowest rank first, of equal or tied ranks the leftmost: nothing else. `note` receives each merge. */
 function mergeNaively(
   symbols: readonly number[],
   merges: readonly Merge[],
   note?: (rightStart: number, rank: number) => void,
+  firstTied: readonly number[] = [...merges.keys()],
 ): number[] {
   const ids = [...symbols];
   const starts = ids.map((_, pos) => pos);
@@ -22,7 +23,7 @@ function mergeNaively(
     let bestPos = 0;
     for (let i = 0; i + 1 < ids.length; i++) {
       const rank = merges.findIndex(({ left, right }) => left === ids[i] && right === ids[i + 1]);
-      if (rank >= 0 && rank < best) {
+      if (rank >= 0 && (best === merges.length || firstTied[rank]! < firstTied[best]!)) {
         best = rank;
         bestPos = i;
       }
@@ -75,7 +76,7 @@ function madeWord(length: number): number[] {
 /** What the kernel finds out about a model, in its head (src/kernel/encode/model-layout.ts). */
 function isMonotone(model: EncodingModel): boolean {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
-  return new Uint32Array(kernel.memory.buffer, modelAddress, 14)[13] === 1;
+  return new Uint32Array(kernel.memory.buffer, modelAddress, 15)[14] === 1;
 }
 
 /** The ids that each of the ways of merging leaves, one word after the other. */
@@ -100,6 +101,28 @@ test("both ways of merging agree with the naive one, on runs, periods and letter
       for (const [way, merge] of ways.entries()) {
         expect({ seed, round, way, ids: merge(word) }).toEqual({ seed, round, way, ids: expected });
       }
+    }
+  }
+});
+
+test("of tied merges the leftmost is made first, in both ways and in a trace", () => {
+  for (let round = 0; round < rounds(15); round++) {
+    const merges = madeMerges(1 + random(30), random(2) > 0);
+    const firstTied = merges.map(() => 0);
+    for (let rank = 1; rank < merges.length; rank++)
+      firstTied[rank] = random(2) > 0 ? firstTied[rank - 1]! : rank;
+    const model = modelOf(merges);
+    const tied = { ...model, merges: { ...model.merges, firstTied: Int32Array.from(firstTied) } };
+    const ways = mergersOf(tied);
+    const merger = new WordMerger(tied);
+    for (let n = 0; n < 8; n++) {
+      const word = madeWord(1 + random(60));
+      const made: number[] = [];
+      const ids = mergeNaively(word, merges, (_, rank) => made.push(rank), firstTied);
+      for (const [way, merge] of ways.entries())
+        expect({ seed, round, way, ids: merge(word) }).toEqual({ seed, round, way, ids });
+      const trace = [...merger.trace(Uint8Array.from(word))].filter((_, i) => i % 2 === 1);
+      expect({ seed, round, trace }).toEqual({ seed, round, trace: made });
     }
   }
 });
