@@ -608,6 +608,68 @@ test("a class of transformers is an error where it changes ids, and only there",
   ).toBe("error");
 });
 
+/** The severity of what a check finds in a tokenizer with this damage; undefined if it finds nothing. */
+function severityIn(check: string, name: string, damage: (files: Files) => void): string | undefined {
+  const { findings } = examine(damaged(`severity ${check} ${name}`, damage));
+  return findings.find((found) => found.check === check)?.severity;
+}
+
+test("the severity depends on the share of the vocabulary", () => {
+  const unreachable = (count: number) => (files: Files) => {
+    for (let i = 0; i < count; i++) json(files).model.vocab[`qzx${i}qzx`] = 1500 + i;
+  };
+  for (const [count, severity] of [
+    [5, "note"],
+    [40, "warning"],
+    [120, "error"],
+  ] as const)
+    expect(severityIn("unreachable-tokens", `${count}`, unreachable(count))).toBe(severity);
+});
+
+test("what is right in the files of transformers is not reported", () => {
+  const stopsAt = (id: number) => (files: Files) => {
+    files["generation_config.json"] = { eos_token_id: id };
+  };
+  expect(severityIn("stop-token", "first missing", stopsAt(1500))).toBe("error");
+  expect(severityIn("stop-token", "last token", stopsAt(1499))).not.toBe("error");
+  // transformers adds this token with the id that the configuration states.
+  const listed = (files: Files) => {
+    config(files).added_tokens_decoder[1500] = { content: "<listed>", special: true };
+    config(files).pad_token = "<listed>";
+  };
+  expect(severityIn("role-without-token", "listed", listed)).toBeUndefined();
+  const ordinary = (files: Files) => {
+    addToken(files, "user", 1500);
+    json(files).added_tokens.at(-1).special = false;
+  };
+  expect(severityIn("special-is-text", "not special", ordinary)).toBeUndefined();
+  const digits = (files: Files) => addKey(files, "0123456789abcdef");
+  expect(severityIn("private-data", "a sequence", digits)).toBeUndefined();
+});
+
+test("a class that drops ignore_merges is an error", () => {
+  const whole = (files: Files, ignores: boolean) => {
+    config(files).tokenizer_class = "GPT2Tokenizer";
+    json(files).pre_tokenizer = { ...byteLevel, use_regex: true };
+    json(files).model.ignore_merges = ignores;
+    json(files).model.vocab.Ġdignity = 1500;
+  };
+  expect(severityIn("class-override", "ignored", (files) => whole(files, true))).toBe("error");
+  expect(severityIn("class-override", "followed", (files) => whole(files, false))).toBeUndefined();
+});
+
+test("why a tokenizer cannot be loaded is said once", () => {
+  const { findings, json: diagnosis } = examine(
+    damaged("not loaded, explained", (files) => {
+      json(files).model.merges.push(["zzz", "a"]);
+    }),
+  );
+  expect(diagnosis.fingerprint).toBeNull();
+  expect(findings.filter(({ severity }) => severity === "error").map(({ check }) => check)).toEqual([
+    "merge-without-token",
+  ]);
+});
+
 test("programs without an equal pattern are named", () => {
   const programsOf = (name: string, ...splits: object[]) =>
     examine(damaged(`equal ${name}`, cutBy(...splits)))
