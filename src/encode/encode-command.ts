@@ -16,7 +16,6 @@ import { asOption, MemoryBudget, peakMemoryBytes, phrase, shellQuoted, usageErro
 import { placeOfFile } from "#store";
 import {
   checkFiles,
-  checkHeadFits,
   corpusNoteLines,
   findFiles,
   type Invocation,
@@ -33,6 +32,7 @@ import { canBeCutSafely } from "#text";
 import { specialTokenId } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
 import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
+import { checkHeadFits } from "./id-output.ts";
 
 /** `bpe encode`: writes the ids of all inputs, in order, to one file or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {

@@ -30,9 +30,7 @@ import {
   yieldToEventLoop,
 } from "#runtime";
 import {
-  checkHeadFits,
   type Invocation,
-  idOutputFile,
   lineColumns,
   lockDirectory,
   lockFiles,
@@ -46,6 +44,7 @@ import {
 } from "#terminal";
 import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
 import { settleLimits } from "#training";
+import { checkHeadFits, idOutputFile } from "./id-output.ts";
 import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./ids-options.ts";
 import { SequenceMerger } from "./sequence-merger.ts";
 

@@ -17,9 +17,7 @@ import { readTyped } from "#options";
 import { asOption, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { RunInput } from "#store";
 import {
-  checkHeadFits,
   type Invocation,
-  idOutputFile,
   lockFiles,
   type Output,
   onStop,
@@ -30,6 +28,7 @@ import {
 import type { Pieces } from "#tokenizer";
 import { checkEncodedBy } from "./encoded-by.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
+import { checkHeadFits, idOutputFile } from "./id-output.ts";
 import { truncateIdsOptions } from "./ids-options.ts";
 
 /** `bpe ids truncate`: converts the ids of a larger vocabulary to those of a smaller one. */

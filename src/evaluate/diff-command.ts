@@ -18,12 +18,9 @@ import {
   type Invocation,
   type Line,
   lockFiles,
-  nameOfText,
   type Output,
   onStop,
-  openTexts,
   piece,
-  readTexts,
   writeChunks,
   writeJson,
   writeLines,
@@ -31,6 +28,7 @@ import {
 import { piecesText } from "./eval-text.ts";
 import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
 import { diffOptions } from "./evaluate-options.ts";
+import { nameOfText, openTexts, readTexts } from "./open-texts.ts";
 import { openTokenizers } from "./open-tokenizers.ts";
 
 /** `bpe diff`: compares two tokenizers, and how they cut a text. */

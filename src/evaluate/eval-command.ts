@@ -36,8 +36,6 @@ import {
   type Invocation,
   type Output,
   onStop,
-  openTexts,
-  readTexts,
   terminalColumns,
   withFigure,
   writeLines,
@@ -46,6 +44,7 @@ import {
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
 import { evalOptions } from "./evaluate-options.ts";
+import { openTexts, readTexts } from "./open-texts.ts";
 import { openTokenizers } from "./open-tokenizers.ts";
 import { costliestMax } from "./word-encoder.ts";
 

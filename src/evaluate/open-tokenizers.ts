@@ -9,9 +9,9 @@ import {
   nameOfTokenizer,
   type Output,
   readSupplements,
-  uniqueNames,
   warnOfTokenizers,
 } from "#terminal";
+import { uniqueNames } from "./unique-names.ts";
 
 /** Loads the named tokenizers, in order. Each gets a unique name. */
 export async function openTokenizers(

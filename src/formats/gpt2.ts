@@ -24,7 +24,7 @@ import {
   notesOfSharedTokens,
   scanParsed,
 } from "./assemble-model.ts";
-import { mergeLines, newMergeLines } from "./merge-lines.ts";
+import { mergeLines } from "./merge-lines.ts";
 import {
   Chunk,
   type OutputFile,
@@ -36,7 +36,7 @@ import { postProcessingOfRecord } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { type RecordedTraining, readTrainingRecord } from "./read-training-record.ts";
 import { renameVocab } from "./rename-tokens.ts";
-import { addNewIds, type IdRow, JsonRewriter, selectKeptRows } from "./rewrite-json.ts";
+import { addNewIds, type IdRow, JsonRewriter, selectKeptRows, spellMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanGpt2, type TokenIds } from "./scan-tokenizer-json.ts";
 
@@ -262,3 +262,9 @@ export const gpt2: TokenizerFormat = {
   rename: renameVocab,
   prune,
 };
+
+/** Formats the new merges as lines of merges.txt. */
+export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
+  spellMerges(base, extension)
+    .map(([left, right]) => `${left} ${right}\n`)
+    .join("");

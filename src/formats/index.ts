@@ -12,6 +12,7 @@ export {
   writtenFormats,
   writtenOnRequest,
 } from "./formats.ts";
+export { newMergeLines } from "./gpt2.ts";
 export { idMergesHead, idMergesPath } from "./id-merges-path.ts";
 export { readLikeFrom } from "./like.ts";
 export {
@@ -26,7 +27,7 @@ export {
   tokenizersAt,
   tokenizersIn,
 } from "./load-tokenizer.ts";
-export { mergesSha256, newMergeLines } from "./merge-lines.ts";
+export { mergesSha256 } from "./merge-lines.ts";
 export { modelCardFile } from "./model-card.ts";
 export { modelFactsOf, parseCompanionFiles, roleTokensAt } from "./model-files.ts";
 export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";

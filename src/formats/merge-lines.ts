@@ -1,6 +1,5 @@
-import type { Extension, TokenizerParts, Vocabulary } from "#tokenizer";
+import type { Vocabulary } from "#tokenizer";
 import { sha256Of } from "./output-file.ts";
-import { spellMerges } from "./rewrite-json.ts";
 import { mergeRows, plainSpelling } from "./rows.ts";
 
 /** Yields the merges as `left right` lines in byte-to-character form, in the order learned. */
@@ -9,9 +8,3 @@ export const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
 
 /** Returns the SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */
 export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLines(vocabulary));
-
-/** Formats the new merges as lines of merges.txt. */
-export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
-  spellMerges(base, extension)
-    .map(([left, right]) => `${left} ${right}\n`)
-    .join("");

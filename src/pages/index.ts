@@ -23,7 +23,8 @@ export {
   type PageData,
   type VocabularyData,
 } from "./page-data.ts";
-export { jsonForPage, type PageText, type Phrase, pageFile, pageHeadBytes, pageMark } from "./page-file.ts";
+export { jsonForPage, type PageText, type Phrase, pageFile } from "./page-file.ts";
+export { pageHeadBytes, pageMark } from "./page-mark.ts";
 export { plainSigned, signsNote, timesOf, tokenText, withSigns } from "./signs.ts";
 export { bytesOf, search, type Token, unpack, type Vocabulary, vocabularyOf } from "./unpacked.ts";
 export { usual } from "./yardsticks.ts";

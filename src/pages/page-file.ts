@@ -4,12 +4,6 @@ import type { PageData } from "./page-data.ts";
 
 // A page is a template made at build time (scripts/pages.ts), static text for readers without JavaScript, and JSON data.
 
-/** A mark near the start of every page. `--report` overwrites only files that have it. */
-export const pageMark = '<meta name="generator" content="bpe">';
-
-/** How many bytes at the start of a page contain the mark. */
-export const pageHeadBytes = 256;
-
 /** Placeholders for the title and the content in the template. */
 export const titleSlot = "<!--title-->";
 export const contentSlot = "<!--content-->";

@@ -24,5 +24,5 @@ export {
   type ResolvedPattern,
   resolvePattern,
 } from "./pattern.ts";
-export { contains, propertySet, unionOf, whiteSpace, wordCharacters } from "./unicode.ts";
-export { unicodeVersion } from "./unicode-data.ts";
+export { contains, propertySet, unionOf, whiteSpace } from "./unicode.ts";
+export { unicodeVersion } from "./unicode-version.ts";

@@ -1,12 +1,10 @@
 import { fstatSync, write } from "node:fs";
-import { checkIdFileName } from "#ids";
 import {
   asOption,
   type ByteSink,
   codeOf,
   phrase,
   refusal,
-  UserError,
   usageError,
   writeAll,
   yieldToEventLoop,
@@ -115,23 +113,6 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
     }
     yield separator === "{" ? "{}" : "}";
   } else yield JSON.stringify(value);
-}
-
-/** Refuses a file of ids whose name ends in neither .npy nor .bin. */
-export function idOutputFile(path: string | undefined): string | undefined {
-  const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
-  if (path !== undefined) checkIdFileName(path, asOption("output", `"${path}"`), hint);
-  return path;
-}
-
-/**
- * Refuses an output that cannot hold an .npy file, whose head is rewritten at the end: only a regular file allows that.
- */
-export function checkHeadFits(path: string | undefined): void {
-  if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
-  throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
-    hint: "name a file; only .bin, which has no header, can be written to a pipe",
-  });
 }
 
 /** The reader of stdout has exited (`| head`). It has what it needed, so the run ends silently, with success. */

@@ -13,9 +13,7 @@ export {
 export { type CountedText, countTokensOf } from "./counted-text.ts";
 export {
   ClosedReader,
-  checkHeadFits,
   drain,
-  idOutputFile,
   lockDirectory,
   lockFiles,
   lockOutputs,
@@ -30,14 +28,10 @@ export {
   checkFiles,
   findFiles,
   inspectStreams,
-  nameOfText,
   openInputs,
-  openRanges,
-  openTexts,
-  readTexts,
-  spoolPipes,
 } from "./input-options.ts";
 export { type Invocation, TypedOptions, typedPath } from "./invocation.ts";
+export { openRanges } from "./open-ranges.ts";
 export {
   corpusNoteLines,
   corpusNotes,
@@ -55,6 +49,7 @@ export {
   terminalColumns,
   withFigure,
 } from "./output.ts";
+export { copyPipe, isPipe, spoolPipes } from "./pipes.ts";
 export { onStop, serveCrashes, serveSignals, undoAll } from "./stop.ts";
 export {
   embeddingsRow,
@@ -74,6 +69,5 @@ export {
   openTokenizer,
   readSupplements,
   tokenizerOf,
-  uniqueNames,
   warnOfTokenizers,
 } from "./tokenizer-options.ts";

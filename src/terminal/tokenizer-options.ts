@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { type FoundTokenizer, findTokenizer, usualNames } from "#formats";
 import { loadInWorker } from "#jobs";
-import type { Named, Requested, tokenizerSupplements } from "#options";
+import type { Requested, tokenizerSupplements } from "#options";
 import type { TokenizerParts } from "#tokenizer";
 import type { Output } from "./output.ts";
 
@@ -63,14 +63,4 @@ export function warnOfTokenizers(
 export function nameOfTokenizer(path: string): string {
   const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
-}
-
-/** Names each tokenizer: by the given name, otherwise by the short name, or by the path if two names would be equal. */
-export function uniqueNames<T extends Named>(
-  all: readonly T[],
-  shortName: (path: string) => string,
-): Map<T, string> {
-  const names = all.map(({ name, path }) => name ?? shortName(path));
-  const isFree = (name: string) => names.filter((other) => other === name).length === 1;
-  return new Map(all.map((one, i) => [one, one.name ?? (isFree(names[i]!) ? names[i]! : one.path)]));
 }

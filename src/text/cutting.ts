@@ -1,4 +1,4 @@
-import { type CompiledPattern, wordCharacters } from "#pattern";
+import { type CompiledPattern, loadCompiler } from "#pattern";
 import { type Normalization, normalize, stepIndices } from "./normalization.ts";
 import type { PrefixRule, SectionSettings, TokenToFind } from "./text-sections.ts";
 
@@ -92,7 +92,7 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
   return {
     early: addedTokens.filter(({ normalized }) => !normalized).map(toFind),
     late: addedTokens.filter(({ normalized }) => normalized).map((token) => toFind(inForm(token))),
-    words: addedTokens.some(({ singleWord }) => singleWord) ? [...wordCharacters()] : [],
+    words: addedTokens.some(({ singleWord }) => singleWord) ? [...loadCompiler().wordCharacters()] : [],
     steps: normalization === null ? [] : stepIndices(normalization),
     addsSpace: addsPrefixSpace,
     ...(prefixRule !== undefined && { prefixRule }),

@@ -71,7 +71,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
   const budget = new MemoryBudget(asked.memoryLimit);
   const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
-  const { memory, cached } = openMemory(asked, cutting, budget, (message) => output.warn(message));
+  const { memory, cached } = await openMemory(asked, cutting, budget, (message) => output.warn(message));
   onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
   if (cache !== undefined) output.tell(streamWithCache(inputs));

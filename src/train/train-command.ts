@@ -15,12 +15,11 @@ import {
   writeChunks,
 } from "#terminal";
 import { encodingPatternOf, type Finished, runTraining, type TrainingHost } from "#training";
-import { readTokenList } from "./token-lists.ts";
 import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
 /** `bpe train`: reads the options, trains, and reports. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
-  const asked = readTraining(invocation);
+  const asked = await readTraining(invocation);
   const typed = ["train", ...invocation.typed];
   const command = { command: shellLine(["bpe", ...typed]), arguments: typed };
   const finished = await runTraining(
@@ -99,10 +98,11 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
 }
 
 /** Reads the options of a training. Opens no files, except a chat template and a list of seed tokens. */
-function readTraining({ options, files }: Invocation): RequestedTraining {
+async function readTraining({ options, files }: Invocation): Promise<RequestedTraining> {
   const typed = readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;
-  const listed = path === undefined ? [] : readTokenList(asOption("seed-tokens"), path);
+  const listed =
+    path === undefined ? [] : (await import("./token-lists.ts")).readTokenList(asOption("seed-tokens"), path);
   const [file] = files;
   if (typed.languages !== undefined && file !== undefined) {
     throw usageError(

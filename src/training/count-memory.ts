@@ -1,9 +1,9 @@
 import { type Input, type Range, sizeOfRanges } from "#corpus";
 import type { RequestedTraining } from "#options";
-import { patternDigest } from "#pattern";
-import { build, type MemoryBudget, type Message, scaled, wholeMemoryBytes } from "#runtime";
-import { Cache, CacheDirectory, ScratchDirectory, wordsVersion } from "#store";
-import { type CountsOptions, formatVersion, type SortedRunOptions } from "#words";
+import { type MemoryBudget, type Message, scaled, wholeMemoryBytes } from "#runtime";
+import { ScratchDirectory } from "#store";
+import type { CountsOptions, SortedRunOptions } from "#words";
+import type { OpenCache } from "./open-cache.ts";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
 
 /** The memory for counting, and the directory for words that do not fit. */
@@ -57,38 +57,20 @@ export function runOptionsOf(
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
 }
 
-export type OpenCache = {
-  readonly cache: Cache;
-  readonly directory: CacheDirectory;
-  /** Returns the directory for files of this run. */
-  readonly scratchPath: () => string;
-  /** Removes the least recently used files if the cache exceeds its limit. Call it at the end. */
-  readonly shrink: () => void;
-};
-
 /**
  * Opens the memory for counting, with a directory for words that do not fit, and the cache if one is
  * requested. The caller must remove that directory (`memory.scratch`).
  */
-export function openMemory(
-  { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cache" | "cacheLimit">,
+export async function openMemory(
+  asked: Pick<RequestedTraining, "cache" | "cacheLimit">,
   cutting: CutSettings,
   budget: MemoryBudget,
   warn: (message: Message) => void,
-): { memory: CountMemory; cached?: OpenCache } {
+): Promise<{ memory: CountMemory; cached?: OpenCache }> {
   const countsOptions = countsOptionsOf(cutting);
-  const pattern = cutting.pattern.compiled;
-  const directory = path === undefined ? undefined : new CacheDirectory(path, warn);
-  const scratch = new ScratchDirectory(directory?.isWritable ? directory.path : undefined);
-  const memory = { budget, scratch, countsOptions };
-  if (directory === undefined) return { memory };
-  const scratchPath = () => scratch.path;
-  const cache = new Cache(directory, {
-    countsOptions,
-    version: [build.version, build.bunVersion, wordsVersion, formatVersion, patternDigest(pattern)].join(" "),
-    warn,
-    nowMs: Date.now,
-    scratchPath,
-  });
-  return { memory, cached: { cache, directory, scratchPath, shrink: () => directory.shrinkTo(cacheLimit) } };
+  if (asked.cache === undefined)
+    return { memory: { budget, scratch: new ScratchDirectory(undefined), countsOptions } };
+  const { openCache } = await import("./open-cache.ts");
+  const { scratch, cached } = openCache(asked.cache, asked, cutting, warn);
+  return { memory: { budget, scratch, countsOptions }, cached };
 }

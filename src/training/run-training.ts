@@ -4,7 +4,6 @@ import {
   type FoundInputs,
   type Input,
   type InputOptions,
-  inputOfTexts,
   type Texts,
 } from "#corpus";
 import {
@@ -24,12 +23,12 @@ import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, phrase, usageError, withValue, workersFor } from "#runtime";
 import { describeCounts, type Guard } from "#store";
 import { baseSize, describeSharedIds } from "#tokenizer";
-import { countsChunks, type GivenWords, type WordTable } from "#words";
+import type { CountsOptions, GivenWords, WordTable } from "#words";
 import { loadFormats } from "./chosen-files.ts";
 import { languageFilesOf, languagesOf } from "./count-groups.ts";
-import { type OpenCache, openMemory } from "./count-memory.ts";
+import { openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
-import { settleWithCounts } from "./open-counts.ts";
+import type { OpenCache } from "./open-cache.ts";
 import { warnOfOddSeeds } from "./seed-tokens.ts";
 import { train } from "./train.ts";
 import { countsOptionsOf, refuseCountedAsText, settle, type Training } from "./training.ts";
@@ -127,8 +126,8 @@ export async function runTraining(
     // 4. List the inputs as they are now, and choose the number of threads and the memory for them.
     const found = names.length === 0 ? noInputs : await host.find(names, asked);
     const languages = languageFiles && languagesOf(languageFiles, found, warnWithNote(host));
-    const corpus = { ...threadsFor(asked, given, found.inputs), languages };
-    const { memory, cached } = openMemory(asked, training, corpus.budget, warnWithNote(host));
+    const corpus = { ...(await threadsFor(asked, given, found.inputs)), languages };
+    const { memory, cached } = await openMemory(asked, training, corpus.budget, warnWithNote(host));
     const unguard = guard(() => memory.scratch.remove());
     forget = () => {
       unguard();
@@ -166,16 +165,26 @@ async function resolveSources(
       ? undefined
       : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, warnWithNote(host));
   const sources = { wordCounts, openPipes: host.openPipes };
-  const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
-    made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }),
-  );
+  const settleAs = (made?: CountsOptions) =>
+    made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made });
+  const { settled: training, countsFiles } =
+    asked.counts === undefined && wordCounts === undefined
+      ? { settled: settleAs(), countsFiles: undefined }
+      : await (await import("./open-counts.ts")).settleWithCounts(asked, sources, settleAs);
   if (base !== undefined) refuseCountedAsText(asked, base, training);
   return { training, countsFiles };
 }
 
 /** Returns the inputs, and the threads and the memory for them. */
-function threadsFor(asked: RequestedTraining, { texts, signal }: TrainingInput, files: readonly Input[]) {
-  const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
+async function threadsFor(
+  asked: RequestedTraining,
+  { texts, signal }: TrainingInput,
+  files: readonly Input[],
+) {
+  const given =
+    texts === undefined
+      ? []
+      : [(await import("#corpus/given-texts")).inputOfTexts(texts, new Pace(), signal)];
   const inputs = [...files, ...given];
   // If texts are a list, their length is known; if they are an iterator, it is guessed.
   const givenBytes = Array.isArray(texts)
@@ -215,8 +224,9 @@ async function trainOpened(
     saveWords: async (words: WordTable) => {
       host.onWords?.(words);
       const { saveCounts: path } = asked;
-      if (path !== undefined)
-        await host.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
+      if (path === undefined) return;
+      const { countsChunks } = await import("#words/counts-files");
+      await host.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
     },
     ...(host.tellMemory && { tellMemory: host.tellMemory }),
     write: async (trained: TrainedVocabulary | Extended) => {

@@ -11,9 +11,9 @@ import {
   readResult,
   rememberResult,
 } from "#store";
-import type { OpenCache } from "./count-memory.ts";
 import { identify } from "./count-words.ts";
 import type { Corpus } from "./learn-merges.ts";
+import type { OpenCache } from "./open-cache.ts";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
 

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { type ByteSink, openFilesMax, scaled } from "#runtime";
-import { CountsFileReader, type CountsSource } from "./counts-files.ts";
+import { CountsFileReader, type CountsSource } from "./counts-file-reader.ts";
 import type { CountsOptions } from "./counts-format.ts";
 import { countsFileHead, unknownTotals } from "./counts-format.ts";
 import {

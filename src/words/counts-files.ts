@@ -1,59 +1,18 @@
-import { closeSync, fstatSync, readSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { describeValue, textOf, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
-import { asOption, openRegularFile, phrase, scaled, statOf, tryRead, UserError } from "#runtime";
+import { asOption, phrase, scaled, statOf, UserError } from "#runtime";
+import { CountsFileReader, type CountsSource, isText, openFile, readerOf } from "./counts-file-reader.ts";
 import {
   type CountsOptions,
   type CountsOrigin,
-  CountsReader,
   checkOptions,
   commonOptions,
   countsFileChunks,
 } from "./counts-format.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "./tsv.ts";
-import type { CountsTotals, GivenWords, WordTable } from "./word-table.ts";
-
-/** Whether word counts are written as text: to names that end in `.tsv`, and to stdout (`-`). */
-export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
-
-/** A counts file that can be read several times. */
-export type CountsSource = {
-  readonly path: string;
-  readonly totals: CountsTotals;
-};
-
-/** Reads a counts file in the compact form. Closes it after its last word, or in `close`. */
-export class CountsFileReader extends CountsReader {
-  private readonly file: { fd: number };
-
-  constructor(path: string, fd: number) {
-    const stats = fstatSync(fd);
-    super(path, readerOf(path, fd), stats.isFile() ? stats.size : undefined);
-    this.file = { fd };
-  }
-
-  static open(path: string): CountsFileReader {
-    const fd = openFile(path);
-    try {
-      return new CountsFileReader(path, fd);
-    } catch (error) {
-      closeSync(fd);
-      throw error;
-    }
-  }
-
-  override next(): boolean {
-    if (super.next()) return true;
-    this.close();
-    return false;
-  }
-
-  close(): void {
-    if (this.file.fd >= 0) closeSync(this.file.fd);
-    this.file.fd = -1;
-  }
-}
+import type { GivenWords, WordTable } from "./word-table.ts";
 
 /** A text file whose header was read. `fd` is -1 if it will be opened again for its words. */
 type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
@@ -204,14 +163,6 @@ export function countsPathsOf(name: string): string[] {
       hint: "a glob matches no hidden files",
     },
   );
-}
-
-const readerOf = (path: string, fd: number) => (into: Uint8Array) => tryRead(path, () => readSync(fd, into));
-
-function openFile(path: string): number {
-  const stats = statOf(path);
-  if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
-  return openRegularFile(path);
 }
 
 /** Decides when to yield to the event loop: a caller's iterator may take long for each word. */

@@ -2,14 +2,13 @@
 // hold the same records, in one layout and one order.
 
 export { addUp, type Parts, reduceSources, type SavedSum, sourcesOfSortedRuns, writeSum } from "./add-up.ts";
+export { CountsFileReader, isText } from "./counts-file-reader.ts";
 export {
   type AddedCounts,
-  CountsFileReader,
   CountsFiles,
   CountsFilesAndWords,
   countsChunks,
   countsPathsOf,
-  isText,
 } from "./counts-files.ts";
 export {
   CountsFileError,

@@ -66,7 +66,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "The tab before the JSON is read with it, and means nothing.",
   },
   {
-    file: "src/words/counts-files.ts",
+    file: "src/words/counts-file-reader.ts",
     before: "close(): void {",
     line: "if (this.file.fd >= 0) closeSync(this.file.fd);",
     changed: "if (this.file.fd > 0) closeSync(this.file.fd);",

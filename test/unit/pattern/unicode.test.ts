@@ -1,3 +1,4 @@
+import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { describe, expect, test } from "bun:test";
 import { readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
 import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
@@ -14,7 +15,7 @@ import {
   whiteSpace,
   wordCharacters,
 } from "../../../src/pattern/unicode.ts";
-import { binaryPropertyBase64, scriptBase64, unicodeVersion } from "../../../src/pattern/unicode-data.ts";
+import { binaryPropertyBase64, scriptBase64 } from "../../../src/pattern/unicode-data.ts";
 import { turns } from "../../rounds.ts";
 import {
   askedOf,

@@ -20,7 +20,12 @@ async function count(source: string, compiled: CompiledPattern) {
   const cutting = settleCutting({}, {});
   const pattern = { name: null, sources: [source], compiled };
   const asked = { cache: join(home, "cache") };
-  const { memory, cached } = openMemory(asked, { ...cutting, pattern }, new MemoryBudget(1e12), () => {});
+  const { memory, cached } = await openMemory(
+    asked,
+    { ...cutting, pattern },
+    new MemoryBudget(1e12),
+    () => {},
+  );
   const corpus = { inputs: findInputs([path]), cutting: plainCutting(compiled), workerCount: 1, memory };
   const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
   await keepRest?.();
@@ -48,7 +53,7 @@ test("merging does not begin where the budget has no room for it", async () => {
   const stages: string[] = [];
   const inputs = findInputs([put(home, "words", "one two one two")]);
   const settled = settle({ vocabSize: [{ isMore: false, count: 300 }] }, {});
-  const { memory } = openMemory({}, settled, new NoRoom(1e12), () => {});
+  const { memory } = await openMemory({}, settled, new NoRoom(1e12), () => {});
   const training = train(settled, { inputs, workerCount: 1, memory }, ({ stage }) => stages.push(stage));
   expect(training).rejects.toThrow("no room");
   await training.catch(() => {});

@@ -1,8 +1,8 @@
-import { exportForm } from "../../../src/pattern/export-form.ts";
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
+import { exportForm } from "../../../src/pattern/export-form.ts";
 import { copyTokenBytes } from "../../../src/tokenizer/vocabulary.ts";
 import type { TrainedVocabulary } from "../../../src/training/learn-merges.ts";
 import { train } from "../../../src/training/train.ts";

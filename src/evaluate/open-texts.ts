@@ -1,0 +1,68 @@
+import { basename, dirname, join } from "node:path";
+import { type FoundInputs, findCorpus, type Input, type InputOptions, type Skipped } from "#corpus";
+import type { NamedText } from "#evaluation";
+import type { Named } from "#options";
+import { usageError, withForwardSlashes } from "#runtime";
+import type { ScratchDirectory } from "#store";
+import { copyPipe, isPipe, type Output } from "#terminal";
+import { uniqueNames } from "./unique-names.ts";
+
+/** A text, with the names of its files as typed. */
+type TypedText = { readonly name: string; readonly paths: readonly string[] };
+
+/** Groups the values of `--text` by text: values with the same NAME are one text. Reads no file. */
+export function readTexts(values: readonly Named[]): TypedText[] {
+  const standardInputs = values.filter(({ path }) => path === "-");
+  if (standardInputs.length > 1)
+    throw usageError("standard input (-) is named twice, but can be read only once");
+  const names = uniqueNames(values, nameOfText);
+  const byName = Map.groupBy(values, (value) => value.name ?? value);
+  return [...byName.values()].map((some) => ({
+    name: names.get(some[0]!)!,
+    paths: some.map(({ path }) => path),
+  }));
+}
+
+/** Returns a file's name without the suffixes of format and compression. */
+export function nameOfText(path: string): string {
+  if (path === "-") return "stdin";
+  const name = basename(path) || basename(dirname(path)) || path;
+  return (
+    name.replace(/(?<=.)\.(txt|text|md|jsonl|ndjson|json|parquet)?(\.(gz|gzip|zst|zstd))?$/i, "") || name
+  );
+}
+
+/**
+ * Returns the inputs of the texts, and all skipped files. Texts are read several times, so sources that can be read
+ * only once (standard input, a pipe) are first copied to a file.
+ */
+export async function openTexts(
+  texts: readonly TypedText[],
+  options: InputOptions,
+  scratch: ScratchDirectory,
+  output: Output,
+): Promise<{ texts: NamedText[]; found: FoundInputs }> {
+  const opened: NamedText[] = [];
+  const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
+  let copyCount = 0;
+  for (const { name, paths } of texts) {
+    /** Maps a copy to the name of its source. */
+    const copied = new Map<string, string>();
+    const files: string[] = [];
+    for (const path of paths) {
+      const isStream = path === "-" || isPipe(path);
+      const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
+      files.push(file);
+      if (!isStream) continue;
+      await copyPipe(path === "-" ? "/dev/stdin" : path, file);
+      copied.set(withForwardSlashes(file), path);
+    }
+    const { inputs, skipped } = findCorpus(files, options);
+    output.keepOutputsFrom(inputs);
+    output.tellSkipped(skipped);
+    opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
+    all.inputs.push(...inputs);
+    all.skipped.push(...skipped);
+  }
+  return { texts: opened, found: all };
+}

@@ -1,0 +1,11 @@
+import type { Named } from "#options";
+
+/** Names each tokenizer: by the given name, otherwise by the short name, or by the path if two names would be equal. */
+export function uniqueNames<T extends Named>(
+  all: readonly T[],
+  shortName: (path: string) => string,
+): Map<T, string> {
+  const names = all.map(({ name, path }) => name ?? shortName(path));
+  const isFree = (name: string) => names.filter((other) => other === name).length === 1;
+  return new Map(all.map((one, i) => [one, one.name ?? (isFree(names[i]!) ? names[i]! : one.path)]));
+}

@@ -1,0 +1,102 @@
+import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isWindows, readErrorOf, refusal, statOf, UserError, writeAll } from "#runtime";
+import { ScratchDirectory } from "#store";
+import { onStop } from "./stop.ts";
+
+/**
+ * Copies each path that is not a regular file (a pipe, a device) to an unnamed file. Returns, by path, the descriptors
+ * of these files, positioned at the beginning. So readers never block: a pipe may have no writer, or a slow one, and
+ * signals are handled only while other threads wait.
+ */
+export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const spooled = new Map<string, number>();
+  const pipes = paths.filter(isPipe);
+  if (pipes.length === 0) return spooled;
+  const twice = pipes.find((path, i) => pipes.indexOf(path) < i);
+  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, but a pipe can be read only once`);
+  const scratch = new ScratchDirectory();
+  const forget = onStop(() => scratch.remove());
+  try {
+    for (const path of pipes) spooled.set(path, await spool(path, join(scratch.path, "pipe")));
+  } finally {
+    forget();
+    scratch.remove();
+  }
+  return spooled;
+}
+
+/** Whether a path is neither a file nor a directory. A missing path is left to its reader. */
+export function isPipe(path: string): boolean {
+  const stats = statOf(path);
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+async function spool(path: string, copyPath: string): Promise<number> {
+  try {
+    await copyPipe(path, copyPath);
+    return openSync(copyPath, "r");
+  } finally {
+    rmSync(copyPath, { force: true });
+  }
+}
+
+/** Copies a pipe to its end into a new file. The copy may use at most half of the free space of its file system. */
+export async function copyPipe(path: string, copyPath: string): Promise<void> {
+  const stats = statOf(path);
+  // Standard input may be a terminal.
+  if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
+    throw new UserError(`"${path}" is a device, which may never end`, { hint: "name a file or a pipe" });
+  }
+  const { bavail, bsize } = statfsSync(dirname(copyPath));
+  let roomBytes = (bavail * bsize) / 2;
+  const into = openSync(copyPath, "wx", 0o600);
+  try {
+    for await (const chunk of chunksOf(path)) {
+      roomBytes -= chunk.length;
+      if (roomBytes < 0) {
+        throw new UserError(`${notCopied(path)}: it takes more than half of the free space there`, {
+          hint: moreRoom,
+        });
+      }
+      copy(chunk, into, path);
+    }
+  } finally {
+    closeSync(into);
+  }
+}
+
+/** Yields a path's data to its end. The runtime's threads wait for the data, so signals are handled. */
+export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  // Standard input has no path on Windows.
+  if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
+  const fail = (error: unknown) => {
+    throw readErrorOf(path, error);
+  };
+  const { open } = await import("node:fs/promises");
+  const from = await open(path, "r").catch(fail);
+  try {
+    const chunk = new Uint8Array(chunkSizeBytes);
+    for (;;) {
+      const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch(fail);
+      if (bytesRead === 0) return;
+      yield chunk.subarray(0, bytesRead);
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+const chunkSizeBytes = 1 << 20;
+
+function copy(bytes: Uint8Array, into: number, path: string): void {
+  try {
+    writeAll(into, bytes);
+  } catch (error) {
+    throw refusal(notCopied(path), error, moreRoom);
+  }
+}
+
+const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
+
+const moreRoom = "set TMPDIR to a directory with free space, or write it to a file and name that file";

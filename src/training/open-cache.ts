@@ -1,0 +1,37 @@
+import type { RequestedTraining } from "#options";
+import { patternDigest } from "#pattern";
+import { build, type Message } from "#runtime";
+import { Cache, CacheDirectory, ScratchDirectory, wordsVersion } from "#store";
+import { formatVersion } from "#words";
+import { type CutSettings, countsOptionsOf } from "./training.ts";
+
+export type OpenCache = {
+  readonly cache: Cache;
+  readonly directory: CacheDirectory;
+  /** Returns the directory for files of this run. */
+  readonly scratchPath: () => string;
+  /** Removes the least recently used files if the cache exceeds its limit. Call it at the end. */
+  readonly shrink: () => void;
+};
+
+/** Opens the cache, and a directory for words that do not fit into memory, inside the cache if that can be written. */
+export function openCache(
+  path: string,
+  { cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cacheLimit">,
+  cutting: CutSettings,
+  warn: (message: Message) => void,
+): { scratch: ScratchDirectory; cached: OpenCache } {
+  const directory = new CacheDirectory(path, warn);
+  const scratch = new ScratchDirectory(directory.isWritable ? directory.path : undefined);
+  const digest = patternDigest(cutting.pattern.compiled);
+  const scratchPath = () => scratch.path;
+  const cache = new Cache(directory, {
+    countsOptions: countsOptionsOf(cutting),
+    version: [build.version, build.bunVersion, wordsVersion, formatVersion, digest].join(" "),
+    warn,
+    nowMs: Date.now,
+    scratchPath,
+  });
+  const shrink = () => directory.shrinkTo(cacheLimit);
+  return { scratch, cached: { cache, directory, scratchPath, shrink } };
+}

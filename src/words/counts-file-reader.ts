@@ -1,0 +1,54 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openRegularFile, statOf, tryRead, UserError } from "#runtime";
+import { CountsReader } from "./counts-format.ts";
+import type { CountsTotals } from "./word-table.ts";
+
+/** Whether word counts are written as text: to names that end in `.tsv`, and to stdout (`-`). */
+export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
+
+/** A counts file that can be read several times. */
+export type CountsSource = {
+  readonly path: string;
+  readonly totals: CountsTotals;
+};
+
+/** Reads a counts file in the compact form. Closes it after its last word, or in `close`. */
+export class CountsFileReader extends CountsReader {
+  private readonly file: { fd: number };
+
+  constructor(path: string, fd: number) {
+    const stats = fstatSync(fd);
+    super(path, readerOf(path, fd), stats.isFile() ? stats.size : undefined);
+    this.file = { fd };
+  }
+
+  static open(path: string): CountsFileReader {
+    const fd = openFile(path);
+    try {
+      return new CountsFileReader(path, fd);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  override next(): boolean {
+    if (super.next()) return true;
+    this.close();
+    return false;
+  }
+
+  close(): void {
+    if (this.file.fd >= 0) closeSync(this.file.fd);
+    this.file.fd = -1;
+  }
+}
+
+export const readerOf = (path: string, fd: number) => (into: Uint8Array) =>
+  tryRead(path, () => readSync(fd, into));
+
+export function openFile(path: string): number {
+  const stats = statOf(path);
+  if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
+  return openRegularFile(path);
+}
