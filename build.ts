@@ -6,6 +6,7 @@ import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { commonCode } from "./scripts/common-code.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
+import { trimZeros } from "./scripts/trim-zeros.ts";
 import { doorless } from "./scripts/without-doors.ts";
 
 /** The commit from which the binary is made, marked if the tree differs from it; "unknown" outside a checkout. */
@@ -134,6 +135,7 @@ export async function buildExecutable(
   if (!result.success) throw new Error(`"${outfile}" could not be built`);
   const left = closeVariables(outfile);
   if (left.length > 0) console.warn(`still looked up by the runtime: ${left.join(", ")}`);
+  if (target.includes("linux") && trimZeros(outfile) === 0) console.warn(`zeros remain in "${outfile}"`);
   // Bun's signature is no longer valid, and for Intel it never was.
   if (target.includes("darwin")) signMachO(outfile, "bpe");
   return outfile;
