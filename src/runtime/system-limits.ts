@@ -12,18 +12,18 @@ import { asOption, joined, type Message, phrase } from "./message.ts";
  */
 export function allowedMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemTotal:\s+(\d+) kB/m) * 1024 || totalmem();
-  return Math.min(machineBytes, ...groupDirectories(root, "memory").map(groupLimitBytes));
+  return Math.min(machineBytes, ...groupsOf(root, "memory").map(groupLimitBytes));
 }
 
 /** The free part of `allowedMemoryBytes`, in bytes. The system's file cache counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
-  const left = groupDirectories(root, "memory").map((directory) => {
-    const [used, old] = ["memory.current", "memory.usage_in_bytes"].map((name) =>
-      numberIn(join(directory, name), /^(\d+)/),
-    );
+  const left = groupsOf(root, "memory").map((group) => {
+    const { directory, version } = group;
+    const usageName = version === 2 ? "memory.current" : "memory.usage_in_bytes";
+    const usedBytes = numberIn(join(directory, usageName), /^(\d+)/);
     const cachedBytes = numberIn(join(directory, "memory.stat"), /^(?:total_)?inactive_file (\d+)/m);
-    return groupLimitBytes(directory) - ((used || old || 0) - (cachedBytes || 0));
+    return groupLimitBytes(group) - ((usedBytes || 0) - (cachedBytes || 0));
   });
   return Math.max(0, Math.min(machineBytes || freemem(), ...left));
 }
@@ -33,12 +33,12 @@ export function freeMemoryBytes(root = "/"): number {
  * its control groups, rounded up.
  */
 export function allowedCores(root = "/"): number {
-  const quotas = groupDirectories(root, "cpu").map((directory) => {
+  const quotas = groupsOf(root, "cpu").map(({ directory, version }) => {
     // "max" means no quota, and so does -1 in cgroup version 1.
-    const second = /^(\d+) (\d+)/.exec(read(join(directory, "cpu.max")));
-    const [quota, period] = second
-      ? [Number(second[1]), Number(second[2])]
-      : ["quota", "period"].map((name) => numberIn(join(directory, `cpu.cfs_${name}_us`), /^(\d+)/));
+    const [quota, period] =
+      version === 2
+        ? read(join(directory, "cpu.max")).split(" ").map(Number)
+        : ["quota", "period"].map((name) => numberIn(join(directory, `cpu.cfs_${name}_us`), /^(\d+)/));
     const cores = Math.ceil(quota! / period!);
     return cores > 0 ? cores : Number.POSITIVE_INFINITY;
   });
@@ -46,32 +46,35 @@ export function allowedCores(root = "/"): number {
 }
 
 /**
- * The files of memory limits in cgroup versions 1 and 2. Above `memory.high` a group is not killed, but throttled until
- * it is useless.
+ * The files of memory limits in the two versions. Above `memory.high` a group is not killed, but throttled until it is
+ * useless.
  */
-const limitNames = ["memory.max", "memory.high", "memory.limit_in_bytes"];
+const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 
 /**
  * The lowest limit of one group. "max" means no limit, and so does a number above any machine's memory, in version 1.
  */
-function groupLimitBytes(directory: string): number {
-  const limits = limitNames.map((name) => numberIn(join(directory, name), /^(\d+)/));
+function groupLimitBytes({ directory, version }: Group): number {
+  const limits = limitNames[version].map((name) => numberIn(join(directory, name), /^(\d+)/));
   return Math.min(...limits.filter((bytes) => bytes > 0), Number.POSITIVE_INFINITY);
 }
 
-/** The directories of the process's groups for a controller, from its own to the root of each hierarchy. */
-function groupDirectories(root: string, controller: "memory" | "cpu"): readonly string[] {
+/** A control group, and the version of its hierarchy. */
+type Group = { readonly directory: string; readonly version: 1 | 2 };
+
+/** The process's groups for a controller, from its own to the root of the hierarchy. */
+function groupsOf(root: string, controller: "memory" | "cpu"): readonly Group[] {
   if (root !== "/") return findGroups(root, controller);
   ownGroups[controller] ??= findGroups(root, controller);
   return ownGroups[controller];
 }
 
 /** Cached, because the program's start needs them seven times. */
-const ownGroups: { memory?: string[]; cpu?: string[] } = {};
+const ownGroups: { memory?: Group[]; cpu?: Group[] } = {};
 
-function findGroups(root: string, controller: string): string[] {
+function findGroups(root: string, controller: string): Group[] {
   const mounts = mountsOf(root, controller);
-  const directories: string[] = [];
+  const groups: Group[] = [];
   for (const line of read(join(root, "proc/self/cgroup")).split("\n")) {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
     if (controllers === undefined || path === undefined) continue;
@@ -83,17 +86,23 @@ function findGroups(root: string, controller: string): string[] {
     const below = relative(mount.group, path);
     const parts = below === "" || below.startsWith("..") ? [] : below.split("/");
     for (let depth = parts.length; depth >= 0; depth--) {
-      directories.push(join(root, mount.point, ...parts.slice(0, depth)));
+      groups.push({
+        directory: join(root, mount.point, ...parts.slice(0, depth)),
+        version: mount.version,
+      });
     }
   }
-  return directories;
+  return groups;
 }
 
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
-/** The mount points of the control groups of each version, and the group at the root of each. */
+/**
+ * The mount points of the control groups of the version that has the controller, and the group at the root of each. A
+ * controller is in one hierarchy only: in version 2 unless a hierarchy of version 1 has it.
+ */
 function mountsOf(root: string, controller: string): Mount[] {
-  return read(join(root, "proc/self/mountinfo"))
+  const mounts = read(join(root, "proc/self/mountinfo"))
     .split("\n")
     .flatMap((line): Mount[] => {
       const [front, back] = line.split(" - ");
@@ -104,6 +113,8 @@ function mountsOf(root: string, controller: string): Mount[] {
       const isKnown = type === "cgroup" && options?.split(",").includes(controller);
       return isKnown ? [{ point, group, version: 1 }] : [];
     });
+  const first = mounts.filter(({ version }) => version === 1);
+  return first.length > 0 ? first : mounts;
 }
 
 /** The peak resident memory of this process, in bytes: VmHWM on Linux. */
