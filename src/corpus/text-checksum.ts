@@ -1,5 +1,5 @@
-import { crc32, scaled } from "#runtime";
-import type { ByteSource, RangeReader } from "./range-reader.ts";
+import { assert, crc32 } from "#runtime";
+import type { RangeReader } from "./range-reader.ts";
 
 // The checksum of a text: its CRC-32, as in gzip and zip. It shows accidental changes: anybody can make another text with
 // the same one. Checksums of two parts give that of the whole, so it does not depend on how the text was cut, and hashing in
@@ -14,38 +14,18 @@ export class TextChecksum {
   }
 }
 
-/** Bytes that are read at a time: they stay in the processor's cache. */
-const block = scaled(1 << 17, 16);
-
-/**
- * Adds the text of a range, window by window. The runtime's own code must not read mapped pages, which may vanish
- * (file-window.ts), so their bytes are read again, from the system's memory.
- */
+/** Adds what a reader has of a range, window by window. The runtime's own code must not read mapped pages (file-window.ts). */
 export class RangeChecksum extends TextChecksum {
-  private readonly scratch = new Uint8Array(block);
-
-  constructor(
-    private readonly source: ByteSource,
-    private addedByte: number,
-  ) {
+  constructor(private addedByte: number) {
     super();
   }
 
   /** Adds the bytes up to `endByte`, as far as the reader has them. */
   addWindow({ text, baseByte, limit, isMapped }: RangeReader, endByte: number): void {
-    if (this.value === undefined) return;
+    assert(!isMapped, "a text with a checksum is not mapped");
     const end = Math.min(baseByte + limit, endByte);
-    if (!isMapped) {
-      this.add(text.bytes.subarray(this.addedByte - baseByte, end - baseByte));
-      this.addedByte = end;
-    }
-    const { source, scratch } = this;
-    while (this.addedByte < end) {
-      const wantedBytes = Math.min(scratch.length, end - this.addedByte);
-      const readBytes = source.read(scratch, 0, wantedBytes, this.addedByte);
-      this.add(scratch.subarray(0, readBytes));
-      this.addedByte += readBytes;
-    }
+    this.add(text.bytes.subarray(this.addedByte - baseByte, end - baseByte));
+    this.addedByte = end;
   }
 }
 

@@ -21,6 +21,7 @@ export { beginCuts, cutEndsAddress, limitCuts, nextCuts } from "./encode/never-m
 export { mergeRanked, useRankedTokens } from "./encode/ranked-tokens";
 export { traceAddress, traceText } from "./encode/trace";
 export { cacheHeads } from "./encode/word-cache";
+export { applyMerges, learnedIdsAddress, startTokens } from "./learned-ids";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./merge/first-index";
@@ -121,6 +122,7 @@ export {
   endsAddress,
   endsCapacity,
   layOut,
+  layOutForText,
   layOutInText,
   limitGrowth,
   memoryBytes,
@@ -151,6 +153,7 @@ export {
   openText,
   searchText,
   takeText,
+  takeToMark,
   useLiftedPieces,
   useTokens,
 } from "./text-loop";

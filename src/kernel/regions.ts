@@ -77,6 +77,13 @@ export function layOut(): void {
   reserveArrays();
 }
 
+/** Lays out a memory for one text of at most `textBytes`, without tables of words: the text is at the end, all else is fixed. */
+export function layOutForText(textBytes: u32): void {
+  shortStart = <usize>memory.size() * pageBytes;
+  textStart = (shortStart - textBytes - pageBytes) & ~(pageBytes - 1);
+  reserveArrays();
+}
+
 /**
  * Lays out a second set of tables inside the text's region, which must be all zeros: sixteenths are those of that region, and its
  * first five are the text. The previous tables are unchanged, for other threads to read.

@@ -7,6 +7,7 @@ import {
   startPieces,
 } from "./encode/encode-words";
 import { beginIds, emitId, idsEnd } from "./encode/word-cache";
+import { markPretokens, markSpecialToken } from "./learned-ids";
 import { masksLookAhead } from "./masks/scan-masks";
 import { blockBytes, endsStart, reserveTo, textStart, workAddress } from "./regions";
 import { readsOn } from "./scan/annotate";
@@ -46,6 +47,7 @@ import { countPretokens } from "./words/word-tables";
 const countsWords: u32 = 0;
 const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
+const marksStarts: u32 = 3;
 let taker: u32 = countsWords;
 
 /** The tokens that are searched while a text is cut. */
@@ -110,6 +112,11 @@ export function searchText(limit: i32): void {
 export function useLiftedPieces(modelHead: usize): bool {
   taker = liftsPieces;
   return beginPieces(modelHead);
+}
+
+/** Sets the instance up to mark where pretokens start (learned-ids.ts). */
+export function takeToMark(): void {
+  taker = marksStarts;
 }
 
 /** Begins a text at `at`; with `isInside` that is inside a document that began in another range. */
@@ -201,6 +208,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
     if (isLast) return 1;
     if (isFound) {
       if (taker === encodesWords && !emitToken()) return -1;
+      if (taker === marksStarts)
+        markSpecialToken(token, foundLength, idOfToken(addedTokens, addedTokens.found));
       openText(token + foundLength, false);
     }
   } while (pos < pausePos);
@@ -259,6 +268,7 @@ function takeEnds(): bool {
   if (hasNextAutomaton()) isTaken = cutPieces(takeEnds);
   else if (taker === countsWords) isTaken = countPretokens(endCount - 1);
   else if (taker === encodesWords) isTaken = encodeEnds();
+  else if (taker === marksStarts) isTaken = markPretokens(endCount);
   else isTaken = listPieces(endCount);
   if (isTaken) dropEnds();
   return isTaken;

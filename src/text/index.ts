@@ -28,6 +28,7 @@ export {
 } from "./normalization.ts";
 export {
   lookaheadBytes,
+  Pretokens,
   partBefore,
   partTo,
   type Taker,

@@ -1,6 +1,6 @@
 import { createSha256, scaled } from "#runtime";
 import probe from "../../docs/probe-1.json";
-import { encodeAsLearned } from "./learned-ids.ts";
+import { encodeAsLearned } from "./encode-as-learned.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 

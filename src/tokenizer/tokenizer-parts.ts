@@ -181,13 +181,14 @@ export function trainedParts(
       ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
     ]),
   );
+  const idMax = maxOf(tokenIds);
   return {
-    model: buildModel({ byteIds: tokenIds.slice(0, 256), merges }),
+    model: buildModel({ byteIds: tokenIds.slice(0, 256), merges, idMax }),
     pattern: compiledForTexts(pattern),
     normalization,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: fitNarrowIds(maxOf(tokenIds), addedTokens),
+    isNarrow: fitNarrowIds(idMax, addedTokens),
     tokens,
     description: {
       path: "",

@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
+import { encodeAsLearned } from "../../../src/tokenizer/encode-as-learned.ts";
 import {
   behaviorFingerprint,
   encodeShort,
   probeText,
   shortEncoder,
 } from "../../../src/tokenizer/fingerprint.ts";
-import { encodeAsLearned } from "../../../src/tokenizer/learned-ids.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 
 const directory = scratch();
@@ -58,6 +58,7 @@ const settings: Readonly<Record<string, readonly string[]>> = {
   "special tokens first": ["--special-tokens-first", "-s", "<s>", "-s", "<|im_start|>"],
   "another pattern": ["-p", "o200k"],
   "several splits": ["-p", "deepseek-v3"],
+  "annotated text": ["-p", "marin-gpt-4o"],
   "a normal form": ["--normalize", "NFKC,lowercase"],
   superwords: ["--superwords-from", "400"],
   "seed tokens": ["--seed-token", " brotherhood"],

@@ -1,0 +1,78 @@
+import { createKernel, type Kernel, pageBytes, putArray } from "#runtime";
+import { Pretokens, partTo, type Taker, tokensWhileCutting, tokenTablesBytes } from "#text";
+import type { EncodingParts } from "./tokenizer-parts.ts";
+
+/**
+ * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned: setting up the kernel's
+ * encoder would take longer than learning a small vocabulary. Returns undefined if the tokenizer does more than cut and
+ * merge.
+ *
+ * The kernel cuts the text with the code that counted the corpus, and applies the merges in the order learned
+ * (src/kernel/learned-ids.ts). The ids are a view of its memory.
+ */
+export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
+  const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
+  const hasFlags = addedTokens.some(
+    ({ normalized, lstrip, rstrip, singleWord }) => normalized || lstrip || rstrip || singleWord,
+  );
+  if (normalization !== null || addsPrefixSpace || hasFlags) return undefined;
+  if (model.dropsBytes || model.wholeTokens !== null || model.beginning !== undefined) return undefined;
+  const kernel = createKernel(memoryFor(parts, text));
+  const { exports, memory } = kernel;
+  exports.layOutForText(text.length);
+  const pretokens = new Pretokens(pattern.automata, tokensWhileCutting(parts), takerOf(kernel));
+  new Uint8Array(memory.buffer, exports.textAddress() >>> 0, text.length).set(text);
+  if (exports.startTokens(text.length, putArray(kernel, model.byteIds)) === 0) return undefined;
+  exports.takeToMark();
+  pretokens.start(0, false);
+  pretokens.searchText(text.length);
+  while (!pretokens.take(partTo(text.length)));
+  const { left, right, merged } = model.merges;
+  const addresses = [left, right, merged].map((array) => putArray(kernel, array));
+  if (addresses.includes(0)) return undefined;
+  const [lefts, rights, ids] = addresses as [number, number, number];
+  const count = exports.applyMerges(lefts, rights, ids, merged.length, model.idLimit);
+  if (count < 0) return undefined;
+  return new Int32Array(memory.buffer, exports.learnedIdsAddress() >>> 0, count);
+}
+
+/**
+ * A memory with room for all tables and arrays, and hardly more: one of the usual size would make the runtime collect
+ * garbage, which takes longer than the whole work.
+ */
+function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): WebAssembly.Memory {
+  const tokenBytes = tokenTablesBytes(addedTokens.map(({ content }) => content));
+  const patternBytes = pattern.automata.reduce(
+    (sum, { annotation }) => sum + piecesBytes + (annotation ? annotatedBytes : 0),
+    bytesIn(pattern.automata),
+  );
+  const modelBytes = bytesIn(model.byteIds) + bytesIn(model.merges) + 2 * model.idLimit;
+  const wantedBytes = fixedBytes + tokenBytes + patternBytes + modelBytes + bytesPerTextByte * text.length;
+  const pageCount = Math.ceil(wantedBytes / pageBytes);
+  return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
+}
+
+/** The ends of an automaton's pieces, and the head of its annotated text, at most. */
+const piecesBytes = 1 << 19;
+const annotatedBytes = 3 << 19;
+/** The kernel's arrays of fixed length, and the pairs of bytes that merge. */
+const fixedBytes = 5 << 18;
+/** The text and what `startTokens` reserves. */
+const bytesPerTextByte = 140;
+
+/** The size of all arrays in a value. */
+function bytesIn(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, part) => sum + bytesIn(part), 0);
+}
+
+/** The kernel itself takes all pretokens. */
+const takerOf = (kernel: Kernel): Taker => ({
+  kernel,
+  text: () => {
+    throw new Error("the text is in the kernel");
+  },
+  take() {},
+  kernelTook() {},
+});
