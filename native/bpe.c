@@ -1,4 +1,4 @@
-/* The functions of bpe.h over the core. */
+/* Implements bpe.h with the functions of core.h. */
 #include "bpe.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -189,8 +189,8 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   }
   char *bytes = malloc(size + 8);
   if (bytes == NULL) return no_memory;
-  /* Most tokens are short, and a copy of eight bytes is faster than one of a variable length. From `last` on, the image ends within
-   * eight bytes. */
+  /* Most tokens are short, and a copy of eight bytes is faster than one of a variable length. `last` is the last
+   * position from which eight bytes can be read. */
   const uint8_t *last = image->bytes + image->size - 8;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   return NULL;
 }
 
-/* Encodes the text of ids, and sets `*text` to it, which the caller frees. */
+/* Decodes the ids into `*text`, and encodes that into `*canonical`; the caller frees both. */
 static const char *encode_again(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bpe_bytes *text, bpe_ids *canonical) {
   *canonical = (bpe_ids){NULL, 0};
   const char *error = bpe_decode(tokenizer, ids, count, text);

@@ -33,7 +33,7 @@ const newerCapitals: readonly (readonly [first: number, last: number, difference
 const firstSyllable = 0xac00;
 const lastSyllable = 0xd7a3;
 
-/** All characters but surrogates, and Hangul's syllables, which follow a formula. */
+/** All characters except surrogates and Hangul syllables; the latter follow a formula. */
 const characters = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint)
   .filter(
     (codePoint) =>
@@ -154,11 +154,11 @@ export function normalizationSource(): string {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += 32) lines.push(`  ${bytes.slice(at, at + 32).join(", ")},\n`);
   return `
-/** Numbers of seven bits a byte, low ones first, bit 7 set on all but the last; normalization-tables.ts says what they are. */
+/** Numbers in LEB128; normalization-tables.ts says what they mean. */
 export const normalizationData: usize = memory.data<u8>([
 ${lines.join("")}]);
 
-/** How many words the changes take, with a length before each. */
+/** How many 32-bit numbers the changes take, including the length before each. */
 export const changeWords: u32 = ${words};
 `;
 }

@@ -27,7 +27,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ...commands.flatMap((command) => [synopsis(command), ".br"]).slice(0, -1),
     ".SH DESCRIPTION",
     roff(
-      "bpe trains byte-level BPE tokenizers, and encodes and decodes with those that it or others trained. Data goes to standard output, everything else to standard error.",
+      "bpe trains byte-level BPE tokenizers, and encodes and decodes with tokenizers that it or other programs trained. Data goes to standard output, everything else to standard error.",
     ),
     ".PP",
     roff(

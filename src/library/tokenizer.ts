@@ -77,7 +77,7 @@ export type EncodeFileOptions = EncodeOptions & {
 };
 
 /**
- * A byte-level BPE tokenizer. It gives exactly the ids of the program that its files come from.
+ * A byte-level BPE tokenizer. It gives exactly the ids of the program that wrote its files.
  *
  * ```ts
  * const tokenizer = await Tokenizer.load("tokenizer");
@@ -127,10 +127,10 @@ export class Tokenizer extends TextTokenizer {
     return Tokenizer.load(path, options);
   }
 
-  /** Throws an error that says how to get a tokenizer: this library does not download any. */
+  /** Always throws, and says how to get the files: this library finds no models by their names on a hub. */
   static from_pretrained(name: string): never {
     throw usageError(
-      `Tokenizer.from_pretrained: nothing is fetched here`,
+      `Tokenizer.from_pretrained: models are not found by name`,
       `hf download ${name} --include '*token*' --local-dir DIR, then Tokenizer.load("DIR")`,
     );
   }

@@ -65,7 +65,8 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
 }
 
 /**
- * Whether no file is needed, because an option takes its place, or because nothing is learned, since there is no size.
+ * Whether no file is needed: an option takes its place, or an option without which nothing is learned is absent
+ * (`--extend` without `--vocab-size`).
  */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||
@@ -188,10 +189,10 @@ export function peekOption(typed: readonly string[], name: string): string | und
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
 }
 
-/** An option for a message, as it was typed. Callers other than the command line know long names only. */
+/** How a message names an option: a short name as it was typed, a long one as the caller spells it. */
 export const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
-/** Refuses a text, or ids, typed in place of a file: these commands read short text from a pipe. */
+/** Refuses text or ids typed where encode, tokens and decode expect a file: they read short text from a pipe. */
 export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
   if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
   const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;

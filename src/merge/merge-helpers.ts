@@ -7,7 +7,7 @@ import {
   type WorkerThread,
 } from "#runtime";
 
-/** The parameters of a memory's regions (src/kernel/merge/merge-regions.ts), which are equal in every thread. */
+/** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
 export type MergePlan = {
   /** The memory has words [first, end) of the table. */
   readonly first: number;
@@ -16,9 +16,9 @@ export type MergePlan = {
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** The address of the regions if the words are records in this memory; 0 in a new memory. */
+  /** Where the regions begin if counting left its records in this memory; 0 for a new memory. */
   readonly firstByte: number;
-  /** The end of the word ids that are mapped to start tokens; 0 if the words consist of ids of start tokens. */
+  /** One more than the largest id in the words, if ids are mapped to start tokens; 0 if they are start tokens already. */
   readonly idLimit: number;
   readonly cellCount: number;
   /** The number of memories, the index of this one, and the number of cells in all of them. */

@@ -6,12 +6,12 @@ import type { TokenPair } from "./merge-options.ts";
  *
  *   1. Encode it by the merges so far; those of a tokenizer that is extended come first.
  *   2. While it is more than one token, join the first two neighbours that keep characters whole: two whole characters, or a
- *      partial character and its next byte. Join them everywhere in the seed, as any merge does. If the tokens of a base leave
- *      no such two, join the first two.
+ *      partial character and its next byte. Join them everywhere in the seed, as any merge does. If an extended
+ *      tokenizer's tokens leave no such pair, join the first two.
  *
- * Why encoding the seed always gives the one token, whatever is merged later: when each such merge is made, its halves are
+ * Why encoding the seed always gives a single token, whatever is merged later: when each such merge is made, its halves are
  * adjacent in a text, the seed, just as if training had that text among its words. So no two merges make the same bytes, no
- * merge makes an older token, and encoding by rank is the same as applying the merges in order. After the merges of the seed,
+ * merge makes a token that exists already, and encoding by rank is the same as applying the merges in order. After the merges of the seed,
  * it is one token, and later ones find no pair in it.
  */
 
@@ -68,7 +68,7 @@ export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenP
 /** A number for a pair of tokens. Ids are below 2^26, because memory has no room for more merges. */
 const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
-/** The first two neighbours whose join keeps characters whole. If this rule made all tokens, there always are two. */
+/** Returns the first two neighbours whose join keeps characters whole; the first two tokens if there are none. */
 function firstPair(
   tokens: readonly number[],
   sizeOf: (token: number) => number,
@@ -78,7 +78,7 @@ function firstPair(
   let start = 0;
   for (let i = 0; i + 1 < tokens.length; i++) {
     const middle = start + sizeOf(tokens[i]!);
-    // After a part of a character, only its next byte may follow.
+    // A left token that ends with a whole character needs a right one that does.
     const isNext = !begins(middle) || begins(middle + sizeOf(tokens[i + 1]!));
     if (begins(start) && isNext) return [tokens[i]!, tokens[i + 1]!];
     start = middle;

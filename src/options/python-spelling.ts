@@ -3,8 +3,8 @@ import type { Option } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
 /**
- * Commands that the Python package runs with the parameters of its `train`. The parameters of its other functions are
- * the command's options.
+ * Commands that Python calls with the parameter names of its `train`. Other functions of the Python package name their
+ * parameters after the command's options.
  */
 const withParameters = ["train", "image"];
 
@@ -13,7 +13,7 @@ const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${le
 /** The parameter of an option in Python; `null` if there is none. */
 export const pythonName = (key: string, { python = snakeCase(key) }: Option): string | null => python;
 
-/** How Python's callers of a command name its options. */
+/** How a command's options are written in messages to Python callers. */
 export const pythonSpellingFor = (command: string): Spelling =>
   pythonSpelling(withParameters.includes(command));
 

@@ -33,11 +33,11 @@ function roundStep(step: number): number {
   return factor * power;
 }
 
-/** The size from which ticks follow by doubling: 250, 500, 1k, 2k … */
+/** The smallest possible tick; each further one is twice the one before. */
 const sizeLeast = 250;
 
 /**
- * Returns a log axis of vocabulary sizes with ticks at 500, 1k, 2k, 4k …; a linear axis if too few of these ticks fit.
+ * Returns a log axis of vocabulary sizes with at most six ticks of 250, 500, 1k, 2k …; a linear axis if only one fits.
  */
 export function sizesAxis(title: string, first: number, last: number): Axis {
   const sizes: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * Usual values. For intermediate tokens: trainings of 1,000 to 64,000 tokens on 30 MB of English books, 20 MB of web
- * pages, 20 MB of texts in 46 languages and 12 MB of code (pattern o200k). For the others: GPT-2, GPT-4, GPT-4o, Llama
- * 3, Qwen 3 and DeepSeek V3, on 1 MB each of such books, web pages and code (November 2026).
+ * Usual values. Those for intermediate tokens were measured by training 1,000 to 64,000 tokens on 30 MB of English
+ * books, 20 MB of web pages, 20 MB of texts in 46 languages and 12 MB of code (pattern o200k); the others with GPT-2,
+ * GPT-4, GPT-4o, Llama 3, Qwen 3 and DeepSeek V3 on 1 MB each of such books, web pages and code (November 2026).
  */
 export const usual = {
   intermediates: "6 to 20 %",

@@ -1,6 +1,6 @@
 import { asOption, phrase, UserError } from "#runtime";
 
-/** Thrown for a text, or a pretoken, that does not fit into the kernel's memory. */
+/** Thrown when a text, a pretoken or a tokenizer does not fit into the kernel's memory. */
 export class NoMemory extends UserError {
   constructor(what: string) {
     super(`no memory for ${what}`, {

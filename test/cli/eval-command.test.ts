@@ -366,7 +366,7 @@ describe("bpe eval", () => {
       gpt2 --text T --measure fertilty | 2 | did you mean fertility? (one of: tokens,
       gpt2 --text T --measure= | 2 | --measure: unknown value ""
       gpt2 --text T --measure parity | 2 | there is only one
-      gpt2 --text T --measure all --csv | 2 | it has all measures
+      gpt2 --text T --measure all --csv | 2 | the CSV always has every measure
       gpt2 --text T --words 3 --json | 2 | it has everything
       gpt2 --text T --words 0 | 2 | too small, it must be at least 1
       gpt2 --text T --words 21 | 2 | too large, it must be at most 20
