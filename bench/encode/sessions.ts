@@ -40,7 +40,7 @@ function sumOfShortest(runs: readonly number[][]): string {
   return shortest.reduce((sum, time) => sum + time, 0).toFixed(1);
 }
 
-const [appended, anew]: [number[][], number[][]] = [[], []];
+const [appended, whole]: [number[][], number[][]] = [[], []];
 let encodedBytes = 0;
 for (let run = 0; run < repetitions; run++) {
   const session = tokenizer.session(all.slice(0, startLength));
@@ -49,7 +49,7 @@ for (let run = 0; run < repetitions; run++) {
   encodedBytes = session.encodedBytes - before;
   if (session.ids.join() !== tokenizer.encode(all).join()) throw new Error("the ids differ");
   let text = all.slice(0, startLength);
-  anew.push(
+  whole.push(
     timeTurns((turn) => {
       text += turn;
       tokenizer.encode(text);
@@ -60,4 +60,4 @@ console.log(
   `${turnCount} turns of ${turnLength} characters after ${startLength}, each the shortest of ${repetitions}:`,
 );
 console.log(`session ${sumOfShortest(appended)} ms, ${encodedBytes} bytes encoded`);
-console.log(`encoding anew ${sumOfShortest(anew)} ms`);
+console.log(`encoding the whole text ${sumOfShortest(whole)} ms`);

@@ -4,13 +4,17 @@ import { changeEvent, spaceEvent, strippedEvent, tokenEvent } from "./sections";
 import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
 
 /**
- * Finds where the tokens of a text are in it.
+ * Finds the start and the end of each token in a text.
  *
- * Definitions. In *bytes*, tokens follow each other without gaps, and each is as long as its own bytes, with three exceptions.
- * An added token has the bytes of the text where it was found, with the white space that it takes. A space that was put before a
- * section is not in the text. A mark (encode/first-characters.ts) is a space of a token. A position inside a stretch that was
- * normalized is inside that stretch, in proportion. In
- * *characters*, as HF has it, a token has each character that it has a byte of, except the spaces that the post-processor trims.
+ * Definitions. In *bytes*, tokens follow each other without gaps, and each is as long as its own bytes, except that
+ *
+ *   - an added token covers the bytes where it was found, and the white space that it takes;
+ *   - a space that was inserted before a section has no bytes in the text;
+ *   - a mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token;
+ *   - a position inside a stretch that was normalized is mapped into that stretch in proportion.
+ *
+ * In *characters*, as HF defines them, a token covers each character of which it has a byte, except the spaces that the
+ * post-processor trims.
  *
  * Why that is right: the ids spell the sections of the text if each byte has a token, so the sizes of the tokens before a token add
  * up to its position in them. Sections and text differ in the noted places only, and by a constant between two of them. The host
@@ -35,29 +39,34 @@ export let textBytes: u32 = 0;
 export let idCount: u32 = 0;
 export let changeCount: u32 = 0;
 
-/** Position in the sections of the text, and the next notes: of a token or a space, and of a change. */
+/** Position in the sections of the text. */
 let position: u32 = 0;
+/** The next note of a token or of a space. */
 let nextNote: usize = 0;
+/** The next note of a change. */
 let nextChange: usize = 0;
-/** The last change before the position: where it begins and ends in the text, and in the sections. */
+/** Where the last change before the position begins and ends in the text. */
 let changeStart: u32 = 0;
 let changeEnd: u32 = 0;
+/** Where it begins and ends in the sections. */
 let changeTo: u32 = 0;
 let changeToEnd: u32 = 0;
-/** The number of ids placed; the number of characters that begin before byte `counted`. */
+/** The number of ids placed. */
 let placedCount: u32 = 0;
-let counted: u32 = 0;
+/** The number of characters that begin before byte `counted`. */
 let characters: u32 = 0;
+let counted: u32 = 0;
 
-/** Steps of the post-processor that trim spaces off offsets; whether a single space at the start of the text stays. */
+/** How many steps of the post-processor trim spaces off offsets. */
 let trimCount: u32 = 0;
+/** Whether a single space at the start of the text is kept. */
 let trimKeepsOne: bool = false;
-/** A mark in the text is a space of a token, and no text is normalized. */
+/** Whether a mark in the text is a space in a token; then no text is normalized. */
 let hasMarks: bool = false;
 /** A bit for each id that an added token has. */
 let added: usize = 0;
 
-/** Sets up the trimming of offsets, before the first text. Returns the address of the bits of added ids; 0 without room. */
+/** Sets up the trimming of offsets, before the first text. Returns the address of the bits of added ids; 0 if there is no memory for them. */
 export function useTrims(count: u32, keepsOne: bool): usize {
   trimCount = count;
   trimKeepsOne = keepsOne;
@@ -65,12 +74,12 @@ export function useTrims(count: u32, keepsOne: bool): usize {
   return added;
 }
 
-/** From now on a mark in the text is a space of a token. */
+/** Lets marks in the text match spaces in tokens from now on. */
 export function useMarks(): void {
   hasMarks = true;
 }
 
-/** Begins a text, or the beginning of one; false without room. */
+/** Starts a text, or the beginning of one. Returns false if there is no memory for it. */
 export function beginOffsets(byteCount: u32, noteCount: u32, ids: u32): bool {
   const startsAt = ((fixedEnd + 63) & ~63) + ((<u64>noteCount) << 4);
   const spansAt = startsAt + 4 * (<u64>ids + 2);
@@ -175,7 +184,7 @@ function endInText(from: usize, to: usize): u32 {
   return at;
 }
 
-/** A position in the sections, none lower than the one before, as a position in the text. */
+/** Maps a position in the sections to one in the text. Successive positions must not decrease. */
 function inText(at: u32): u32 {
   for (; nextChange < notesEnd; nextChange += 16) {
     if (load<u32>(nextChange) !== changeEvent) continue;
@@ -220,11 +229,14 @@ function countTo(end: u32): void {
   for (; counted < end; counted++) characters += u32((load<u8>(text + counted) & 0xc0) !== 0x80);
 }
 
-/** Spaces at the start and at the end of a token's spelling; if it is all spaces, both are their number. */
+/** The number of spaces at the start and at the end of a token's spelling; if it is all spaces, both count them all. */
 let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 
-/** Counts the spaces of text, or of other bytes: in GPT-2's characters, in which HF spells these, only a space is one. */
+/**
+ * Counts the spaces at both ends. In text, any white space counts. In other bytes, only 0x20 does: HF counts in GPT-2's
+ * characters, which spell tabs and line ends as letters.
+ */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;
   for (; from < to; spacesBefore++) {

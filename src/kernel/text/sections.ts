@@ -44,15 +44,15 @@ import {
 
 /**
  * Cuts a text that arrives in pieces into sections, as HF does, in this order: early added tokens are found in the given
- * text; the text between them is normalized; late ones are found in that; a space is put before the rest. A *section* is
- * the text between two added tokens, as the pattern cuts it. Steps that a tokenizer does not need are left out.
+ * text; the text between them is normalized; late ones are found in the result; a space is put before the rest. A *section*
+ * is the text between two added tokens, which the pattern then cuts. Steps that a tokenizer does not need are left out.
  *
  * A text may come in segments (edges.ts). Their edges in the text are known. In the normalized text, an edge is where the text before
- * it and the text after it meet. A stretch that was normalized as a whole, with text of two segments, is in no trusted one.
+ * it and the text after it meet. A stretch that was normalized as a whole and has text of two segments is not trusted.
  *
  * The calls are `beginSections` and `useSections` once, `openText` before a text whose flags differ from those of the text
  * before or that has segments, then `pieceAddress` and `takePiece` for each piece, and `endSegment` after the last one of a segment;
- * the last `takePiece` ends the text. Each gives events, in order:
+ * the last `takePiece` ends the text. Each `takePiece` gives events, in order:
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
@@ -81,9 +81,9 @@ const comesInSegments: u32 = 4;
 const continuesSection: u32 = 8;
 
 let description: usize = 0;
-/** Its buffer receives the pieces. */
+/** Finds early tokens. Its buffer receives the pieces. */
 export let early: Group = changetype<Group>(0);
-/** Its buffer has the sections, if they are not in `early`. */
+/** Finds late tokens. Its buffer has the sections, if they are not in `early`. */
 export let late: Group = changetype<Group>(0);
 export let normalizes: bool = false;
 export let addsSpace: bool = false;
@@ -95,21 +95,23 @@ let knowsMark: bool = false;
 let usesLate: bool = false;
 /** Position in the text of the first byte of `early`. */
 let textBase: u32 = 0;
-/** Position in the text of the part that is being normalized, if some of it has come. */
+/** Where in the text the stretch begins that is being normalized; valid while `isNormalizing`. */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
 /** Whether late tokens are searched within segments. */
 let hasLateEdges: bool = false;
-/** Edges in the text that is being normalized, as positions in it; its size so far; the bytes given out, and those they came from. */
+/** Edges in the text that is being normalized, as positions in it. */
 let waitingEdges: Edges = changetype<Edges>(0);
+/** The size of that text until now. */
 let inputBytes: i32 = 0;
+/** How many normalized bytes were given out, and from how many bytes they came. */
 let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
 /** Whether some of this section has been given out. */
 let hasBytes: bool = false;
 /** Whether the section, or the line, already has its space. */
 let isInside: bool = false;
-/** Nothing of the text has been given out. */
+/** Whether nothing was given out since the text, or a part of it, began. Kept up to date only if `addsSpace`. */
 let isAtStart: bool = false;
 
 let eventsStart: usize = 0;
@@ -118,13 +120,13 @@ let eventsSize: u32 = 0;
 
 export { factsOf };
 
-/** Address for a description of `byteCount` bytes (description.ts); 0 without room. */
+/** Returns the address for a description of `byteCount` bytes (description.ts); 0 if there is no memory for it. */
 export function beginSections(byteCount: u32): usize {
   description = layOutTextModule() ? reserveTable(byteCount) : 0;
   return description;
 }
 
-/** Sets everything up. Returns 1 when done, 0 if there is no room, -1 if it is not a description. */
+/** Reads the description and sets up search and normalization. Returns 1; 0 if there is no memory; -1 if it is invalid. */
 export function useSections(byteCount: u32): i32 {
   if (!isDescription(description, byteCount)) return -1;
   const records = recordsOf(description);
@@ -170,7 +172,7 @@ export function openText(flags: u32): void {
   isAtStart = !isInside;
 }
 
-/** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
+/** Returns the address to which the next `byteCount` bytes of the text are written; 0 if there is no memory for them. */
 export function pieceAddress(byteCount: u32): usize {
   eventsSize = 0;
   if (usesLate && isHalfFull(late, 0)) shrink(late);
@@ -181,14 +183,14 @@ export function pieceAddress(byteCount: u32): usize {
   return early.start + early.length;
 }
 
-/** Ends a segment of the text and begins another, in which special tokens stay text or not. False if there is no room. */
+/** Ends a segment of the text and begins another, in which special tokens stay text if `keepsSpecial`. False without memory. */
 export function endSegment(keepsSpecial: bool): bool {
   return addEdge(early.edges, early.length, u32(keepsSpecial));
 }
 
 /**
- * Takes `byteCount` written bytes. `end`: 0: more follows; 1: the text ends; 2: a part ends that was cut at a safe cut, and the
- * caller ends the section. Returns the number of events, or -1 if there is no room.
+ * Takes `byteCount` written bytes. `end`: 0: more follows; 1: the text ends; 2: a part ends at a safe cut;
+ * there is no end event, and the caller ends the section. Returns the number of events, or -1 if there is no room.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;
@@ -211,12 +213,12 @@ export function sectionBytes(): usize {
   return usesLate ? late.start : early.start;
 }
 
-/** Bytes that wait for what follows: of text, and of text that is being normalized. */
+/** The number of bytes in all buffers that wait for the text that follows. */
 export function waitingBytes(): u32 {
   return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
 }
 
-/** The most memory that they need: sorting a run of marks takes 16 times its size. */
+/** The most memory that the waiting bytes can need: sorting a run of marks takes 16 times its size. */
 export function waitingNeed(): f64 {
   return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
 }
@@ -242,7 +244,7 @@ function takeEarly(atEnd: bool): bool {
   }
 }
 
-/** Bytes [from, to) of `early` are text between early tokens, or the end of it. */
+/** Takes bytes [from, to) of `early`, text between early tokens. `ends`: an early token or the end of the text follows. */
 function takeText(from: i32, to: i32, ends: bool): bool {
   const size = <u32>(to - from);
   if (!moveEdgesOn(from, to)) return false;
@@ -264,7 +266,7 @@ function takeText(from: i32, to: i32, ends: bool): bool {
   return true;
 }
 
-/** Hands on the edges up to the end of text that is taken from `early`. One before it is at its start, where a section begins. */
+/** Passes on the edges up to `to` of text that is taken from `early`. An edge before `from` moves to `from`. */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
   for (; edges.first < edges.count && edgePosition(edges, edges.first) <= to; edges.first++) {
@@ -280,13 +282,13 @@ function moveEdgesOn(from: i32, to: i32): bool {
   return true;
 }
 
-/** Hands on the edges in text that is normalized now: `size` bytes. */
+/** Passes on the waiting edges that lie in newly normalized text of `size` bytes. */
 function moveWaitingEdges(size: i32): bool {
   const inputEnd = inputBytes - <i32>unnormalizedBytes();
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
-  /** What a position in the text is lower by than in `late`, after the last stretch before it that has changed. */
+  /** What a position in the text to normalize is lower by than in `late`, after the last stretch that has changed. */
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
     const position = edgePosition(waitingEdges, waitingEdges.first);
@@ -309,7 +311,7 @@ function moveWaitingEdges(size: i32): bool {
   return true;
 }
 
-/** A section of `late` ends: the next one begins with what the last edge says. */
+/** Ends a section of `late`: the next one inherits the trust of the last edge. */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
   if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);
@@ -388,7 +390,7 @@ function giveText(address: usize, size: u32): bool {
   return true;
 }
 
-/** Whether a space is put before a section, or a line, with this text. Where marks are known, it has whole characters. */
+/** Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, they are whole characters. */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;
   if (evenIfSpaced) return true;
