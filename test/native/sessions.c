@@ -1,4 +1,4 @@
-/* For library.test.ts: `sessions IMAGE < text`. Edits a session and compares it with encoding the whole text. */
+/* For library.test.ts: `sessions IMAGE [EDITS [SEED]] < text`. Edits a session and compares it with encoding the whole text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +33,48 @@ static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *sessio
   return right;
 }
 
+/* Fills `part` with `size` bytes: text, with bytes in it that are not UTF-8, cut anywhere. */
+static void make_part(char *part, size_t size, const char *text, size_t text_size) {
+  static const char *wrong[] = {"\xff", "\xc3", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x80", "\xf0\x9f\x98", "<|endof", "text|>"};
+  for (size_t at = 0; at < size;) {
+    size_t from = draw(text_size), length = 1 + draw(draw(4) == 0 ? 400 : 12);
+    const char *bytes = draw(3) == 0 ? wrong[draw(sizeof wrong / sizeof *wrong)] : text + from;
+    if (bytes == text + from ? length > text_size - from : length > strlen(bytes)) length = bytes == text + from ? text_size - from : strlen(bytes);
+    if (length > size - at) length = size - at;
+    memcpy(part + at, bytes, length);
+    at += length;
+  }
+}
+
+/* Edits many open sessions in turn, of bytes that need not be UTF-8. Appends have up to 100,000 bytes. */
+static int edit_bytes(bpe_tokenizer *tokenizer, const char *text, size_t text_size, int edit_count) {
+  enum { SESSION_COUNT = 20, MOST = 100000 };
+  static char part[MOST];
+  bpe_session *sessions[SESSION_COUNT];
+  int wrong = 0;
+  for (int i = 0; i < SESSION_COUNT; i++) sessions[i] = bpe_session_open(tokenizer);
+  for (int i = 0; i < edit_count; i++) {
+    bpe_session *session = sessions[draw(SESSION_COUNT)];
+    size_t old = bpe_session_size(session), start = draw(old + 1), end = start + draw(old - start < 20 ? old - start + 1 : 20), kept;
+    if (draw(2) == 0) start = end = old;
+    if (old > 2 * MOST) start = draw(100), end = old;
+    size_t size = draw(draw(40) == 0 ? MOST : 60);
+    make_part(part, size, text, text_size);
+    wrong += bpe_session_edit(session, start, end, part, size, 1, &kept) != NULL;
+    wrong += kept > bpe_session_count(session) || bpe_session_stable(session) > bpe_session_count(session);
+    wrong += !is_same(tokenizer, session);
+  }
+  for (int i = 0; i < SESSION_COUNT; i++) bpe_session_close(sessions[i]);
+  return wrong;
+}
+
 int main(int argc, char **argv) {
   static char text[1 << 16];
   size_t size = fread(text, 1, sizeof text, stdin), kept;
   const char *error;
-  bpe_tokenizer *tokenizer = argc == 2 ? bpe_open(argv[1], &error) : NULL;
+  bpe_tokenizer *tokenizer = argc >= 2 ? bpe_open(argv[1], &error) : NULL;
   if (tokenizer == NULL) return 1;
+  if (argc == 4) state = (unsigned)atoi(argv[3]);
   bpe_session *session = bpe_session_open(tokenizer);
   int wrong = bpe_session_edit(session, 0, 1, "a", 1, 1, &kept) == NULL;
   for (int i = 0; i < 300; i++) {
@@ -56,6 +92,7 @@ int main(int argc, char **argv) {
     bpe_session_close(session);
     session = fork;
   }
+  wrong += edit_bytes(tokenizer, text, size, argc >= 3 ? atoi(argv[2]) : 120);
   bpe_segment segments[] = {{"<|endof", 7, 1}, {"text|>", 6, 1}, {"<|endoftext|>", 13, 0}, {"<|endoftext|>", 13, 1}};
   bpe_ids ids, alone;
   wrong += bpe_encode_segments(tokenizer, segments, 4, 0, &ids) != NULL || bpe_encode(tokenizer, "<|endoftext|>", 13, 0, &alone) != NULL;
