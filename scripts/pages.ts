@@ -1,4 +1,3 @@
-import { pageMark } from "../src/pages/page-mark.ts";
 // Builds the template of `--report`, dist/pages/report.html: style and program, with placeholders for the
 // title and the content. Its Content-Security-Policy allows only these, by hash.
 import { createHash } from "node:crypto";
@@ -6,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { contentSlot, titleSlot } from "../src/pages/page-file.ts";
+import { pageMark } from "../src/pages/page-mark.ts";
 import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");

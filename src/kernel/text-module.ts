@@ -1,6 +1,21 @@
 // The part of the kernel that a text goes through before it is cut into pretokens, in a memory of its own. It is a separate
 // module: most tokenizers neither change their texts nor have tokens that look at their neighbours.
 
+export {
+  barredAddress,
+  barredCount,
+  followingAddress,
+  givenPosition,
+  holeCount,
+  holesAddress,
+  madeWindowAddress,
+  madeWindowBytes,
+  makeFollowing,
+  makeWindow,
+  windowAddress,
+  windowPosition,
+  windowReach,
+} from "./text/cut-windows";
 export { beginParts, endOfNextPart, endOfPart, nextPart, startOfLastPart, startOfPart } from "./text/cuts";
 export {
   beginDecoding,
@@ -49,18 +64,3 @@ export {
   stepFrom,
   stepTo,
 } from "./text/sessions";
-export {
-  barredAddress,
-  barredCount,
-  followingAddress,
-  givenPosition,
-  holeCount,
-  holesAddress,
-  madeWindowAddress,
-  madeWindowBytes,
-  makeFollowing,
-  makeWindow,
-  windowAddress,
-  windowPosition,
-  windowReach,
-} from "./text/cut-windows";

@@ -125,7 +125,7 @@ static const char *normalize_question(void *context) {
   const Form *form = context;
   uint32_t left = form->question->size, part, count;
   const uint8_t *text = form->text;
-  const char *error = sections_open(instance, &image, false, false, false);
+  const char *error = sections_open(instance, &image, false, false, false, false);
   if (error != NULL) return error;
   uint8_t *made = malloc(1);
   size_t size = 0;

@@ -1,10 +1,10 @@
-import { describeLlamaCpp } from "../../../src/pattern/export-form.ts";
 // Part of `npm run suite real`: real tokenizers in other formats give the ids they gave before, by the programs that read these
 // formats, or are refused by name.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
+import { describeLlamaCpp } from "../../../src/pattern/export-form.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 import { askLlama, askOracle, encode, home, linesOf, materialOf, pathOf } from "./programs.ts";
 import { commonTexts, ownTexts } from "./texts.ts";

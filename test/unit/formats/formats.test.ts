@@ -1,14 +1,14 @@
-import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
-import { type PatternExport } from "../../../src/pattern/export-form.ts";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
 import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
 import { recordFormat, trainingFile } from "../../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
+import type { PatternExport } from "../../../src/pattern/export-form.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../../src/tokenizer/model-settings.ts";
 import {

@@ -189,7 +189,7 @@ test("what no expression can say is refused with its reason", () => {
   for (const [words, steps] of [
     ["removes", [split(" ", "Removed")]],
     ["can match the empty string", [split("a*", "MergedWithNext")]],
-    ["space before each piece", [split(" "), { type: "ByteLevel", add_prefix_space: true }]],
+    ["a space before each of their pieces", [split(" "), { type: "ByteLevel", add_prefix_space: true }]],
   ] as const) {
     const value = {
       type: "Sequence",

@@ -1,4 +1,3 @@
-import { exportForm } from "../../../src/pattern/export-form.ts";
 import { deserialize } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompileSteps } from "../../../src/pattern/automaton.ts";
 import { type CompiledPattern, patternDigest } from "../../../src/pattern/compiled-pattern.ts";
+import { exportForm } from "../../../src/pattern/export-form.ts";
 import { buildFourByteTables } from "../../../src/pattern/four-byte-tables.ts";
 import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";

@@ -1,6 +1,6 @@
-import { type PatternExport, exportForm } from "../../../src/pattern/export-form.ts";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
+import { exportForm, type PatternExport } from "../../../src/pattern/export-form.ts";
 import type { PatternName } from "../../../src/pattern/named-patterns.ts";
 
 /** Ends in bytes of the pretokens of a text of valid UTF-8. */

@@ -1,4 +1,3 @@
-import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { describe, expect, test } from "bun:test";
 import { readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
 import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
@@ -16,6 +15,7 @@ import {
   wordCharacters,
 } from "../../../src/pattern/unicode.ts";
 import { binaryPropertyBase64, scriptBase64 } from "../../../src/pattern/unicode-data.ts";
+import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { turns } from "../../rounds.ts";
 import {
   askedOf,

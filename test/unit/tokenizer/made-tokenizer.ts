@@ -1,9 +1,9 @@
-import { exportForm } from "../../../src/pattern/export-form.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
+import { exportForm } from "../../../src/pattern/export-form.ts";
 import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
 import { TextWindow } from "../../../src/text/text-chain.ts";

@@ -1,4 +1,3 @@
-import { CountsFileReader, type CountsSource } from "../../../src/words/counts-file-reader.ts";
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,6 +10,7 @@ import type { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { countCorpus } from "../../../src/training/count-corpus.ts";
 import { addUp, reduceSources, sourcesOfSortedRuns } from "../../../src/words/add-up.ts";
+import { CountsFileReader, type CountsSource } from "../../../src/words/counts-file-reader.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../../src/words/counts-format.ts";
 import { SpillingCounter } from "../../../src/words/spilling-counter.ts";

@@ -1,6 +1,6 @@
-import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { describe, expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { xxHash64 } from "../../../src/runtime/host.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import {

@@ -1,9 +1,9 @@
-import { CountsFileReader } from "../../../src/words/counts-file-reader.ts";
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { textOf } from "../../../src/bytes/text.ts";
 import { TextMemory } from "../../../src/corpus/range-reader.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
+import { CountsFileReader } from "../../../src/words/counts-file-reader.ts";
 import { wordTableOfSum } from "../../../src/words/sorted-words.ts";
 import { SpillingCounter } from "../../../src/words/spilling-counter.ts";
 import { scratch } from "../../binary.ts";

@@ -1,6 +1,6 @@
-import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { expect, test } from "bun:test";
 import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
 import { readTsvHead, sortByCountInSteps, TsvReader, tsvChunks, tsvHead } from "../../../src/words/tsv.ts";
