@@ -179,8 +179,6 @@ export type Mapping = {
   readonly window: FileWindow;
   /** The smallest size of a file that is mapped. Smaller files are faster to read. */
   readonly fileBytesLeast: number;
-  /** Whether these files are read all the same, and the system is only asked for the next window. */
-  readonly onlyPrefetches?: boolean | undefined;
 };
 
 /**
@@ -202,8 +200,6 @@ export class RangeReader {
   private source: ByteSource | undefined;
   /** The file whose parts are mapped into the window. */
   private mapped: FileSource | undefined;
-  /** The file whose next window is requested while this one is processed. */
-  private prefetched: FileSource | undefined;
   /** The maximum number of bytes that are mapped at a time: the size of the window before it grows. */
   private readonly mappedBytesMax: number;
 
@@ -230,13 +226,11 @@ export class RangeReader {
     const { mapping } = this;
     const { file } = source;
     if (mapping === undefined || file === undefined || file.sizeBytes < mapping.fileBytesLeast) return;
-    if (mapping.onlyPrefetches) this.prefetched = file;
-    else if (file.canMap(mapping.window)) this.mapped = file;
+    if (file.canMap(mapping.window)) this.mapped = file;
   }
 
   /** Ends the mapping: the text is plain memory again. */
   close(): void {
-    this.prefetched = undefined;
     if (this.mapped === undefined) return;
     this.mapped = undefined;
     this.mapping!.window.clear();
@@ -316,9 +310,6 @@ export class RangeReader {
       if (readBytes === 0) return;
       this.limit += readBytes;
     }
-    const { prefetched, mapping } = this;
-    if (prefetched === undefined || this.atEnd) return;
-    mapping!.window.prefetch(prefetched.fd, this.baseByte + this.limit, this.capacityBytes);
   }
 
   private grow(keepPos: number, kept: number): void {

@@ -36,7 +36,7 @@ export type TaskTextsOptions = {
   readonly windowBytes?: number | undefined;
   /** The memory for texts that do not fit into a window; by default without a limit. */
   readonly memory?: TextMemory;
-  /** Maps files into the taker's text, if only the kernel reads it: without checksums. */
+  /** Maps files into the taker's text, if only the kernel reads it. */
   readonly mapping?: Mapping | undefined;
   /** Whether statistics have checksums. */
   readonly hasChecksums?: boolean | undefined;
@@ -165,7 +165,7 @@ export class TaskTexts {
     const { pretokens } = this.chain;
     const bytesDone = () => Math.min(range.endByte, reader.baseByte + pretokens.keepPos) - range.startByte;
     let firstInvalidByte = -1;
-    const checksum = this.options.hasChecksums ? new RangeChecksum(range.startByte) : undefined;
+    const checksum = this.options.hasChecksums ? new RangeChecksum(source, range.startByte) : undefined;
     reader.open(source, range.startByte, range.endByte);
     try {
       pretokens.start(0, range.startsInside);

@@ -1,5 +1,5 @@
-import { assert, crc32 } from "#runtime";
-import type { RangeReader } from "./range-reader.ts";
+import { crc32, scaled } from "#runtime";
+import type { ByteSource, RangeReader } from "./range-reader.ts";
 
 // The checksum of a text: its CRC-32, as in gzip and zip. It shows accidental changes: anybody can make another text with
 // the same one. Checksums of two parts give that of the whole, so it does not depend on how the text was cut, and hashing in
@@ -14,18 +14,43 @@ export class TextChecksum {
   }
 }
 
-/** Adds what a reader has of a range, window by window. The runtime's own code must not read mapped pages (file-window.ts). */
+/** The number of mapped bytes that are read at a time: they stay in the processor's cache. */
+const blockBytes = scaled(1 << 16, 16);
+
+/**
+ * Adds the text of a range, window by window. The runtime's own code must not read mapped pages, which may vanish
+ * (file-window.ts), so their bytes are read again, from the system's page cache.
+ */
 export class RangeChecksum extends TextChecksum {
-  constructor(private addedByte: number) {
+  /** Allocated for mapped windows only: large arrays make the runtime collect garbage. */
+  private block: Uint8Array | undefined;
+
+  constructor(
+    private readonly source: ByteSource,
+    private addedByte: number,
+  ) {
     super();
   }
 
   /** Adds the bytes up to `endByte`, as far as the reader has them. */
   addWindow({ text, baseByte, limit, isMapped }: RangeReader, endByte: number): void {
-    assert(!isMapped, "a text with a checksum is not mapped");
     const end = Math.min(baseByte + limit, endByte);
-    this.add(text.bytes.subarray(this.addedByte - baseByte, end - baseByte));
-    this.addedByte = end;
+    if (!isMapped) {
+      this.add(text.bytes.subarray(this.addedByte - baseByte, end - baseByte));
+      this.addedByte = end;
+      return;
+    }
+    this.block ??= new Uint8Array(blockBytes);
+    while (this.addedByte < end) {
+      const readBytes = this.source.read(
+        this.block,
+        0,
+        Math.min(blockBytes, end - this.addedByte),
+        this.addedByte,
+      );
+      this.add(this.block.subarray(0, readBytes));
+      this.addedByte += readBytes;
+    }
   }
 }
 

@@ -40,11 +40,6 @@ export class FileWindow {
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
-  /** Starts reading bytes of an open file into the page cache. */
-  prefetch(fd: number, offsetByte: number, byteCount: number): void {
-    mappingSystem()?.prefetch(fd, offsetByte, byteCount);
-  }
-
   pageStart(offsetByte: number): number {
     return offsetByte - (offsetByte % mappingSystem()!.pageBytes);
   }

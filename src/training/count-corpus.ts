@@ -323,15 +323,10 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     this.counter = new SpillingCounter(setup, name, memory);
     const { words } = this.counter;
     if (liftingModel === undefined) {
-      // The bytes of a checksum are read from the window, and reading a file twice costs more than mapping saves.
-      const { hasChecksums } = setup;
-      const mapping = {
-        window: words.window,
-        fileBytesLeast: mappedBytesLeast,
-        onlyPrefetches: hasChecksums,
-      };
+      const mapping = { window: words.window, fileBytesLeast: mappedBytesLeast };
       this.texts = new TaskTexts(new TextChain(cutting, words), {
-        ...{ inputs, memory, mapping, hasChecksums },
+        ...{ inputs, memory, mapping },
+        hasChecksums: setup.hasChecksums,
       });
     } else {
       this.lifted = new LiftedPretokens(liftingModel, words);
