@@ -20,7 +20,7 @@ from importlib import metadata
 from typing import Any, Iterator
 
 from bpe_trainer import BpeError, __version__
-from bpe_trainer._training import _shown as shown
+from bpe_trainer._training import _escape as shown
 
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "work.py")
 RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "tiktoken", "fastokens", "tokie")
