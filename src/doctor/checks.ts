@@ -52,6 +52,9 @@ export const checks = {
   "private-data": "Tokens are published with the model: they show what its corpus contained.",
   "costly-languages": "Users of these languages pay more, and fit less text into the context.",
   "parts-of-characters": "Such tokens can break a character in two when text is streamed or truncated.",
+  "one-document-tokens":
+    "The model learns these tokens from one document, and may repeat it; if the text is the corpus, that document made them.",
+  "costly-scripts": "Text in these scripts costs more, and less of it fits into the context.",
   "rare-tokens": "Tokens that hardly occur have untrained rows (glitch tokens).",
 } as const;
 

@@ -1,11 +1,11 @@
 import { countNoun } from "#bytes";
-import { findInputs, inspectFirstStream } from "#corpus";
+import { expectedTextBytes, findInputs, inspectFirstStream } from "#corpus";
+import { encodeCorpus } from "#encoding";
 import { findTokenizer, readRecordedReading } from "#formats";
 import { startJob } from "#jobs";
 import { readNamed, readTyped } from "#options";
-import { asOption, UserError } from "#runtime";
+import { asOption, defaultWorkerCount, UserError } from "#runtime";
 import {
-  countTokensOf,
   type Invocation,
   type Line,
   lineColumns,
@@ -20,7 +20,7 @@ import {
 import type { Finding } from "./checks.ts";
 import { doctorOptions } from "./doctor-options.ts";
 import type { Diagnosis, examiningJob } from "./examine.ts";
-import type { Counted } from "./quality-checks.ts";
+import { type Counted, TextSurvey } from "./text-survey.ts";
 
 /** `bpe doctor`: examines a tokenizer. Throws a UserError at the end if it has errors. */
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
@@ -57,9 +57,11 @@ async function countText(
     throw error;
   });
   if (parts === null) return null;
-  const { counts, textBytes, idCount } = await countTokensOf(parts, { path: files[0]!, inputs }, output);
+  const survey = new TextSurvey(inputs, parts);
+  const workerCount = defaultWorkerCount(expectedTextBytes(inputs));
+  await encodeCorpus({ inputs, parts, workerCount }, survey, output.encoding);
   output.endStage();
-  return { counts: Float64Array.from(counts), textBytes, idCount };
+  return survey.result();
 }
 
 const colors = { error: "red", warning: "yellow", note: "cyan" } as const;

@@ -13,9 +13,11 @@ import {
 } from "./cutting-checks.ts";
 import { checkFiles } from "./file-checks.ts";
 import { checkModel, checkModelFile } from "./model-checks.ts";
-import { type Counted, checkQuality } from "./quality-checks.ts";
+import { checkQuality } from "./quality-checks.ts";
 import { checkSpecials } from "./special-checks.ts";
 import { type Loaded, objectOf, readSubject, type Subject } from "./subject.ts";
+import { checkDocuments, checkScripts } from "./text-checks.ts";
+import type { Counted } from "./text-survey.ts";
 
 /** The output of `bpe doctor --json`, whose schema is docs/diagnosis.schema.json. */
 export type Diagnosis = {
@@ -64,6 +66,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
       ...checkModel(subject, loaded),
       ...(await checkFiles(subject, loaded)),
       ...checkQuality(subject, loaded, counted),
+      ...(counted === null ? [] : [...checkDocuments(loaded, counted), ...checkScripts(counted)]),
     );
   const of = (severity: Finding["severity"]) => findings.filter((each) => each.severity === severity);
   return {

@@ -5,9 +5,7 @@ import { allAddedTokens, probeParts, shortEncoder, tokenBytesOf, tokenNamer } fr
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
 import { wholeCharactersCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
-
-/** How often each token occurs in texts. */
-export type Counted = { readonly counts: Float64Array; readonly textBytes: number; readonly idCount: number };
+import type { Counted } from "./text-survey.ts";
 
 /** Checks the vocabulary for tokens that are unfair, private or wasted. */
 export function checkQuality({ path }: Subject, loaded: Loaded, counted: Counted | null): Finding[] {
@@ -78,7 +76,7 @@ const costlyRatio = 4;
 const shownLanguages = 5;
 
 /** The parts of the probe text that say the same, each in another language. */
-const languages = probeParts.filter(({ name }) => name.includes("("));
+export const languages = probeParts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ parts }: Loaded): Finding[] {
   const encode = shortEncoder(parts);

@@ -14,6 +14,7 @@ import {
 import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "#encoding";
 import {
   appendIdToDocuments,
+  endsAfter,
   type IdFormat,
   type IdSink,
   type IdType,
@@ -266,7 +267,7 @@ export class IdFiles implements IdSink {
 
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept: readonly KeptValue[] = []): void {
     this.throwError();
-    const ends = recordEnds ?? findEndsAfter(ids, this.options.documentEndId);
+    const ends = recordEnds ?? endsAfter(ids, this.options.documentEndId);
     const { length: width } = this.kept.fields;
     assert(width === 0 || kept.length === width * ends.length, "each record has its kept fields");
     let from = Math.min(this.skippedIds, ids.length);
@@ -454,14 +455,6 @@ export function describeDifference(former: object, request: object): string | un
     return isShort ? `${name} was ${was ?? "none"}, and is ${value ?? "none"} here` : `${name} were others`;
   }
   return undefined;
-}
-
-/** Returns the position after each occurrence of an id. */
-function findEndsAfter(ids: Uint16Array | Uint32Array, id: number | undefined): Uint32Array {
-  const ends: number[] = [];
-  if (id === undefined) return Uint32Array.from(ends);
-  for (let at = ids.indexOf(id); at >= 0; at = ids.indexOf(id, at + 1)) ends.push(at + 1);
-  return Uint32Array.from(ends);
 }
 
 const keepFrom = (paths: readonly string[], read: readonly RunInput[]) =>

@@ -204,6 +204,14 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
   return pos;
 }
 
+/** Returns the position after each occurrence of an id. */
+export function endsAfter(ids: Uint16Array | Uint32Array, id: number | undefined): Uint32Array {
+  const ends: number[] = [];
+  if (id === undefined) return Uint32Array.from(ends);
+  for (let at = ids.indexOf(id); at >= 0; at = ids.indexOf(id, at + 1)) ends.push(at + 1);
+  return Uint32Array.from(ends);
+}
+
 /** Returns a sink that appends an id to each input, or to each record. */
 export function appendIdToDocuments(writer: IdSink, id: number): IdSink {
   const ids = Uint32Array.of(id);

@@ -31,6 +31,7 @@ export {
 export {
   appendIdToDocuments,
   checkIdFileName,
+  endsAfter,
   type IdSink,
   type IdType,
   type IdWriter,

@@ -147,6 +147,7 @@ export { vocabularyOf } from "./vocabulary-of.ts";
 export {
   type Share,
   scriptClasses,
+  scriptOrKindOf,
   scriptShares,
   type VocabularyStatistics,
   vocabularyStatistics,

@@ -23,6 +23,7 @@ export type VocabularyStatistics = {
 export type Share = { readonly name: string; readonly tokenCount: number };
 
 const invalidName = "no valid UTF-8";
+const otherName = "control and other";
 
 /** Computes the statistics. Yields between slices of work of some 10 ms. */
 export function* vocabularyStatistics(
@@ -177,7 +178,7 @@ const kinds = [
 ];
 
 /** The names of the classes: first scripts, for tokens with letters, then the kinds of tokens without letters. */
-const classNames = [...[...scripts, ...kinds].map(({ name }) => name), "control and other", invalidName];
+const classNames = [...[...scripts, ...kinds].map(({ name }) => name), otherName, invalidName];
 const firstClass = 1;
 /** The last class of tokens that have a letter. */
 export const lastLetters = firstClass + classNames.indexOf("other letters");
@@ -207,7 +208,19 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
   if (hasLetter) return "Latin";
   if (hasDigit) return "digits";
   if (hasSign) return "punctuation and symbols";
-  return hasWhitespace ? "white space" : "control and other";
+  return hasWhitespace ? "white space" : otherName;
+}
+
+/**
+ * Returns the script of the first letter of these bytes, or, without letters, of marks such as vowel signs, or
+ * else the kind of their characters. Returns undefined if they are not whole characters.
+ */
+export function scriptOrKindOf(bytes: Uint8Array): string | undefined {
+  const name = commonScript(bytes, 0, bytes.length) ?? scriptOf(bytes);
+  if (name === invalidName) return undefined;
+  if (name !== otherName) return name;
+  const text = decoder.decode(bytes);
+  return scripts.find(({ pattern }) => pattern().test(text))?.name ?? name;
 }
 
 const isLatinLetter = (code: number) => code >= 0xc0 && code <= 0x24f && code !== 0xd7 && code !== 0xf7;
@@ -226,5 +239,5 @@ function scriptOf(bytes: Uint8Array): string {
   }
   const letter = /\p{L}/u.exec(text)?.[0];
   const of = letter === undefined ? kinds : [...scripts, ...kinds];
-  return of.find(({ pattern }) => pattern().test(letter ?? text))?.name ?? "control and other";
+  return of.find(({ pattern }) => pattern().test(letter ?? text))?.name ?? otherName;
 }

@@ -694,7 +694,8 @@ test("a tokenizer that was just trained has no errors and no warnings", () => {
 });
 
 test("every check has damages, and the schema has every check", () => {
-  const others = ["rare-tokens"];
+  // Only a text shows these.
+  const others = ["one-document-tokens", "costly-scripts", "rare-tokens"];
   expect([...Object.keys(damages), ...others].sort()).toEqual(Object.keys(checks).sort());
   const schema: Schema = JSON.parse(readFileSync(join(root, "docs/diagnosis.schema.json"), "utf8"));
   const { json } = examine(good, "--text", put(home, "other.txt", "a few words"));
@@ -702,7 +703,7 @@ test("every check has damages, and the schema has every check", () => {
   expect(misfits(schema, { ...json, findings: [{}] }, schema)).not.toEqual([]);
   const listed = (schema as Json).properties.findings.items.properties.check.enum;
   expect(listed.sort()).toEqual(Object.keys(checks).sort());
-  expect(json.findings.map(({ check }: Finding) => check)).toEqual(expect.arrayContaining(others));
+  expect(json.findings.map(({ check }: Finding) => check)).toContain("rare-tokens");
 });
 
 test("what is no tokenizer is refused", () => {

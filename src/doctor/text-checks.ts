@@ -1,0 +1,109 @@
+import { countNoun, formatBytes } from "#bytes";
+import { allAddedTokens, scriptOrKindOf, tokenNamer } from "#tokenizer";
+import { type Finding, finding, percent, tokensOf } from "./checks.ts";
+import { languages } from "./quality-checks.ts";
+import type { Loaded } from "./subject.ts";
+import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
+
+// What texts show of a tokenizer, in addition to which of its tokens are rare.
+
+/** With fewer documents, a token may be in one only because there is no other on its subject. */
+const fewestDocuments = 100;
+/** A token that is less frequent in its only document is not due to it. */
+const fewestOccurrences = 10;
+/** A smaller share of the tokens that the texts have are the names that documents have of their own. */
+const leastShare = 0.01;
+const shownDocuments = 5;
+
+/** Finds tokens that occur often, but in one document only. */
+export function checkDocuments({ parts }: Loaded, counted: Counted): Finding[] {
+  const { counts, documentCount, documentCounts, lastDocuments, inputs } = counted;
+  if (documentCount < fewestDocuments) return [];
+  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const found = Array.from(counts.keys())
+    .filter((id) => documentCounts[id] === 1 && counts[id]! >= fewestOccurrences && !added.has(id))
+    .sort((a, b) => counts[b]! - counts[a]! || a - b);
+  const usedCount = documentCounts.reduce((used, documents) => (documents > 0 ? used + 1 : used), 0);
+  if (found.length === 0 || found.length < leastShare * usedCount) return [];
+  const nameOf = tokenNamer(parts);
+  const byDocument = new Map<number, number[]>();
+  for (const id of found) {
+    const ids = byDocument.get(lastDocuments[id]!) ?? [];
+    byDocument.set(lastDocuments[id]!, ids);
+    ids.push(id);
+  }
+  const documents = [...byDocument].sort(([a, ofA], [b, ofB]) => ofB.length - ofA.length || a - b);
+  return [
+    finding(
+      "one-document-tokens",
+      "note",
+      `frequent in one document, and in no other of ${documentCount}: ${countNoun(found.length, "token")}, ${percent(found.length, usedCount)} of those that the text has`,
+      {
+        ...tokensOf(parts, found),
+        evidence: documents.slice(0, shownDocuments).map(([document, [first, ...others]]) => {
+          const token = `${first} "${nameOf(first!, 80)}" ${counts[first!]} times`;
+          return `${placeOf(document, inputs)}: ${countNoun(others.length + 1, "token")}, such as ${token}`;
+        }),
+        fix: "remove what these documents repeat from the corpus, or add others like them, and train again",
+      },
+    ),
+  ];
+}
+
+function placeOf(document: number, inputs: readonly CountedInput[]): string {
+  const input = inputs.find((of) => document < of.firstDocument + of.documentCount)!;
+  if (input.documentCount === 1) return input.name;
+  return `document ${document - input.firstDocument + 1} of ${input.name}`;
+}
+
+/** A script with fewer bytes in the texts is not compared. */
+const fewestBytes = 10_000;
+/** A script is costly if it takes more than this many times the tokens of the cheapest. */
+const costlyRatio = 2;
+
+/**
+ * Finds scripts that take many tokens. Bytes per token are divided by the bytes of the same sentences in each
+ * script, because scripts differ in how many bytes say the same.
+ */
+export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
+  const costs = scripts
+    .flatMap((script) => {
+      const sentenceBytes = sentenceBytesOf(script.name);
+      if (sentenceBytes === undefined || script.bytes < fewestBytes) return [];
+      return [{ ...script, cost: (sentenceBytes * script.tokens) / script.bytes }];
+    })
+    .sort((a, b) => b.cost - a.cost);
+  const best = costs.at(-1);
+  if (best === undefined) return [];
+  const costly = costs.filter(({ cost }) => cost > costlyRatio * best.cost);
+  if (costly.length === 0) return [];
+  return [
+    finding(
+      "costly-scripts",
+      "note",
+      `${countNoun(costly.length, "script")} of the text: more than ${costlyRatio} times the tokens of ${best.name} for the same sentences`,
+      {
+        evidence: [
+          ...costly.map(
+            (script) => `${rateOf(script)}, ${(script.cost / best.cost).toFixed(1)} times the tokens`,
+          ),
+          rateOf(best),
+        ],
+        count: costly.length,
+        fix: "train with more text in these scripts, or with fair shares of languages: docs/clean-and-fair.md",
+      },
+    ),
+  ];
+}
+
+const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
+  `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
+
+/** Returns the mean length of the sentences that say the same in languages of a script; undefined if there are none. */
+function sentenceBytesOf(script: string): number | undefined {
+  const lengths = languages
+    .map(({ text }) => Buffer.from(text))
+    .filter((bytes) => scriptOrKindOf(bytes) === script)
+    .map((bytes) => bytes.length);
+  return lengths.length === 0 ? undefined : lengths.reduce((sum, length) => sum + length) / lengths.length;
+}

@@ -1,0 +1,210 @@
+import type { Input } from "#corpus";
+import { endsAfter, type IdSink } from "#ids";
+import { nameOf } from "#runtime";
+import {
+  allAddedTokens,
+  findDocumentEndId,
+  scriptOrKindOf,
+  type TokenizerParts,
+  tokenBytesOf,
+} from "#tokenizer";
+
+/** How often each token occurs in texts, in how many documents, and how many tokens each script takes. */
+export type Counted = {
+  readonly counts: Float64Array;
+  readonly idCount: number;
+  /** The number of documents that have tokens. */
+  readonly documentCount: number;
+  /** The number of documents that each token occurs in, by id. */
+  readonly documentCounts: Uint32Array;
+  /** The last document that each token occurs in, by id: its number among all documents, from 1. */
+  readonly lastDocuments: Uint32Array;
+  readonly inputs: readonly CountedInput[];
+  /** Tokens by the script of their first letter, or, without letters, by the kind of their characters. */
+  readonly scripts: readonly ScriptCounts[];
+};
+
+/** An input, and the numbers of its documents. */
+export type CountedInput = {
+  readonly name: string;
+  readonly firstDocument: number;
+  readonly documentCount: number;
+};
+
+export type ScriptCounts = { readonly name: string; readonly tokens: number; readonly bytes: number };
+
+/**
+ * Counts the tokens of documents, which end as those of `bpe encode` do: with a record, with an input of plain
+ * text, or, in plain text, after the token that ends documents.
+ */
+export class TextSurvey implements IdSink {
+  private readonly counts: Float64Array;
+  private readonly documentCounts: Uint32Array;
+  private readonly lastDocuments: Uint32Array;
+  private readonly scripts: ScriptSurvey;
+  private readonly documentEndId: number | undefined;
+  private readonly inputs: CountedInput[] = [];
+  private idCount = 0;
+  private documentCount = 0;
+  /** The number of the current document, and how many of its ids were counted. */
+  private document = 1;
+  private idsInDocument = 0;
+  /** The first document of the current input. */
+  private firstDocument = 1;
+
+  constructor(
+    private readonly paths: readonly Pick<Input, "path">[],
+    parts: TokenizerParts,
+  ) {
+    const { idLimit } = parts.tokens;
+    this.counts = new Float64Array(idLimit);
+    this.documentCounts = new Uint32Array(idLimit);
+    this.lastDocuments = new Uint32Array(idLimit);
+    this.scripts = new ScriptSurvey(parts);
+    this.documentEndId = findDocumentEndId(parts);
+  }
+
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void {
+    let start = 0;
+    for (const end of recordEnds ?? endsAfter(ids, this.documentEndId)) {
+      this.count(ids, start, end);
+      this.endDocument();
+      start = end;
+    }
+    this.count(ids, start, ids.length);
+  }
+
+  private count(ids: Uint16Array | Uint32Array, start: number, end: number): void {
+    const { counts, documentCounts, lastDocuments, document, scripts } = this;
+    for (let i = start; i < end; i++) {
+      const id = ids[i]!;
+      counts[id]!++;
+      if (lastDocuments[id] !== document) {
+        lastDocuments[id] = document;
+        documentCounts[id]!++;
+      }
+      scripts.add(id);
+    }
+    this.idCount += end - start;
+    this.idsInDocument += end - start;
+  }
+
+  private endDocument(): void {
+    if (this.idsInDocument > 0) this.documentCount++;
+    this.idsInDocument = 0;
+    this.document++;
+    this.scripts.dropPending();
+  }
+
+  endInput(): void {
+    if (this.idsInDocument > 0) this.endDocument();
+  }
+
+  endTask({ endsInput, inputIndex }: { readonly endsInput: boolean; readonly inputIndex: number }): void {
+    if (!endsInput) return;
+    const { firstDocument, document } = this;
+    const name = nameOf(this.paths[inputIndex]!.path);
+    this.inputs.push({ name, firstDocument, documentCount: document - firstDocument });
+    this.firstDocument = document;
+  }
+
+  result(): Counted {
+    const { counts, idCount, documentCount, documentCounts, lastDocuments, inputs } = this;
+    const scripts = this.scripts.result();
+    return { counts, idCount, documentCount, documentCounts, lastDocuments, inputs, scripts };
+  }
+}
+
+// The class of a token. 0 is for those that were not looked at yet.
+/** Bytes that are not whole characters. */
+const incomplete = 1;
+const special = 2;
+const firstScript = 3;
+
+/** If more bytes than this are not whole characters, they are dropped. */
+const pendingBytesMax = 64;
+/** Up to this many bytes, as a number, are the key of their class, which is kept. */
+const packedBytesMax = 4;
+
+/**
+ * Counts tokens and bytes by script. A token counts for the script of its first letter, with the spaces and
+ * signs that it has; tokens of parts of characters count together, as one token would.
+ */
+class ScriptSurvey {
+  private readonly names: string[] = [];
+  private readonly tokens: number[] = [];
+  private readonly bytes: number[] = [];
+  private readonly classes: Uint8Array;
+  private readonly known = new Map<number, number>();
+  private readonly pending: number[] = [];
+  private pendingTokens = 0;
+
+  constructor(private readonly parts: TokenizerParts) {
+    this.classes = new Uint8Array(parts.tokens.idLimit);
+    for (const { id } of allAddedTokens(parts)) this.classes[id] = special;
+  }
+
+  add(id: number): void {
+    const found = this.classes[id]! || this.classify(id);
+    if (found === incomplete) {
+      this.addPart(id);
+      return;
+    }
+    if (this.pendingTokens > 0) this.dropPending();
+    if (found === special) return;
+    const { starts } = this.parts.tokens;
+    this.credit(found, 1, starts[id + 1]! - starts[id]!);
+  }
+
+  /** Drops bytes that are not whole characters. */
+  dropPending(): void {
+    this.pending.length = 0;
+    this.pendingTokens = 0;
+  }
+
+  result(): ScriptCounts[] {
+    return this.names.map((name, i) => ({ name, tokens: this.tokens[i]!, bytes: this.bytes[i]! }));
+  }
+
+  private addPart(id: number): void {
+    const { starts, bytes } = this.parts.tokens;
+    const { pending } = this;
+    for (let at = starts[id]!; at < starts[id + 1]!; at++) pending.push(bytes[at]!);
+    this.pendingTokens++;
+    const found = this.classOfPending();
+    if (found === incomplete && pending.length <= pendingBytesMax) return;
+    if (found !== incomplete) this.credit(found, this.pendingTokens, pending.length);
+    this.dropPending();
+  }
+
+  private classOfPending(): number {
+    const { pending, known } = this;
+    const key =
+      pending.length > packedBytesMax ? 0 : pending.reduce((packed, byte) => 256 * packed + byte, 1);
+    const found = known.get(key) ?? this.classOf(Uint8Array.from(pending));
+    if (key > 0 && found !== incomplete) known.set(key, found);
+    return found;
+  }
+
+  private credit(found: number, tokens: number, bytes: number): void {
+    this.tokens[found - firstScript]! += tokens;
+    this.bytes[found - firstScript]! += bytes;
+  }
+
+  private classify(id: number): number {
+    const found = this.classOf(tokenBytesOf(this.parts.tokens, id));
+    this.classes[id] = found;
+    return found;
+  }
+
+  private classOf(bytes: Uint8Array): number {
+    const name = scriptOrKindOf(bytes);
+    if (name === undefined) return incomplete;
+    if (!this.names.includes(name)) {
+      this.names.push(name);
+      this.tokens.push(0);
+      this.bytes.push(0);
+    }
+    return firstScript + this.names.indexOf(name);
+  }
+}
