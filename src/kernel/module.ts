@@ -142,7 +142,7 @@ export {
   useAutomaton,
   useFourByteTables,
 } from "./scan/scanner";
-export { findSafeCut, useSafeCuts } from "./text/safe-cuts";
+export { findSafeCut, useHoles, useSafeCuts } from "./text/safe-cuts";
 export {
   documents,
   idCount,

@@ -147,6 +147,7 @@ type Part = { readonly text: string; readonly isTrusted: boolean };
 function joinParts(parts: readonly Part[]): TextSegment[] {
   const joined: Part[] = [];
   for (const { text, isTrusted } of parts) {
+    if (text === "") continue;
     const before = joined.at(-1)?.isTrusted === isTrusted ? joined.pop()!.text : "";
     joined.push({ text: before + text, isTrusted });
   }

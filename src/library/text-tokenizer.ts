@@ -297,8 +297,7 @@ export class TextTokenizer {
 
   /**
    * Opens a session: a text that grows and is edited, with its ids. An edit encodes only what has changed and what
-   * is near it. If the tokenizer normalizes text or puts a space before it, or an added token has `lstrip`, `rstrip`
-   * or `single_word`, every edit encodes the whole text.
+   * is near it.
    */
   session(text = ""): Session {
     checkArgument("session: text", text, textArgument);

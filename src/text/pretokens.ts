@@ -2,6 +2,7 @@ import type { Text } from "#bytes";
 import { KernelScan, type PatternTables, type SetUpAfter } from "#pattern";
 import { type Kernel, putArray, UserError } from "#runtime";
 import { describeSections, type TokenToFind } from "./text-sections.ts";
+import type { CutWindow } from "./window-of-text.ts";
 
 /**
  * The part of a text that is taken next. Positions are offsets into the taker's text.
@@ -154,6 +155,11 @@ export class Pretokens {
   /** The pretoken that ends at `end` is settled by the next character, which is not taken. */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
+  }
+
+  /** The text that the next search is in is a window. */
+  useHoles({ textBytes, holeCount, barredCount }: CutWindow): void {
+    this.kernel.exports.useHoles(textBytes, holeCount, barredCount);
   }
 
   /** Finds a safe cut of the text (src/kernel/text/safe-cuts.ts); returns -1 if there is none, or no room to search for one. */

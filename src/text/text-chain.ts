@@ -4,9 +4,20 @@ import { type Cutting, canBeCut, isCutUnchanged, sectionSettings, tokensWhileCut
 import { loweredAscii } from "./normalization.ts";
 import { lookaheadBytes, Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
+import { makeWindow } from "./window-of-text.ts";
 
 /** A part of a text. Added tokens are found within one; special tokens stay text in one that is not trusted. */
 export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
+
+/** A search for a safe cut in [from, to), for which bytes [start, limit) of the text are looked at. */
+type CutSearch = {
+  readonly text: Uint8Array;
+  readonly start: number;
+  readonly limit: number;
+  readonly from: number;
+  readonly to: number;
+  readonly wantsLast: boolean;
+};
 
 /** What is pushed in one step. */
 export const pushedBytes = scaled(1 << 18, 16);
@@ -21,6 +32,8 @@ export class TextChain {
   private sections: TextSections | undefined;
   private direct = false;
   private opened: number | undefined;
+  /** Whether safe cuts are searched in windows (src/kernel/text/cut-windows.ts), not in the text as it is. */
+  private readonly usesWindows: boolean;
 
   /** @param pretokens what cuts the text; left out: made for the cutting */
   constructor(
@@ -33,6 +46,7 @@ export class TextChain {
     ),
   ) {
     this.window = new TextWindow(pretokens, taker);
+    this.usesWindows = !canBeCut({ ...cutting, specialTokensAsText: false });
     this.open(cutting.specialTokensAsText ?? false);
   }
 
@@ -41,17 +55,23 @@ export class TextChain {
     return this.direct;
   }
 
-  /** From the next text on, special tokens are found or stay text, and the taker receives changes or not. */
-  open(specialTokensAsText: boolean, notesChanges = false): void {
+  /**
+   * From the next text on, special tokens are found or stay text, and the taker receives changes or not. `continues`: the next text
+   * follows a safe cut.
+   */
+  open(specialTokensAsText: boolean, notesChanges = false, continues = false): void {
     const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
-    if (opened === this.opened) return;
-    this.opened = opened;
+    if (opened === this.opened && !continues) return;
+    this.opened = continues ? undefined : opened;
     const cutting = { ...this.cutting, specialTokensAsText };
     this.direct = isCutUnchanged(cutting);
     this.pretokens.lookForTokens(this.direct, specialTokensAsText);
-    if (this.direct) return;
-    this.sections ??= new TextSections(sectionSettings(cutting));
-    this.sections.open(specialTokensAsText, notesChanges);
+    if (!this.direct) this.madeSections.open(specialTokensAsText, notesChanges, false, continues);
+  }
+
+  private get madeSections(): TextSections {
+    this.sections ??= new TextSections(sectionSettings(this.cutting));
+    return this.sections;
   }
 
   /** Bytes that are not in sections yet, or not taken yet. */
@@ -85,17 +105,21 @@ export class TextChain {
   }
 
   /**
-   * Takes a text that consists of segments: a whole one, or a part that continues elsewhere with the settled characters of
-   * `following`. `open` has to be called before the next one.
+   * Takes a text that consists of segments: a whole one, or a part that continues another one or elsewhere, there with the settled
+   * characters of `following`. `open` has to be called before the next one.
    */
-  pushSegments(segments: readonly TextSegment[], notesChanges: boolean, following?: Uint8Array): void {
+  pushSegments(
+    segments: readonly TextSegment[],
+    notesChanges: boolean,
+    following?: Uint8Array,
+    continues = false,
+  ): void {
     this.opened = undefined;
     this.direct = false;
     this.pretokens.lookForTokens(false, false);
-    this.sections ??= new TextSections(sectionSettings(this.cutting));
-    const { sections } = this;
+    const sections = this.madeSections;
     const filled = segments.filter(({ bytes }) => bytes.length > 0);
-    sections.open(filled[0]?.isTrusted === false, notesChanges, true);
+    sections.open(filled[0]?.isTrusted === false, notesChanges, true, continues);
     for (const [i, { bytes, isTrusted }] of filled.entries()) {
       if (i > 0) sections.endSegment(!isTrusted);
       sections.push(bytes, 0, bytes.length, this.window);
@@ -103,16 +127,23 @@ export class TextChain {
     this.end(following);
   }
 
-  /** Takes a part of a text that begins and ends at safe cuts. It consists of `segments`, and continues with `following`. */
-  pushPart(segments: readonly TextSegment[], following?: Uint8Array): void {
+  /**
+   * Takes a part of a text that begins and ends at safe cuts. It consists of `segments`, and `follows` such a cut or begins the text.
+   * `after`: all text after it, or at least `cutReach` bytes; left out at the end of the text.
+   */
+  pushPart(segments: readonly TextSegment[], follows: boolean, after?: Uint8Array): void {
     const [first, second] = segments;
     if (first === undefined) return;
+    const isChanged = after !== undefined && this.usesWindows;
+    // Copied, because the part goes through the same memory.
+    const following = (isChanged ? this.madeSections.following(after) : after)?.slice(0, lookaheadBytes);
+    if (isChanged) this.opened = undefined;
     if (second !== undefined) {
-      this.pushSegments(segments, false, following);
+      this.pushSegments(segments, false, following, follows);
       return;
     }
     const { bytes } = first;
-    this.open(!first.isTrusted);
+    this.open(!first.isTrusted, false, follows);
     if (following === undefined) this.pushText(bytes, 0, bytes.length);
     else {
       for (let pos = 0; pos < bytes.length; pos += pushedBytes)
@@ -123,7 +154,9 @@ export class TextChain {
 
   /** How many bytes on each side of a position decide whether it is a safe cut. */
   get cutReach(): number {
-    return this.pretokens.tokenBytesMax + lookaheadBytes;
+    return this.usesWindows
+      ? this.madeSections.kernel.exports.windowReach()
+      : this.pretokens.tokenBytesMax + lookaheadBytes;
   }
 
   /**
@@ -131,14 +164,32 @@ export class TextChain {
    * called within a text. `open` has to be called before the next one.
    */
   findSafeCut(text: Uint8Array, from: number, to: number, wantsLast: boolean): number {
-    if (!canBeCut({ ...this.cutting, specialTokensAsText: false })) return -1;
+    const { cutReach, usesWindows, pretokens } = this;
     this.opened = undefined;
-    this.pretokens.lookForTokens(true, false);
-    const start = Math.max(0, from - this.pretokens.tokenBytesMax);
-    const limit = Math.min(text.length, to + this.cutReach);
-    this.window.place(text, start, limit);
-    const cut = this.pretokens.findSafeCut(from - start, to - start, limit - start, start === 0, wantsLast);
+    pretokens.lookForTokens(!usesWindows, false);
+    const start = Math.max(0, from - (usesWindows ? cutReach : pretokens.tokenBytesMax));
+    const limit = Math.min(text.length, to + cutReach);
+    const range = { text, start, limit, from, to, wantsLast };
+    const cut = usesWindows ? this.findInWindow(range) : this.findInText(range);
     return cut < 0 ? -1 : start + cut;
+  }
+
+  private findInText({ text, start, limit, from, to, wantsLast }: CutSearch): number {
+    this.window.place(text, start, limit);
+    return this.pretokens.findSafeCut(from - start, to - start, limit - start, start === 0, wantsLast);
+  }
+
+  private findInWindow({ text, start, limit, from, to, wantsLast }: CutSearch): number {
+    const { kernel } = this.madeSections;
+    const made = makeWindow(kernel, text.subarray(start, limit), start === 0);
+    if (made === undefined) return -1;
+    const { bytes, textBytes } = made;
+    this.window.place(bytes, 0, bytes.length);
+    this.pretokens.useHoles(made);
+    const [first, stop] = [from, to].map((position) => kernel.exports.windowPosition(position - start));
+    const isStart = start === 0 && !this.cutting.addsPrefixSpace;
+    const cut = this.pretokens.findSafeCut(first!, stop!, textBytes, isStart, wantsLast);
+    return cut < 0 ? -1 : kernel.exports.givenPosition(cut);
   }
 
   /** Takes a whole text, as `push` and `end` do, in fewer steps. */

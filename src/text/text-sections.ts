@@ -1,5 +1,6 @@
 import { space } from "#bytes";
 import { asOption, createTextKernel, phrase, type TextKernel, UserError } from "#runtime";
+import { makeFollowing } from "./window-of-text.ts";
 
 /** A token that is looked for in a text: `flags` are those of src/kernel/token-search.ts. */
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
@@ -96,16 +97,23 @@ export class TextSections {
 
   /**
    * A text begins, and what came before is forgotten. Only needed where the next text has other settings than the last one, or
-   * segments. Then `specialTokensAsText` is for the first one.
+   * segments. Then `specialTokensAsText` is for the first one. `continues`: the text follows a safe cut.
    */
-  open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false): void {
-    const flags = [specialTokensAsText, notesChanges, hasSegments];
+  open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {
+    const flags = [specialTokensAsText, notesChanges, hasSegments, continues];
     this.kernel.exports.openText(flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0));
   }
 
   /** A segment of the text ends, and the next one begins. */
   endSegment(specialTokensAsText: boolean): void {
     if (this.kernel.exports.endSegment(Number(specialTokensAsText)) === 0) throw this.noMemory();
+  }
+
+  /** The first bytes of text that follows a safe cut, as the pattern sees them, valid until the next call. `open` has to be called next. */
+  following(text: Uint8Array): Uint8Array {
+    const made = makeFollowing(this.kernel, text);
+    if (made === undefined) throw this.noMemory();
+    return made;
   }
 
   /** Bytes that wait for the text after them. */

@@ -157,8 +157,8 @@ export class SessionIds {
   private encodePart(encoding: TextEncoding, from: number, to: number): number {
     const { bytes, byteCount } = this;
     const countBefore = encoding.out.count;
-    const following = to < byteCount ? bytes.subarray(to, Math.min(to + 4, byteCount)) : undefined;
-    encoding.pushPart(this.segmentsIn(from, to), following);
+    const after = bytes.subarray(to, Math.min(to + encoding.cutReach, byteCount));
+    encoding.pushPart(this.segmentsIn(from, to), from > 0, to < byteCount ? after : undefined);
     this.encodedBytes += to - from;
     return encoding.out.count - countBefore;
   }

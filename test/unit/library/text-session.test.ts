@@ -4,7 +4,7 @@ import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";
-import { madeTrial } from "../text/made-trials.ts";
+import { madeTrial, pieces } from "../text/made-trials.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
@@ -37,13 +37,18 @@ class Twin {
 }
 
 const halves = ["\ud83d", "\ude00", "\ud83d\ude00", "\ufffd", "\udc00", "\ud800"];
-const hostile = [..."a1 \n!", "'ll", "\u0301", "|>", "endoftext|>", "  x", "\u11a8", "_end|>", "<|end"];
+const marks = ["\u0301", "\u0316\u0301", "\u0301".repeat(30), "\u1161", "\u11a8", "\u0345"];
+const hostile = [
+  ...[..."a1 \n!", "'ll", "|>", "endoftext|>", "  x", "_end|>", "<|end", " ".repeat(20), "\u3000"],
+  ...[...marks, "¨", "½", "!¨"],
+];
 
-function madePart(random: Random): string {
+function madePart(random: Random, tokens: readonly string[]): string {
   const kinds = [
     () => madeText(random(1000), random(40)),
-    () => pick(random, [...hostile, ...specialTokens]),
-    () => pick(random, specialTokens).slice(random(12)),
+    () => pick(random, [...hostile, ...tokens]),
+    () => pick(random, tokens).slice(random(12)),
+    () => `${pick(random, pieces)}${pick(random, pieces)}`,
     () => pick(random, halves),
     () => "x".repeat(random(60)),
   ];
@@ -53,18 +58,39 @@ function madePart(random: Random): string {
 
 const jsonsOf = (base: TokenizerJson): TokenizerJson[] => [
   base,
-  { ...base, normalizer: { type: "NFC" } },
+  ...changing(base),
   { ...base, added_tokens: base.added_tokens.map((token, i) => ({ ...token, special: i > 0 })) },
-  { ...base, added_tokens: base.added_tokens.map((token, i) => ({ ...token, lstrip: i === 1 })) },
 ];
 
-/** Tokenizers of five patterns, and of random settings. */
-function* madeTokenizers(): Generator<TextTokenizer> {
+/** Tokenizers that change a text before it is cut, or have tokens that look at their neighbours. */
+const changing = (base: TokenizerJson): TokenizerJson[] => [
+  {
+    ...base,
+    pre_tokenizer: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+  },
+  { ...base, normalizer: { type: "NFC" } },
+  { ...base, normalizer: { type: "Sequence", normalizers: [{ type: "NFKC" }, { type: "Lowercase" }] } },
+  { ...base, added_tokens: base.added_tokens.map((token, i) => ({ ...token, lstrip: i === 1 })) },
+  {
+    ...base,
+    added_tokens: base.added_tokens.map((token) => ({ ...token, rstrip: true, single_word: true })),
+  },
+];
+
+type Made = { readonly tokenizer: TextTokenizer; readonly tokens: readonly string[] };
+
+/** Tokenizers of five patterns, and of random settings, with their added tokens. */
+function* madeTokenizers(): Generator<Made> {
   for (const [i, base] of bases.entries())
-    for (const json of turns(jsonsOf(base), i)) yield TextTokenizer.from(json);
-  for (let trial = 0; trial < rounds(40); trial++) {
+    for (const json of turns(jsonsOf(base), i))
+      yield { tokenizer: TextTokenizer.from(json), tokens: specialTokens };
+  for (let trial = 0; trial < rounds(80); trial++) {
     try {
-      yield TextTokenizer.from(madeTrial(bases[trial % bases.length]!, seed * 1_000_003 + trial).json);
+      const { json } = madeTrial(bases[trial % bases.length]!, seed * 1_000_003 + trial);
+      yield {
+        tokenizer: TextTokenizer.from(json),
+        tokens: json.added_tokens.map(({ content }) => String(content)),
+      };
     } catch {
       // Settings that no tokenizer has.
     }
@@ -78,12 +104,17 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /** Edits a session and its twin alike. Returns how many leading ids have not changed, by the session. */
-function editBoth(random: Random, session: Session, twin: Twin, trusted: boolean): number {
+function editBoth(
+  random: Random,
+  session: Session,
+  twin: Twin,
+  { trusted, tokens }: { trusted: boolean; tokens: readonly string[] },
+): number {
   const length = twin.units.length;
   const start = random(length + 1);
   const end = Math.min(length, start + pick(random, [0, 1, 5, 50]));
   const kind = random(6);
-  const text = kind === 5 ? "" : madePart(random);
+  const text = kind === 5 ? "" : madePart(random, tokens);
   const options = trusted && random(2) === 0 ? {} : { trusted };
   if (kind < 3) twin.replace(length, length, text, trusted);
   else twin.replace(start, kind === 5 ? length : end, text, trusted);
@@ -94,7 +125,7 @@ function editBoth(random: Random, session: Session, twin: Twin, trusted: boolean
 test("after any edits the ids are those of the whole text", () => {
   let number = 0;
   const others: Session[] = [];
-  for (const tokenizer of madeTokenizers()) {
+  for (const { tokenizer, tokens } of madeTokenizers()) {
     const random = randomNumbers(seed * 1009 + number++);
     for (const isMixed of [false, true]) {
       let session = tokenizer.session();
@@ -102,7 +133,7 @@ test("after any edits the ids are those of the whole text", () => {
       let before = new Uint32Array(0);
       for (let round = 0; round < 50; round++) {
         const trusted = !isMixed || random(2) === 0;
-        const kept = editBoth(random, session, twin, trusted);
+        const kept = editBoth(random, session, twin, { trusted, tokens });
         const segments = twin.segmentsWith("", trusted);
         const about = { seed, number, round, segments };
         const expected = tokenizer.encodeSegments(segments);
@@ -115,9 +146,7 @@ test("after any edits the ids are those of the whole text", () => {
         before = expected;
         const { stable } = session;
         for (let i = 0; i < 3; i++) {
-          const end = Array.from({ length: 3 }, () =>
-            pick(random, [...hostile, ...halves, ...specialTokens]),
-          );
+          const end = Array.from({ length: 3 }, () => pick(random, [...hostile, ...halves, ...tokens]));
           const ids = tokenizer.encodeSegments(twin.segmentsWith(end.join(""), trusted));
           const leading = (list: Uint32Array) => [...list.subarray(0, stable)];
           expect({ ...about, end, ids: leading(ids) }).toEqual({ ...about, end, ids: leading(expected) });
@@ -137,18 +166,34 @@ test("after any edits the ids are those of the whole text", () => {
 });
 
 test.skipIf(isSmallScale)("an edit encodes what has changed, and little next to it", () => {
-  const tokenizer = TextTokenizer.from(bases[1]!);
-  const session = tokenizer.session("low lower the text, é漢 ".repeat(5000));
-  let encoded = session.encodedBytes;
-  for (let turn = 0; turn < 50; turn++)
-    session.append(`${specialTokens[0]} and turn ${turn}, which is short.`);
-  expect(session.encodedBytes - encoded).toBeLessThan(50 * 200);
-  expect(session.stable).toBeGreaterThan(session.count - 60);
-  encoded = session.encodedBytes;
-  session.replace(1000, 1001, "anything");
-  expect(session.encodedBytes - encoded).toBeLessThan(20_000);
-  expect(session.ids).toEqual(tokenizer.encode(session.text));
-  expect(session.fork().encodedBytes).toBe(0);
+  const base = bases[1]!;
+  for (const json of [base, ...changing(base)]) {
+    const tokenizer = TextTokenizer.from(json);
+    const session = tokenizer.session("low lower the text, é漢 e\u0301 ".repeat(5000));
+    let encoded = session.encodedBytes;
+    for (let turn = 0; turn < 50; turn++)
+      session.append(`${specialTokens[0]} and turn ${turn}, which is short.`);
+    expect(session.encodedBytes - encoded).toBeLessThan(50 * 200);
+    expect(session.stable).toBeGreaterThan(session.count - 80);
+    encoded = session.encodedBytes;
+    session.replace(1000, 1001, "anything");
+    expect(session.encodedBytes - encoded).toBeLessThan(20_000);
+    expect(session.ids).toEqual(tokenizer.encode(session.text));
+    expect(session.fork().encodedBytes).toBe(0);
+  }
+});
+
+test("a text may begin with a space that it does not have, and continue with a character that is changed", () => {
+  const [spaced, , folded] = changing(bases[0]!).map((json) => TextTokenizer.from(json));
+  for (const [tokenizer, text] of [
+    [spaced!, `'ll${"x".repeat(60)}`],
+    [folded!, `${"!".repeat(60)}¨${"a".repeat(60)}`],
+  ] as const) {
+    const session = tokenizer.session(text);
+    expect(session.ids).toEqual(tokenizer.encode(text));
+    session.append("a");
+    expect(session.ids).toEqual(tokenizer.encode(`${text}a`));
+  }
 });
 
 test("half a surrogate pair is a replacement character until its other half is next to it", () => {
@@ -162,6 +207,9 @@ test("half a surrogate pair is a replacement character until its other half is n
   expect([...session.ids]).toEqual(ids("a\ufffd"));
   session.append("\ude00", { trusted: false });
   expect([...session.ids]).toEqual(ids("a\ufffd\ufffd"));
+  const parted = tokenizer.session("\ud83d-\ude00");
+  parted.replace(1, 2, "", { trusted: false });
+  expect([...parted.ids]).toEqual(ids("😀"));
 });
 
 test("a session has its own text, and refuses what is none", () => {
