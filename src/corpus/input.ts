@@ -197,14 +197,18 @@ export function checkUnchanged(input: Input): void {
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is being truncated gets its new time before its new size, so a second look tells the reason.
-  sleepSync(secondLookMs);
-  checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
+  // A file that is being truncated gets its new time before its new size, so further looks tell the reason.
+  for (let i = 0; i < furtherLooks; i++) {
+    sleepSync(furtherLookMs);
+    checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
+  }
   throw changedError(input, "was changed");
 }
 
 export const standardInput = 0;
-const secondLookMs = 50;
+// A busy machine may take long between the two.
+const furtherLooks = 5;
+const furtherLookMs = 50;
 
 /** Checks that an open file is the one that the run began with, and that it is not shorter. */
 export function checkSame(input: Input, now: FileStats): void {
