@@ -125,7 +125,7 @@ const headBytes = 4096;
  * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files,
  * otherwise by its content.
  */
-export function fileAt(path: string): TokenizerFile {
+function fileAt(path: string): TokenizerFile {
   const set = setOf(path);
   if (set !== undefined) return { ...set, path };
   const head = readHead(path);

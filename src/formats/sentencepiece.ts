@@ -22,7 +22,7 @@ function read(
   const file = parseSentencePiece(bytes, path);
   const { pieces, trainer, normalizer } = file;
   checkSettings(file, path);
-  checkPieces(pieces, path);
+  checkPieces(file, path);
   const [unknown] = pieces.filter(({ kind }) => kind === "unknown");
   const runs = findRuns(pieces, path);
   const scanned = scanPieces(pieces, runs, path);
@@ -83,7 +83,7 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
 }
 
 /** Refuses lists of pieces that sentencepiece does not load, or whose text the kernel cannot find. */
-function checkPieces(pieces: readonly Piece[], path: string): void {
+function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): void {
   const unknownCount = pieces.filter(({ kind }) => kind === "unknown").length;
   if (unknownCount !== 1) refuse(path, `it has ${unknownCount} unknown pieces`);
   const known = new Set<string>();
@@ -100,6 +100,7 @@ function checkPieces(pieces: readonly Piece[], path: string): void {
         !isRun(text) &&
         "which is user-defined and has a mark",
       kind === "unused" && !isCharacter && "which is unused",
+      kind === "byte" && !trainer.byteFallback && "a byte piece, and byte_fallback is false",
       Number.isNaN(score) && "whose score is not a number",
     ].find((what) => what !== false);
     if (wrong !== undefined) refuse(path, `piece ${id} is ${showValue(text)}, ${wrong}`);

@@ -186,6 +186,7 @@ test("what sentencepiece would encode in another way is refused", () => {
     [withPieces(["qq", Number.NaN, normal]), "not a number"],
     [withPieces(["aq", 0, normal]), "which is no normal piece"],
     [modelOf({ ...given, pieces: given.pieces.filter(([text]) => text !== "<0xE4>") }), 'no token "<0xE4>"'],
+    [modelOf({ ...given, byteFallback: false }), "a byte piece, and byte_fallback is false"],
     [modelOf(given).subarray(0, -3), "damaged"],
     [Uint8Array.from([...modelOf(given), 0x0b]), "damaged"],
     [Uint8Array.from([...modelOf(given), ...integer(2, 5)].slice(0, -1)), "damaged"],
