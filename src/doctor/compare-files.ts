@@ -26,7 +26,7 @@ export function absence(path: string): string | null {
  * Compares a file with what training would write. Returns how it differs, or null for equal bytes. Yields to the event
  * loop between chunks.
  */
-export async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
+async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
   const absent = absence(path);
   if (absent !== null) return absent;
   const fd = tryRead(path, () => openSync(path, "r"));

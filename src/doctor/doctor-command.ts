@@ -73,7 +73,7 @@ const shownTokens = 8;
  * Formats the diagnosis for people to read: what was found and, for each finding, what shows it, why it
  * matters, and what to do.
  */
-export function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
+function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
   const { path, fingerprint, errors, warnings, notes, findings } = diagnosis;
   const counts = [
     [errors, "error"],

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { countNoun } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import { readTokenCountFacts } from "#formats";
 import { allAddedTokens, probeParts, shortEncoder, tokenBytesOf, tokenNamer } from "#tokenizer";
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
@@ -156,7 +156,9 @@ function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[]
       `there are ${countNoun(never.length, "token")}, ${percent(never.length, tokens.tokenCount)}, that the text does not have`,
       {
         ...tokensOf(parts, never),
-        evidence: isLarge ? [] : [`the text has ${idCount} tokens only: too few to judge the vocabulary by`],
+        evidence: isLarge
+          ? []
+          : [`the text has only ${groupDigits(idCount)} tokens: too few to judge the vocabulary by`],
         fix: isLarge ? "remove them, if the model is not trained yet and the text is typical" : null,
       },
     ),

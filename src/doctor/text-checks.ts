@@ -1,30 +1,30 @@
-import { countNoun, formatBytes } from "#bytes";
+import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { allAddedTokens, scriptOrKindOf, tokenNamer } from "#tokenizer";
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
 import { languages } from "./quality-checks.ts";
 import type { Loaded } from "./subject.ts";
 import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
-// What texts show of a tokenizer, in addition to which of its tokens are rare.
+// Checks that need texts, except for rare tokens (quality-checks.ts).
 
-/** With fewer documents, a token may be in one only because there is no other on its subject. */
-const fewestDocuments = 100;
-/** A token that is less frequent in its only document is not due to it. */
-const fewestOccurrences = 10;
-/** A smaller share of the tokens that the texts have are the names that documents have of their own. */
-const leastShare = 0.01;
+/** With fewer documents, a token may be in only one because no other is on the same subject. */
+const documentsMin = 100;
+/** A token that occurs less often in its only document says little about that document. */
+const occurrencesMin = 10;
+/** Below this share of the used tokens, they are usually just names that only one document mentions. */
+const shareMin = 0.01;
 const shownDocuments = 5;
 
 /** Finds tokens that occur often, but in one document only. */
 export function checkDocuments({ parts }: Loaded, counted: Counted): Finding[] {
   const { counts, documentCount, documentCounts, lastDocuments, inputs } = counted;
-  if (documentCount < fewestDocuments) return [];
+  if (documentCount < documentsMin) return [];
   const added = new Set(allAddedTokens(parts).map(({ id }) => id));
   const found = Array.from(counts.keys())
-    .filter((id) => documentCounts[id] === 1 && counts[id]! >= fewestOccurrences && !added.has(id))
+    .filter((id) => documentCounts[id] === 1 && counts[id]! >= occurrencesMin && !added.has(id))
     .sort((a, b) => counts[b]! - counts[a]! || a - b);
   const usedCount = documentCounts.reduce((used, documents) => (documents > 0 ? used + 1 : used), 0);
-  if (found.length === 0 || found.length < leastShare * usedCount) return [];
+  if (found.length === 0 || found.length < shareMin * usedCount) return [];
   const nameOf = tokenNamer(parts);
   const byDocument = new Map<number, number[]>();
   for (const id of found) {
@@ -37,11 +37,11 @@ export function checkDocuments({ parts }: Loaded, counted: Counted): Finding[] {
     finding(
       "one-document-tokens",
       "note",
-      `frequent in one document, and in no other of ${documentCount}: ${countNoun(found.length, "token")}, ${percent(found.length, usedCount)} of those that the text has`,
+      `frequent in one document, and in no other of ${groupDigits(documentCount)}: ${countNoun(found.length, "token")}, ${percent(found.length, usedCount)} of those that the text has`,
       {
         ...tokensOf(parts, found),
         evidence: documents.slice(0, shownDocuments).map(([document, [first, ...others]]) => {
-          const token = `${first} "${nameOf(first!, 80)}" ${counts[first!]} times`;
+          const token = `${first} "${nameOf(first!, 80)}" ${groupDigits(counts[first!]!)} times`;
           return `${placeOf(document, inputs)}: ${countNoun(others.length + 1, "token")}, such as ${token}`;
         }),
         fix: "remove what these documents repeat from the corpus, or add others like them, and train again",
@@ -57,19 +57,19 @@ function placeOf(document: number, inputs: readonly CountedInput[]): string {
 }
 
 /** A script with fewer bytes in the texts is not compared. */
-const fewestBytes = 10_000;
-/** A script is costly if it takes more than this many times the tokens of the cheapest. */
+const bytesMin = 10_000;
+/** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
 
 /**
  * Finds scripts that take many tokens. Bytes per token are divided by the bytes of the same sentences in each
- * script, because scripts differ in how many bytes say the same.
+ * script, because scripts differ in how many bytes they need to say the same.
  */
 export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
   const costs = scripts
     .flatMap((script) => {
       const sentenceBytes = sentenceBytesOf(script.name);
-      if (sentenceBytes === undefined || script.bytes < fewestBytes) return [];
+      if (sentenceBytes === undefined || script.bytes < bytesMin) return [];
       return [{ ...script, cost: (sentenceBytes * script.tokens) / script.bytes }];
     })
     .sort((a, b) => b.cost - a.cost);
@@ -99,7 +99,7 @@ export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
 const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
-/** Returns the mean length of the sentences that say the same in languages of a script; undefined if there are none. */
+/** Returns the mean length in bytes of the probe's sentence in the languages of a script; undefined if there are none. */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages
     .map(({ text }) => Buffer.from(text))

@@ -54,7 +54,7 @@ async function checkInWorker(directory: string) {
 const shownMax = 20;
 
 /** Formats the verification for display: the verdict, and the differences. */
-export function verificationLines(found: Verification): Line[] {
+function verificationLines(found: Verification): Line[] {
   const { differences, notes } = found;
   const more = differences.length - shownMax;
   return [

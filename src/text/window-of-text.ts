@@ -9,7 +9,10 @@ export type CutWindow = {
   readonly barredCount: number;
 };
 
-/** Makes a window of a part of a text, which begins the text or not; undefined without room. A text that has begun is forgotten. */
+/**
+ * Makes a window of a part of a text; `startsText`: that begins the text. Returns undefined if there is no memory for it. A text
+ * that the kernel has begun is forgotten.
+ */
 export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boolean): CutWindow | undefined {
   const { exports } = kernel;
   if (!putText(kernel, text) || exports.makeWindow(text.length, Number(startsText)) === 0) return undefined;
@@ -32,7 +35,10 @@ export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boo
   return { bytes, textBytes, holeCount, barredCount };
 }
 
-/** Returns the first bytes of text that follows a safe cut as the pattern sees them, valid until the next call; undefined without room. */
+/**
+ * Returns the first bytes of text that follows a safe cut as the pattern sees them, valid until the next call; undefined if there is
+ * no memory for them.
+ */
 export function makeFollowing(kernel: TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;
   return size < 0 ? undefined : bytesAt(kernel, kernel.exports.followingAddress(), size);
