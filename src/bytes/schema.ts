@@ -196,7 +196,7 @@ export const pathsArgument = kind(
   "a path or an array of paths",
   (value) => pathArgument.accepts(value) || isListOf(pathArgument.accepts)(value),
 );
-export const textOrBytesArgument = kind(
+const textOrBytesArgument = kind(
   "a string or bytes (Uint8Array)",
   (value) => isText(value) || typedArrayClass(value) === "Uint8Array",
 );

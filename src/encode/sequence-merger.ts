@@ -99,7 +99,7 @@ const multiplier0 = 0x9e3779b1 | 0;
 const multiplier1 = 0x85ebca77 | 0;
 
 /** Allocates a table for `pairCount` pairs with ranks below `rankLimit`. */
-export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
+function allocatePairs(pairCount: number, rankLimit: number): PairTable {
   const slotBits = Math.max(4, Math.ceil(Math.log2(2 * pairCount)));
   const rankBits = 32 - Math.clz32(rankLimit);
   return {

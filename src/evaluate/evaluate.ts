@@ -527,7 +527,7 @@ const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
 /** Returns the maximum number of passes through a text for these tokenizers. */
-export function passCount(tokenizers: readonly TokenizerParts[]): number {
+function passCount(tokenizers: readonly TokenizerParts[]): number {
   const counted = tokenizers.filter((parts) => canBeCut(parts));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));
   return keys.size + tokenizers.length - counted.length;

@@ -60,7 +60,7 @@ const rowsOf = (commands: readonly CommandSpec[]): Row[] =>
   commands.map(({ name, files, description }) => ({ label: `${name} ${files}`, text: description }));
 
 /** Lists the commands of a group. */
-export function groupHelp(group: string, page: Page): string {
+function groupHelp(group: string, page: Page): string {
   const own = commandsOf(group);
   return joinLines([
     `${page.styles.bold("Usage:")} bpe ${group} <command> [options]`,
@@ -162,7 +162,7 @@ export function optionHelp(command: CommandSpec, option: Option, page: Page): st
 }
 
 /** Returns the option that is named after `help`, with or without dashes. */
-export const findOption = ({ options }: CommandSpec, typed: string): Option | undefined =>
+const findOption = ({ options }: CommandSpec, typed: string): Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
 const entry = ({ label, text }: Row, page: Page) => [

@@ -38,7 +38,7 @@ const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice
 const columnsMax = 100;
 
 /** Formats Markdown for a terminal, with the runtime's renderer. Code to paste gets no frame. */
-export function formatMarkdown(
+function formatMarkdown(
   markdown: string,
   columns: number,
   isColoured = stylesFor(1) !== plainStyles,

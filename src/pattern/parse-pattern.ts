@@ -867,7 +867,7 @@ export function canBeEmpty(node: Node): boolean {
  * Whether an empty match is tried before one that consumes a character. In a backtracking engine, an unbounded repeat
  * of such a node ends at the empty match; in an automaton such as that of tiktoken's engine it continues.
  */
-export function prefersEmpty(node: Node): boolean {
+function prefersEmpty(node: Node): boolean {
   if (!canBeEmpty(node)) return false;
   switch (node.kind) {
     case "sequence":

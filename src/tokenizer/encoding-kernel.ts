@@ -175,7 +175,7 @@ export class EncodingKernel {
 }
 
 /** Writes a model into a kernel's memory and makes the kernel use it. Returns the address of its head. */
-export function setUpModel(kernel: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
+function setUpModel(kernel: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
   const head = placeInKernel(kernel, placed);
   if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
   return head;

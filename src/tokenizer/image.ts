@@ -76,7 +76,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   return image;
 }
 
-export const imageVersion = 7;
+const imageVersion = 7;
 const flagsAt = 32;
 const partsAt = 56;
 

@@ -406,7 +406,7 @@ type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: 
 
 const longestCount = 10;
 
-export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
+function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   const { lengths } = tokenBytes;
   const first = lengths.length - mergeCount;
   let [whitespaceCount, separatorCount] = [0, 0];

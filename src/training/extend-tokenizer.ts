@@ -162,7 +162,7 @@ function checkRename(
 }
 
 /** Throws a UserError if the base cannot be extended. */
-export function checkBase(parts: TokenizerParts): void {
+function checkBase(parts: TokenizerParts): void {
   const { model, tokens, description } = parts;
   refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
   if (haveAllBytes(model.byteIds, tokens)) return;

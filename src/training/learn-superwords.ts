@@ -170,7 +170,7 @@ const pretokenCountOf = (words: TokenWords | RecordWords) =>
     : words.kernel.exports.pretokenCount();
 
 /** Reinterprets the bytes of the words as ids, in place. */
-export function toTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
+function toTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;
   const tokens = new Ids(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length / idBytes);

@@ -277,7 +277,7 @@ function settleBase(
 }
 
 /** Throws a usage error if a token of the base has this text as its key in HF's files. */
-export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
+function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
   const id = idOfKey(text);
   if (id !== undefined)
     throw usageError(`${subject} is already token ${id} of the base`, "leave it out, or choose another text");

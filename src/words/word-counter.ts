@@ -613,7 +613,7 @@ function checkWordBytes(byteCount: number): void {
 /** The limit of starts, which are 32-bit numbers. */
 const wordBytesMax = 2 ** 32 - 1;
 
-export function noRoomForWordsError(): UserError {
+function noRoomForWordsError(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {
     hint: phrase`use more workers (${asOption("workers", undefined, "w")}), train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words`,
   });
