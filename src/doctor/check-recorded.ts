@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { groupDigits } from "#bytes";
 import { loadTokenizerParts, readJson, recordName, sha256Of, tokenizersIn } from "#formats";
 import { isFile, readBytes, UserError } from "#runtime";
-import { behaviorFingerprint, type JsonObject } from "#tokenizer";
+import { fingerprintOf, type JsonObject, probeText, shortEncoder } from "#tokenizer";
 import { absence, type Difference, difference } from "./compare-files.ts";
 import { compareChecksums } from "./compare-training.ts";
 import { checkFiles } from "./file-checks.ts";
@@ -73,7 +73,8 @@ async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<Ch
     return { differences, notes: ["no file can be loaded: only checksums were compared"] };
   try {
     const parts = await loadTokenizerParts(directory);
-    const fingerprint = behaviorFingerprint(parts);
+    const encode = shortEncoder(parts);
+    const fingerprint = fingerprintOf(encode(probeText, false));
     if (json.fingerprint !== undefined && json.fingerprint !== fingerprint)
       differences.push(
         difference(
@@ -83,7 +84,7 @@ async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<Ch
       );
     for (const { check, severity, message, evidence } of await checkFiles(
       { path: directory, isDirectory: true },
-      { parts },
+      { parts, encode },
     )) {
       const said = [message, ...evidence].join("; ");
       if (severity === "error") differences.push({ what: check, message: said });

@@ -67,7 +67,7 @@ export function checkClass({ config, model, json }: Subject, loaded: Loaded | nu
   const steps = rebuildingClasses.get(name.replace(/Tokenizer(Fast)?$/, ""));
   if (steps === undefined || loaded === null || config?.auto_map !== undefined)
     return [finding("class-override", "note", source, { why: unknownClass, fix: neutralFix })];
-  const difference = differenceOnProbe(loaded.parts, rebuilt(loaded.parts, steps, config?.add_prefix_space));
+  const difference = differenceOnProbe(loaded, rebuilt(loaded.parts, steps, config?.add_prefix_space));
   if (difference === null) return [];
   return [
     finding("class-override", "error", source, {

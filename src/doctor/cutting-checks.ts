@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { byteToCharacter, countNoun } from "#bytes";
 import {
   type CompiledPattern,
@@ -8,7 +7,7 @@ import {
   loadCompiler,
   namedLlamaCpp,
 } from "#pattern";
-import { normalize } from "#text";
+import { type Normalization, normalize } from "#text";
 import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { compareCommand } from "./fixing-commands.ts";
@@ -48,11 +47,11 @@ export function checkEscapes({ json }: Subject): Finding[] {
 }
 
 /** Checks that text is turned into the characters of the vocabulary, and back. */
-export function checkByteLevel({ json }: Subject): Finding[] {
+export function checkByteLevel(subject: Subject): Finding[] {
+  const { json } = subject;
   if (json === null) return [];
-  const vocab = objectOf(objectOf(json.model).vocab);
-  const isByteLevel = byteToCharacter.filter((character) => Object.hasOwn(vocab, character)).length > 200;
-  if (!isByteLevel || spellsCharacters(objectOf(json.model))) return [];
+  const isByteLevel = byteToCharacter.filter(subject.hasToken).length > 200;
+  if (!isByteLevel || spellsCharacters(subject)) return [];
   const has = (value: unknown, list: string) => stepsIn(value, list).some(({ type }) => type === "ByteLevel");
   const step = '{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}';
   return [
@@ -160,44 +159,49 @@ function checkWords(pattern: CompiledPattern): Finding[] {
   ];
 }
 
-function checkNormalized({ parts, derivations: { reaches } }: Loaded): Finding[] {
+function checkNormalized(loaded: Loaded): Finding[] {
+  const { parts } = loaded;
   const { normalization, tokens } = parts;
   if (normalization === null) return [];
-  const changed = ordinaryTexts({ parts, reaches }).filter(
-    ([, text]) => normalize(text, normalization) !== text,
-  );
+  const changed = changedBy(normalization, ordinaryTokens(loaded), (id) => textOf(parts, id));
   if (changed.length === 0) return [];
   return [
     finding(
       "normalized-away",
       severityOfShare(changed.length / tokens.tokenCount, 0.02, 0.1),
       `the normalizer (${normalization}) changes the text of ${countNoun(changed.length, "token")}`,
-      tokensOf(
-        parts,
-        changed.map(([id]) => id),
-      ),
+      tokensOf(parts, changed),
     ),
   ];
 }
 
-/** Returns the tokens of several bytes that are UTF-8 and that a text can give, with their texts. */
-function ordinaryTexts({
-  parts,
-  reaches,
-}: {
-  parts: Loaded["parts"];
-  reaches: Uint8Array;
-}): [number, string][] {
+/** How many texts are normalized at a time: a line each, because no step reaches across the end of a line. */
+const normalizedTexts = 256;
+
+function changedBy(normalization: Normalization, ids: readonly number[], textOf: (id: number) => string) {
+  const isChanged = (text: string) => normalize(text, normalization) !== text;
+  const changed: number[] = [];
+  for (let first = 0; first < ids.length; first += normalizedTexts) {
+    const chunk = ids.slice(first, first + normalizedTexts);
+    if (isChanged(chunk.map(textOf).join("\n"))) changed.push(...chunk.filter((id) => isChanged(textOf(id))));
+  }
+  return changed;
+}
+
+/** Returns the tokens of several bytes that are UTF-8 and that a text can give. */
+function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
+  const { starts } = parts.tokens;
   const added = new Set(allAddedTokens(parts).map(({ id }) => id));
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const found: [number, string][] = [];
+  const found: number[] = [];
   for (let id = 0; id < reaches.length; id++) {
-    if (reaches[id] !== Reach.merging && reaches[id] !== Reach.wholePretoken) continue;
-    const bytes = tokenBytesOf(parts.tokens, id);
-    if (bytes.length > 1 && !added.has(id) && isUtf8(bytes)) found.push([id, decoder.decode(bytes)]);
+    const isReached = reaches[id] === Reach.merging || reaches[id] === Reach.wholePretoken;
+    if (isReached && isText[id] === 1 && starts[id + 1]! - starts[id]! > 1 && !added.has(id)) found.push(id);
   }
   return found;
 }
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(tokenBytesOf(tokens, id));
 
 /** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
@@ -207,7 +211,8 @@ const contexts = ["", "a", " ", ".", "1", "\n", "'"];
  */
 const inContextMax = 2000;
 
-function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Finding[] {
+function checkFit(path: string, loaded: Loaded): Finding[] {
+  const { parts } = loaded;
   const { pattern, tokens, normalization } = parts;
   const isCut = (before: string, text: string, after: string) => {
     const [start, length] = [Buffer.byteLength(before), Buffer.byteLength(text)];
@@ -216,12 +221,16 @@ function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Fi
   };
   const isCutEverywhere = (text: string) =>
     contexts.every((before) => contexts.every((after) => isCut(before, text, after)));
-  const candidates = ordinaryTexts({ parts, reaches }).filter(
-    ([, text]) => (normalization === null || normalize(text, normalization) === text) && isCut("", text, ""),
+  const cutAlone = ordinaryTokens(loaded).filter(
+    (id) => cutText(pattern, tokenBytesOf(tokens, id)).length > 1,
   );
+  const changed = new Set(
+    normalization === null ? [] : changedBy(normalization, cutAlone, (id) => textOf(parts, id)),
+  );
+  const candidates = cutAlone.filter((id) => !changed.has(id));
   const step = Math.max(1, Math.ceil(candidates.length / inContextMax));
   const looked = candidates.filter((_, i) => i % step === 0);
-  const cut = looked.filter(([, text]) => isCutEverywhere(text));
+  const cut = looked.filter((id) => isCutEverywhere(textOf(parts, id)));
   if (cut.length === 0) return [];
   const count = step === 1 ? cut.length : Math.round((cut.length / looked.length) * candidates.length);
   const about = step === 1 ? "" : "about ";
@@ -232,10 +241,7 @@ function checkFit(path: string, { parts, derivations: { reaches } }: Loaded): Fi
       severity,
       `the pattern cuts the text of ${about}${countNoun(count, "token")}, ${percent(count, tokens.tokenCount)} of the vocabulary`,
       {
-        ...tokensOf(
-          parts,
-          cut.map(([id]) => id),
-        ),
+        ...tokensOf(parts, cut),
         count,
         ...(severity === "note"
           ? { why: "These tokens never occur. Most vocabularies have a few such tokens." }

@@ -1,6 +1,15 @@
-import { loadTokenizerParts } from "#formats";
+import { isUtf8 } from "node:buffer";
+import { lazy } from "#bytes";
+import { loadSource } from "#formats";
 import { UserError } from "#runtime";
-import { behaviorFingerprint, deriveTokens, type LoadOptions } from "#tokenizer";
+import {
+  deriveTokens,
+  fingerprintOf,
+  type LoadOptions,
+  probeText,
+  shortEncoder,
+  type TokenTable,
+} from "#tokenizer";
 import { checkRecorded } from "./check-recorded.ts";
 import { type Finding, finding, severities } from "./checks.ts";
 import { checkClass } from "./class-checks.ts";
@@ -45,10 +54,10 @@ export const examiningJob = () => ({ examine, checkRecorded });
 
 /** Examines a tokenizer. Throws a UserError if there is none that can be examined. */
 export async function examine({ path, options, counted }: Examination): Promise<Diagnosis> {
-  const { subject, findings } = readSubject(path);
-  const opened = await load(subject, options);
+  const { subject, findings } = await readSubject(path);
+  const opened = load(subject, options);
   const loaded = opened instanceof UserError ? null : opened;
-  findings.push(...checkModelFile(subject, loaded), ...checkByteLevel(subject), ...checkEscapes(subject));
+  findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
   // Errors that were found explain it.
   if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
     findings.push(
@@ -73,7 +82,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
     format: "bpe-diagnosis",
     version: 1,
     path,
-    fingerprint: loaded && behaviorFingerprint(loaded.parts),
+    fingerprint: loaded && fingerprintOf(loaded.encode(probeText)),
     errors: of("error").length,
     warnings: of("warning").length,
     notes: of("note").length,
@@ -81,16 +90,34 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
+function validTokens(tokens: TokenTable): Uint8Array {
+  const { idLimit, bytes, starts } = tokens;
+  const isText = new Uint8Array(idLimit);
+  for (let id = 0; id < idLimit; id++) {
+    const end = starts[id + 1]!;
+    let pos = starts[id]!;
+    while (pos < end && bytes[pos]! < 0x80) pos++;
+    if (pos === end || isUtf8(bytes.subarray(pos, end))) isText[id] = 1;
+  }
+  return isText;
+}
+
 /** Loads the tokenizer, or returns why it cannot be loaded. Throws that error if it is not a byte-level BPE. */
-async function load(subject: Subject, options: LoadOptions): Promise<Loaded | UserError> {
+function load(subject: Subject, options: LoadOptions): Loaded | UserError {
   try {
-    const parts = await loadTokenizerParts(subject.path, options);
-    return { parts, derivations: deriveTokens(parts) };
+    const parts = loadSource(subject.source, options);
+    const encoder = lazy(() => shortEncoder(parts));
+    return {
+      parts,
+      derivations: deriveTokens(parts),
+      isText: validTokens(parts.tokens),
+      encode: (text, specialTokensAsText = false) => encoder()(text, specialTokensAsText),
+    };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const model = objectOf(subject.json?.model);
     const hasByteLevel =
-      "Ġ" in objectOf(model.vocab) || JSON.stringify(subject.json?.pre_tokenizer ?? "").includes("ByteLevel");
+      subject.hasToken("Ġ") || JSON.stringify(subject.json?.pre_tokenizer ?? "").includes("ByteLevel");
     const isByteLevel = (model.type ?? "BPE") === "BPE" && model.byte_fallback !== true && hasByteLevel;
     if (!isByteLevel) throw error;
     return error;

@@ -11,7 +11,7 @@ const compared = probeParts.filter(({ name }) => name !== "Special-looking text"
 /** Checks that all tokenizers in a directory give the same ids. */
 export async function checkFiles(
   { path, isDirectory }: Pick<Subject, "path" | "isDirectory">,
-  { parts }: Pick<Loaded, "parts">,
+  { parts, encode }: Pick<Loaded, "parts" | "encode">,
 ): Promise<Finding[]> {
   if (!isDirectory) return [];
   const found: Finding[] = [];
@@ -25,7 +25,7 @@ export async function checkFiles(
       );
       continue;
     }
-    const difference = differenceOnProbe(parts, loaded);
+    const difference = differenceOnProbe({ parts, encode }, loaded);
     if (difference === null) continue;
     found.push(
       finding("files-disagree", "error", `${names} give different ids`, {
@@ -64,10 +64,13 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
  * Returns lines about the first part of the probe text whose ids differ; null if none do. Special tokens in
  * it are read as text.
  */
-export function differenceOnProbe(a: TokenizerParts, b: TokenizerParts): string[] | null {
-  const encoders = [a, b].map((parts) => shortEncoder({ ...parts, specialTokensAsText: true }));
+export function differenceOnProbe(
+  { parts: a, encode }: Pick<Loaded, "parts" | "encode">,
+  b: TokenizerParts,
+): string[] | null {
+  const encodeOther = shortEncoder(b);
   for (const { name, text } of compared) {
-    const [ours, theirs] = encoders.map((encode) => encode(text)) as [number[], number[]];
+    const [ours, theirs] = [encode(text, true), encodeOther(text, true)];
     const from = firstDifference(ours, theirs);
     if (from < 0) continue;
     const shown = (ids: readonly number[]) => ids.slice(from, from + 8).join(" ");

@@ -7,35 +7,53 @@ import {
   skipValue,
   walkMembers,
 } from "#bytes";
+import type { ScannedModel } from "#formats";
 import { allAddedTokens, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { pruneCommand } from "./fixing-commands.ts";
-import { type Loaded, objectOf, type Subject, spellsCharacters } from "./subject.ts";
+import { type Loaded, objectOf, parsed, type Subject, spellsCharacters } from "./subject.ts";
 
 /** The maximum number of lines of evidence. */
 const shownMax = 5;
 
 /** Checks vocabulary and merges as tokenizer.json states them, even if it cannot be loaded. */
-export function checkModelFile({ json, jsonBytes }: Subject, loaded: Loaded | null): Finding[] {
+export function checkModelFile(subject: Subject): Finding[] {
+  const { json, scanned } = subject;
   if (json === null) return [];
-  const model = objectOf(json.model);
-  const vocab = objectOf(model.vocab);
-  const merges: unknown[] = Array.isArray(model.merges) ? model.merges : [];
   return [
-    ...checkKeys(jsonBytes),
-    ...checkIds(vocab),
-    ...(hasSoundMerges(loaded, merges.length) ? [] : checkMerges(vocab, merges)),
-    ...(spellsCharacters(model) ? [] : checkBytes(vocab, model.unk_token)),
+    ...(scanned !== null && isSound(scanned) ? [] : checkStated(subject)),
+    ...(spellsCharacters(subject) ? [] : checkBytes(subject, objectOf(json.model).unk_token)),
   ];
 }
 
-/** Whether all merges were loaded, which needs their tokens, and each is another one. */
-function hasSoundMerges(loaded: Loaded | null, count: number): boolean {
-  if (loaded === null) return false;
-  const { left, right } = loaded.parts.model.merges;
-  if (left.length !== count) return false;
-  const pairs = Float64Array.from(left, (id, rank) => id * 2 ** 24 + right[rank]!).sort();
-  return pairs.every((pair, i) => pair !== pairs[i - 1]);
+/**
+ * Whether each token has an id of its own, and no merge is repeated. Scanning finds repeated keys, and merges
+ * without their tokens.
+ */
+function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): boolean {
+  const { ids } = vocab.spelled;
+  const isTaken = new Uint8Array(vocab.idMax + 1);
+  for (const id of ids) if (isTaken[id]++ > 0) return false;
+  // Equal merges have the same result. Of each result there are few.
+  const lastRank = new Int32Array(vocab.idMax + 1).fill(-1);
+  const earlier = new Int32Array(merged.length);
+  for (let rank = 0; rank < merged.length; rank++) {
+    const id = merged[rank]!;
+    earlier[rank] = lastRank[id]!;
+    for (let other = earlier[rank]!; other >= 0; other = earlier[other]!)
+      if (left[other] === left[rank] && right[other] === right[rank]) return false;
+    lastRank[id] = rank;
+  }
+  return true;
+}
+
+/** Parses all of the file to find what is wrong in it. */
+function checkStated({ source }: Subject): Finding[] {
+  const { bytes } = source.files[0];
+  const model = objectOf(objectOf(parsed(bytes)).model);
+  const vocab = objectOf(model.vocab);
+  const merges: unknown[] = Array.isArray(model.merges) ? model.merges : [];
+  return [...checkKeys(bytes), ...checkIds(vocab), ...checkMerges(vocab, merges)];
 }
 
 function checkKeys(bytes: Uint8Array): Finding[] {
@@ -139,10 +157,8 @@ function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
   ];
 }
 
-function checkBytes(vocab: object, unknown: unknown): Finding[] {
-  const missing = byteToCharacter.flatMap((character, byte) =>
-    Object.hasOwn(vocab, character) ? [] : [byte],
-  );
+function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
+  const missing = byteToCharacter.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
   // If this many are missing, the model is of another kind, which spells bytes differently or not at all.
   if (missing.length === 0 || missing.length > 200) return [];
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
@@ -166,12 +182,12 @@ function checkBytes(vocab: object, unknown: unknown): Finding[] {
  * Checks the loaded model: tokens and merges that no text uses, equal tokens, missing ids, and the size of
  * the model.
  */
-export function checkModel({ path, model }: Subject, { parts, derivations }: Loaded): Finding[] {
+export function checkModel({ path, model }: Subject, loaded: Loaded): Finding[] {
   return [
-    ...checkReached(path, { parts, derivations }),
-    ...checkUnused({ parts, derivations }),
-    ...checkEqualTokens({ parts, derivations }),
-    ...checkIdRange(model, { parts, derivations }),
+    ...checkReached(path, loaded),
+    ...checkUnused(loaded),
+    ...checkEqualTokens(loaded),
+    ...checkIdRange(model, loaded),
   ];
 }
 
@@ -221,15 +237,14 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
   ];
 }
 
-function checkEqualTokens({ parts }: Loaded): Finding[] {
+function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[] {
   const { tokens } = parts;
   // A character and its byte token have equal bytes in such models; this is not a fault.
   if (parts.model.beginning !== undefined) return [];
   const first = new Map<string, number>();
   const equal: number[] = [];
-  for (let id = 0; id < tokens.idLimit; id++) {
+  for (const id of likelyEqual(parts, reaches)) {
     const key = Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
-    if (key === "") continue;
     const other = first.get(key);
     if (other === undefined) first.set(key, id);
     else equal.push(id);
@@ -248,6 +263,21 @@ function checkEqualTokens({ parts }: Loaded): Finding[] {
       },
     ),
   ];
+}
+
+/**
+ * Returns the tokens that may have equal bytes, ascending. Bytes merge to one token, so of equal tokens all but one
+ * are not reached by merging, and those are few. Others are compared with them by length and edges.
+ */
+function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], reaches: Uint8Array): number[] {
+  const keyOf = (id: number) => {
+    const [start, end] = [starts[id]!, starts[id + 1]!];
+    return (((end - start) & 0x7fff) << 16) | (bytes[start]! << 8) | bytes[end - 1]!;
+  };
+  const ids = Array.from({ length: idLimit }, (_, id) => id).filter((id) => starts[id] !== starts[id + 1]);
+  const keys = new Set<number>();
+  for (const id of ids) if (reaches[id] !== Reach.merging) keys.add(keyOf(id));
+  return ids.filter((id) => keys.has(keyOf(id)));
 }
 
 /** If at least this share of a model's rows is unused, padding does not explain it. */

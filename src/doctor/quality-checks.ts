@@ -1,7 +1,6 @@
-import { isUtf8 } from "node:buffer";
 import { countNoun, groupDigits } from "#bytes";
 import { readTokenCountFacts } from "#formats";
-import { allAddedTokens, probeParts, shortEncoder, tokenBytesOf, tokenNamer } from "#tokenizer";
+import { allAddedTokens, probeParts, tokenBytesOf, tokenNamer } from "#tokenizer";
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
 import { wholeCharactersCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
@@ -44,14 +43,22 @@ function isVaried(text: string, least: number): boolean {
   return new Set(text).size >= least && !"0123456789abcdef0123456789ABCDEF0123456789".includes(text);
 }
 
+/** 1 for the bytes of which a private text has at least one. */
+const isTelling = new Uint8Array(256);
+for (const character of "0123456789@-_A") isTelling[character.charCodeAt(0)] = 1;
+
 function checkPrivate({ parts }: Loaded): Finding[] {
   const added = new Set(allAddedTokens(parts).map(({ id }) => id));
   const nameOf = tokenNamer(parts);
   const found: { id: number; kind: string }[] = [];
-  for (let id = 0; id < parts.tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(parts.tokens, id);
-    if (bytes.length < 8 || added.has(id)) continue;
-    const text = Buffer.from(bytes).toString();
+  const { idLimit, bytes, starts } = parts.tokens;
+  for (let id = 0; id < idLimit; id++) {
+    const end = starts[id + 1]!;
+    if (end - starts[id]! < 8) continue;
+    let pos = starts[id]!;
+    while (pos < end && isTelling[bytes[pos]!] === 0) pos++;
+    if (pos === end || added.has(id)) continue;
+    const text = Buffer.from(tokenBytesOf(parts.tokens, id)).toString();
     const kind = privateKinds.find(({ matches }) => matches(text));
     if (kind !== undefined) found.push({ id, kind: kind.name });
   }
@@ -78,8 +85,7 @@ const shownLanguages = 5;
 /** The parts of the probe text that say the same, each in another language. */
 export const languages = probeParts.filter(({ name }) => name.includes("("));
 
-function checkLanguages({ parts }: Loaded): Finding[] {
-  const encode = shortEncoder(parts);
+function checkLanguages({ encode }: Loaded): Finding[] {
   const costs = languages
     .map(({ name, text }) => ({ name, tokens: encode(text).length }))
     .sort((a, b) => b.tokens - a.tokens);
@@ -107,13 +113,12 @@ function checkLanguages({ parts }: Loaded): Finding[] {
 /** If at least this share of the vocabulary is parts of characters, it is worth a note. */
 const partsShare = 0.05;
 
-function checkCharacters({ parts }: Loaded): Finding[] {
+function checkCharacters({ parts, isText }: Loaded): Finding[] {
   const { tokens } = parts;
+  const { starts } = tokens;
   const broken: number[] = [];
-  for (let id = 0; id < tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
-    if (bytes.length > 1 && !isUtf8(bytes)) broken.push(id);
-  }
+  for (let id = 0; id < tokens.idLimit; id++)
+    if (starts[id + 1]! - starts[id]! > 1 && isText[id] === 0) broken.push(id);
   if (broken.length < partsShare * tokens.tokenCount) return [];
   return [
     finding(

@@ -1,5 +1,5 @@
 import { countNoun } from "#bytes";
-import { allAddedTokens, contentOf, probeParts, shortEncoder, type TokenizerParts } from "#tokenizer";
+import { allAddedTokens, contentOf, probeParts, type TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 import { extendCommand } from "./fixing-commands.ts";
 import { type Loaded, objectOf, objectsIn, type Subject } from "./subject.ts";
@@ -11,7 +11,7 @@ export function checkSpecials(subject: Subject, loaded: Loaded | null): Finding[
   return [
     ...checkListed(subject),
     ...checkMaps(subject),
-    ...(loaded === null ? [] : checkLoaded(subject, loaded.parts)),
+    ...(loaded === null ? [] : checkLoaded(subject, loaded)),
   ];
 }
 
@@ -50,13 +50,13 @@ function checkMaps({ config, map }: Subject): Finding[] {
   });
 }
 
-function checkLoaded(subject: Subject, parts: TokenizerParts): Finding[] {
+function checkLoaded(subject: Subject, { parts, encode }: Loaded): Finding[] {
   const ids = new Map(allAddedTokens(parts).map(({ content, id }) => [content, id]));
   return [
     ...checkRoles(subject, ids),
     ...checkDecoder(subject, ids),
     ...checkStop(subject, ids, parts),
-    ...checkTemplate(subject, parts),
+    ...checkTemplate(subject, encode),
     ...checkOrdinary(parts),
   ];
 }
@@ -160,9 +160,8 @@ function checkStop({ config, generation, model }: Subject, ids: Ids, parts: Toke
 /** Matches markers of chat templates: `<|im_start|>`, `[INST]`, `<start_of_turn>`. */
 const marker = /<\|[^|<>\s'"{}]{1,40}\|>|\[\/?[A-Z]{3,}[A-Z_]*\]|<(?:start|end)_of_turn>/g;
 
-function checkTemplate({ template, path }: Subject, parts: TokenizerParts): Finding[] {
+function checkTemplate({ template, path }: Subject, encode: Loaded["encode"]): Finding[] {
   if (template === undefined) return [];
-  const encode = shortEncoder({ ...parts, specialTokensAsText: false });
   const split = [...new Set(template.match(marker) ?? [])]
     .map((text) => ({ text, ids: encode(text) }))
     .filter(({ ids }) => ids.length !== 1);

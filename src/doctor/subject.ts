@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isPlainObject } from "#bytes";
-import { tokenizerFileOf } from "#formats";
+import { readSource, type ScannedModel, type TokenizerSource, tokenizerFileOf } from "#formats";
 import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import type { Derivations, JsonObject, TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
@@ -10,9 +10,13 @@ export type Subject = {
   /** The path as typed. */
   readonly path: string;
   readonly isDirectory: boolean;
-  /** The tokenizer.json; null for other formats. */
+  readonly source: TokenizerSource;
+  /** The tokenizer.json; null for other formats. If it was scanned, `model.vocab` and `model.merges` are empty. */
   readonly json: JsonObject | null;
-  readonly jsonBytes: Uint8Array;
+  /** The vocabulary and merges of the tokenizer.json; null if something about it is unusual or wrong. */
+  readonly scanned: ScannedModel | null;
+  /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
+  readonly hasToken: (text: string) => boolean;
   /** The other files of the directory, as JSON; undefined if they are missing. */
   readonly config: JsonObject | undefined;
   readonly map: JsonObject | undefined;
@@ -22,7 +26,14 @@ export type Subject = {
 };
 
 /** A loaded tokenizer, with the derivations of its tokens. */
-export type Loaded = { readonly parts: TokenizerParts; readonly derivations: Derivations };
+export type Loaded = {
+  readonly parts: TokenizerParts;
+  readonly derivations: Derivations;
+  /** 1 for each token that is valid UTF-8, by id. */
+  readonly isText: Uint8Array;
+  /** Encodes a short text, in which special tokens are found unless they are to stay text. */
+  readonly encode: (text: string, specialTokensAsText?: boolean) => number[];
+};
 
 const companions = {
   config: "tokenizer_config.json",
@@ -32,8 +43,8 @@ const companions = {
 } as const;
 
 /** Reads the files. A file that is not JSON becomes a finding. Throws a UserError if there is no tokenizer. */
-export function readSubject(path: string): { subject: Subject; findings: Finding[] } {
-  const file = tokenizerFileOf(path);
+export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
+  const read = await readSource(tokenizerFileOf(path));
   const findings: Finding[] = [];
   const isWhole = isDirectory(path);
   const objectIn = (name: string): JsonObject | undefined => {
@@ -56,25 +67,30 @@ export function readSubject(path: string): { subject: Subject; findings: Finding
   };
   const files = Object.entries(companions).map(([key, name]) => [key, objectIn(name)] as const);
   const named = Object.fromEntries(files) as Record<keyof typeof companions, JsonObject | undefined>;
-  const isJson = file.format.name === "huggingface";
-  const jsonBytes = isJson ? readBytes(file.paths[0]!) : new Uint8Array();
+  const [first, ...others] = read.files;
+  const scanned = read.code.scan?.(first) ?? null;
+  const json = read.code.scan === undefined ? null : scanned === null ? parsed(first.bytes) : scanned.root;
+  const vocab = objectOf(objectOf(objectOf(json).model).vocab);
   return {
     subject: {
       ...named,
       path,
       isDirectory: isWhole,
-      json: isJson ? parsed(jsonBytes) : null,
-      jsonBytes,
+      source: { ...read, files: [{ ...first, scanned }, ...others] },
+      json: isPlainObject(json) ? (json as JsonObject) : null,
+      scanned,
+      hasToken: (text) =>
+        scanned === null ? Object.hasOwn(vocab, text) : scanned.vocab.get(text) !== undefined,
       template: templateOf(path, isWhole, named.config),
     },
     findings,
   };
 }
 
-function parsed(bytes: Uint8Array): JsonObject | null {
+/** Parses a tokenizer.json; null if it is not JSON. */
+export function parsed(bytes: Uint8Array): unknown {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isPlainObject(value) ? (value as JsonObject) : null;
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return null;
   }
@@ -94,10 +110,8 @@ function templateOf(path: string, isWhole: boolean, config: JsonObject | undefin
 }
 
 /** Whether a model begins with characters, as SentencePiece's do, and its vocabulary spells spaces as U+2581. */
-export function spellsCharacters(model: JsonObject): boolean {
-  const vocab = objectOf(model.vocab);
-  return model.byte_fallback === true || ("\u2581" in vocab && !("\u0120" in vocab));
-}
+export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
+  objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));
 
 /** Returns the objects of a list; none if the value is not a list. */
 export const objectsIn = (value: unknown): JsonObject[] =>

@@ -73,12 +73,12 @@ export function scanParsed(
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
-  for (const [text, id] of vocab) {
-    const bytes = decodeCharacters(text);
-    if (bytes === null || bytes.length === 0) continue;
-    const ids = merger.merge(bytes);
-    if (ids.length === 1 && ids[0] === id) continue;
-    found.set(Buffer.from(bytes).toString("latin1"), id);
+  const { tokens, rawTexts } = decodeSpelled(vocab.spelled);
+  const { bytes, starts, ids } = tokens;
+  for (let t = 0; t < ids.length; t++) {
+    const [start, end] = [starts[t]!, starts[t + 1]!];
+    if (start === end || rawTexts.has(t) || merger.mergesTo(ids[t]!, bytes, start, end)) continue;
+    found.set(Buffer.from(bytes.subarray(start, end)).toString("latin1"), ids[t]!);
   }
   return found;
 }
@@ -95,7 +95,8 @@ export function assembleTokens(
   const sharedIds = new Set(shared.map(({ id }) => id));
   return lazyTokenTable(() => {
     const encoder = new TextEncoder();
-    const { tokens, rawIds } = decodeSpelled(vocab.spelled);
+    const { tokens, rawTexts } = decodeSpelled(vocab.spelled);
+    const rawIds = new Set(Array.from(rawTexts, (t) => tokens.ids[t]!));
     const addedOnly = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
     const own = addedTokens.filter(({ id }) => !sharedIds.has(id));
     const added = own.map(({ id, content }) => [id, encoder.encode(content)] as const);
@@ -128,12 +129,12 @@ export function findSharedTokens(
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => describeSharedId(content, id, bytes));
 
-/** Decodes tokens in byte-to-character form. A token with any other character stays UTF-8, and its id is listed. */
+/** Decodes tokens in byte-to-character form. A text with any other character stays UTF-8, and its index is listed. */
 function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);
   const starts = new Int32Array(count + 1);
-  const rawIds = new Set<number>();
+  const rawTexts = new Set<number>();
   let end = 0;
   for (let t = 0; t < count; t++) {
     const start = end;
@@ -147,14 +148,14 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
       if (byte < 0) {
         end = start;
         for (let raw = from[t]!; raw < textEnd; raw++) bytes[end++] = texts[raw]!;
-        rawIds.add(ids[t]!);
+        rawTexts.add(t);
         break;
       }
       bytes[end++] = byte;
     }
     starts[t + 1] = end;
   }
-  return { tokens: { bytes, starts, ids }, rawIds };
+  return { tokens: { bytes, starts, ids }, rawTexts };
 }
 
 disableFtl(decodeSpelled);

@@ -17,6 +17,7 @@ export { idMergesHead, idMergesPath } from "./id-merges-path.ts";
 export { readLikeFrom } from "./like.ts";
 export {
   decisiveFileNames,
+  loadSource,
   loadTokenizerParts,
   pathsOf,
   pathsReadAt,
@@ -43,6 +44,7 @@ export {
 } from "./read-training-record.ts";
 export { readJson, readRecordedFiles, recordName } from "./recorded-files.ts";
 export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
+export type { ScannedJson, ScannedModel } from "./scan-tokenizer-json.ts";
 export { findKnownRanksBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
 export { pruneCompanionFiles, tokenizerOfJson } from "./tokenizer-json.ts";
 export { idsTsv, piecesTsv, readTokenCounts, tokensTsvFiles, type WrittenTokenCounts } from "./tokens-tsv.ts";

@@ -9,13 +9,15 @@ import { findTrainingRecord } from "./read-training-record.ts";
 import { readRecordedSizes, recordName, tokensTsvName } from "./recorded-files.ts";
 
 /** Loads a tokenizer from a file, or from the first recognized files of a directory. */
-export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
-  const { code, files, paths } = await readSource(tokenizerFileOf(path));
-  return code.read(files, {
+export const loadTokenizerParts = async (path: string, options: LoadOptions = {}): Promise<TokenizerParts> =>
+  loadSource(await readSource(tokenizerFileOf(path)), options);
+
+/** Loads a tokenizer whose files were read. */
+export const loadSource = ({ code, files, paths }: TokenizerSource, options: LoadOptions): TokenizerParts =>
+  code.read(files, {
     ...options,
     asksForBos: () => findTrainingRecord(paths)?.bosInFront !== undefined,
   });
-}
 
 /** Returns the tokenizer file at a path; the path may be a directory. */
 export function tokenizerFileOf(path: string): TokenizerFile {

@@ -8,6 +8,7 @@ import type {
   Numbering,
   TokenizerParts,
 } from "#tokenizer";
+import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
 /**
  * A file of a tokenizer's directory. Its bytes come in chunks, so that no whole file is in memory. A chunk is
@@ -30,6 +31,8 @@ export type SourceFile = {
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;
+  /** The result of `TokenizerFormat.scan`, if it is known. Reading the file then does not scan it again. */
+  readonly scanned?: ScannedJson | null;
 };
 
 export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
@@ -48,6 +51,8 @@ export type TokenizerFormat = {
     readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
+  /** Reads a file of JSON without checking it; null if it is unusual or wrong. Absent for other formats. */
+  readonly scan?: (file: SourceFile) => ScannedJson | null;
   /**
    * Parses all of the file but vocabulary, merges and added tokens, for `--like`. Absent if the format stores
    * nothing else.

@@ -24,13 +24,16 @@ import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 /** A vocabulary, and its merges as ids. */
 export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };
 
+/** A `tokenizer.json`: its model, and `root`, which is the rest as JSON. */
+export type ScannedJson = ScannedModel & { readonly root: unknown };
+
 /**
  * Reads the vocabulary and the merges of a `tokenizer.json` directly from its bytes. Parsing them as JSON
  * would create some 200,000 strings and lists, and take three times as long. `root` is the rest of the file
  * as JSON, with an empty vocabulary and no merges. Returns null if anything is unusual or wrong. `scanParsed`
  * then finds the error, or rewrites the model in the usual form.
  */
-export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly root: unknown }) | null {
+export function scanTokenizerJson(file: Uint8Array): ScannedJson | null {
   const scan = new TokenizerScan(file);
   const root = scanRoot(file, scan);
   const { vocab, merges } = scan;
@@ -218,14 +221,31 @@ function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number
   if (file[pos] !== quote) return invalidJson;
   let hash = 0;
   const start = pos;
+  const first = at;
   for (pos = (pos + 1) | 0; pos < file.length; pos = (pos + 1) | 0) {
-    const byte = file[pos]!;
+    let byte = file[pos]!;
     if (byte === quote) {
       found[0] = at;
       found[1] = hash;
       return (pos + 1) | 0;
     }
-    if (byte === backslash || byte < space) return readEscaped(file, start, bytes, at - (pos - start - 1));
+    if (byte === backslash) {
+      const codeUnit = escapedCodeUnit(file, (pos + 1) | 0);
+      if (codeUnit < 0) return readEscaped(file, start, bytes, first);
+      pos = (pos + (file[pos + 1] === lowerU ? 5 : 1)) | 0;
+      byte = codeUnit;
+      if (codeUnit >= 0x80) {
+        if (codeUnit >= 0x800) {
+          bytes[at] = 0xe0 | (codeUnit >> 12);
+          hash = hashStep(hash, bytes[at]!);
+          at = (at + 1) | 0;
+        }
+        bytes[at] = codeUnit >= 0x800 ? 0x80 | ((codeUnit >> 6) & 0x3f) : 0xc0 | (codeUnit >> 6);
+        hash = hashStep(hash, bytes[at]!);
+        at = (at + 1) | 0;
+        byte = 0x80 | (codeUnit & 0x3f);
+      }
+    } else if (byte < space) return invalidJson;
     bytes[at] = byte;
     at = (at + 1) | 0;
     hash = hashStep(hash, byte);
@@ -233,6 +253,26 @@ function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number
   return invalidJson;
 }
 
+const lowerU = 0x75;
+
+/** Returns the code unit of the escape whose second character is at `pos`; -1 for a rare, wrong or surrogate one. */
+function escapedCodeUnit(file: Uint8Array, pos: number): number {
+  const letter = file[pos]!;
+  if (letter === quote || letter === backslash) return letter;
+  if (letter !== lowerU) return -1;
+  let codeUnit = 0;
+  for (let at = pos + 1; at < pos + 5; at++) {
+    const byte = file[at]!;
+    const lower = byte | 0x20;
+    const digit =
+      byte >= zero && byte <= zero + 9 ? byte - zero : lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+    if (digit < 0) return -1;
+    codeUnit = (codeUnit << 4) | digit;
+  }
+  return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? -1 : codeUnit;
+}
+
+/** Reads a string with rare escapes. */
 function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: number): number {
   const end = skipValue(file, start);
   if (end === invalidJson) return invalidJson;
@@ -374,7 +414,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-disableFtl(skipSpace, readString, scanVocabulary, scanMerges, scanMergeLines, hashOf);
+disableFtl(skipSpace, readString, escapedCodeUnit, scanVocabulary, scanMerges, scanMergeLines, hashOf);
 
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.

@@ -274,8 +274,13 @@ function jsonFile(value: object): Uint8Array {
  * @param path the path of the file, for messages
  * @param asksForBos see `LoadOptions`
  */
-export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = () => false): TokenizerParts {
-  const { root, modelJson, scan } = readRoot(bytes, path);
+export function tokenizerOfJson(
+  bytes: Uint8Array,
+  path: string,
+  asksForBos = () => false,
+  scannedJson = scanTokenizerJson(bytes),
+): TokenizerParts {
+  const { root, modelJson, scan } = readRoot(bytes, path, scannedJson);
   if ("version" in root && root.version !== "1.0") {
     refuse(
       path,
@@ -372,8 +377,7 @@ function charactersOfJson(
 }
 
 /** Parses the file without vocabulary and merges. Returns a function that reads these. */
-function readRoot(bytes: Uint8Array, path: string) {
-  const scanned = scanTokenizerJson(bytes);
+function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
   const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
   const root = objectAt(json, path, "the tokenizer");
   const modelJson = objectAt(root.model, path, "the model");
@@ -736,10 +740,11 @@ function renumberedTokens({ path, bytes }: SourceFile, numbering: Numbering): ob
 
 export const huggingface: TokenizerFormat = {
   writing: { files: filesOf, obstacle: () => null },
-  read([{ bytes, path }], options) {
+  read([{ bytes, path, scanned }], options) {
     refuseOptions("tokenizer.json", options);
-    return tokenizerOfJson(bytes, path, options.asksForBos);
+    return tokenizerOfJson(bytes, path, options.asksForBos, scanned);
   },
+  scan: ({ bytes }) => scanTokenizerJson(bytes),
   frame({ bytes, path }) {
     const json = scanFrame(bytes) ?? parseJson(utf8.decode(bytes), path);
     const { added_tokens: _, ...root } = objectAt(json, path, "the tokenizer");

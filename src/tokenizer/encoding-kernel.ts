@@ -1,4 +1,4 @@
-import { paddingBytes, type Text } from "#bytes";
+import { copyBytes, paddingBytes, type Text } from "#bytes";
 import { assert, createKernel, type Kernel, scaled } from "#runtime";
 import type { TokenWords, WordTable } from "#words";
 import {
@@ -34,6 +34,8 @@ export class EncodingKernel {
   private capacityBytes = 0;
   /** The whole memory, viewed as ids. */
   private allIds: Uint16Array<ArrayBufferLike> | Uint32Array<ArrayBufferLike> = new Uint16Array(0);
+  /** The whole memory, viewed as the ids that `mergeText` writes. */
+  private mergedIds = new Int32Array(0);
   /** The ends of the current pretokens. */
   readonly ends: Int32Array<ArrayBufferLike>;
   readonly kernel: Kernel;
@@ -162,6 +164,17 @@ export class EncodingKernel {
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
 
+  /** Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. Creates no view. */
+  mergesTo(id: number, lengthBytes: number): boolean {
+    const { exports, memory } = this.kernel;
+    const idCount = exports.mergeText(lengthBytes);
+    if (idCount < 0) throw this.noMemoryFor("a pretoken");
+    if (idCount !== 1) return false;
+    const at = (exports.wordIdsAddress() >>> 0) / 4;
+    if (at >= this.mergedIds.length) this.mergedIds = new Int32Array(memory.buffer);
+    return this.mergedIds[at] === id;
+  }
+
   /**
    * Returns the merges of the first `lengthBytes` bytes of the text (`WordMerger.trace`). The next call
    * overwrites them.
@@ -206,6 +219,12 @@ export class WordMerger {
   merge(bytes: Uint8Array): Int32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.merge(bytes.length);
+  }
+
+  /** Whether bytes [start, end), as one pretoken or a part of one, become this token. */
+  mergesTo(id: number, bytes: Uint8Array, start: number, end: number): boolean {
+    copyBytes(bytes, start, end, this.kernel.reserveText(end - start).bytes, 0);
+    return this.kernel.mergesTo(id, end - start);
   }
 
   /**

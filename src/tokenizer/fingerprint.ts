@@ -28,7 +28,7 @@ const digestDigits = 32;
  * (docs/doctor.md has the recipe).
  */
 export const behaviorFingerprint = (parts: TokenizerParts): string =>
-  digestOf(encodeShort({ ...parts, specialTokensAsText: false }, probeText));
+  fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probeText));
 
 /**
  * Returns the same fingerprint for a tokenizer that was just learned: in a fraction of the time, if it only
@@ -36,10 +36,11 @@ export const behaviorFingerprint = (parts: TokenizerParts): string =>
  */
 export function fingerprintAsLearned(parts: TokenizerParts): string {
   const ids = encodeAsLearned(parts, new TextEncoder().encode(probeText));
-  return ids === undefined ? behaviorFingerprint(parts) : digestOf(ids);
+  return ids === undefined ? behaviorFingerprint(parts) : fingerprintOf(ids);
 }
 
-const digestOf = (ids: { join(separator: string): string }) =>
+/** Returns the fingerprint of a tokenizer that gives the probe text these ids. */
+export const fingerprintOf = (ids: { join(separator: string): string }): string =>
   `${probeVersion}-${createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;
 
 /** Returns the ids of a short text. */
@@ -48,12 +49,18 @@ export const encodeShort = (parts: TokenizerParts, text: string): number[] => sh
 /** For short texts, the cache of words is 2^8 times smaller than usual; that of small-scale tests stays as it is. */
 const cacheShrinkBits = scaled(8, 0);
 
-/** Returns a function that encodes a short text. It may be called any number of times. */
-export function shortEncoder(parts: TokenizerParts): (text: string) => number[] {
+/**
+ * Returns a function that encodes a short text. It may be called any number of times, each time with special tokens
+ * found or as text.
+ */
+export function shortEncoder(
+  parts: TokenizerParts,
+): (text: string, specialTokensAsText?: boolean) => number[] {
   const encoding = new TextEncoding(parts, undefined, { cacheShrinkBits, cuts: "nowhere" });
   const encoder = new TextEncoder();
-  return (text) => {
+  return (text, specialTokensAsText = parts.specialTokensAsText ?? false) => {
     const bytes = encoder.encode(text);
+    encoding.noteIn(undefined, specialTokensAsText);
     encoding.pushText(bytes, 0, bytes.length);
     return Array.from(encoding.out.flush());
   };

@@ -23,6 +23,7 @@ export { type ExplainedPart, explainText } from "./explain.ts";
 export {
   behaviorFingerprint,
   fingerprintAsLearned,
+  fingerprintOf,
   probeParts,
   probeText,
   shortEncoder,

@@ -125,7 +125,7 @@ export const Reach = {
 /** Finds the derivations of all tokens. May take a second for a large tokenizer. */
 export function deriveTokens(parts: TokenizerParts): Derivations {
   const { tokens, model } = parts;
-  const { idLimit } = tokens;
+  const { idLimit, bytes, starts } = tokens;
   const reaches = new Uint8Array(idLimit);
   const isFixed = new Uint8Array(idLimit);
   const left = new Int32Array(idLimit).fill(-1);
@@ -136,25 +136,22 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   const wholeIds = new Set(model.wholeTokens?.ids);
   const makers = makersOf(model, idLimit);
   for (let id = 0; id < idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
-    if (bytes.length === 0) continue;
+    const [start, end] = [starts[id]!, starts[id + 1]!];
+    if (start === end) continue;
     const maker = makers[id]!;
     reaches[id] = Reach.unreachable;
     // Programs expect a token for every byte, even for bytes that occur only in characters with their own tokens.
-    if (model.beginning !== undefined && bytes.length === 1) isFixed[id] = 1;
-    if (maker !== noMaker) {
-      const merged = merger.merge(bytes);
-      if (merged.length === 1 && merged[0] === id) {
-        reaches[id] = Reach.merging;
-        last[id] = maker === manyMakers ? merger.lastRank(bytes) : maker;
-        left[id] = model.merges.left[last[id]!]!;
-        right[id] = model.merges.right[last[id]!]!;
-        continue;
-      }
+    if (model.beginning !== undefined && end - start === 1) isFixed[id] = 1;
+    if (maker !== noMaker && merger.mergesTo(id, bytes, start, end)) {
+      reaches[id] = Reach.merging;
+      last[id] = maker === manyMakers ? merger.lastRank(tokenBytesOf(tokens, id)) : maker;
+      left[id] = model.merges.left[last[id]!]!;
+      right[id] = model.merges.right[last[id]!]!;
+      continue;
     }
     if (!wholeIds.has(id)) continue;
     reaches[id] = Reach.wholePretoken;
-    wholeParts.set(id, [...merger.merge(bytes)]);
+    wholeParts.set(id, [...merger.merge(tokenBytesOf(tokens, id))]);
   }
   const firstIds = [...(model.beginning?.characters.ids ?? []), model.beginning?.unknown?.id ?? droppedByte];
   for (const id of [...model.byteIds, ...firstIds, ...allAddedTokens(parts).map((token) => token.id)]) {

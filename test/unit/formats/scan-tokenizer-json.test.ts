@@ -46,8 +46,29 @@ function readable({ vocab, merges }: ScannedModel) {
   };
 }
 
-const character = fc.constantFrom("a", "b", "Ġ", "é", '"', "\\", "/", "{", "]", ",", ":", "\u0001", "😀");
+const character = fc.constantFrom(
+  "a",
+  "b",
+  "Ġ",
+  "é",
+  "漢",
+  '"',
+  "\\",
+  "/",
+  "{",
+  "]",
+  ",",
+  ":",
+  "\u0001",
+  "😀",
+);
 const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
+/** A character as JSON's escapes, with small and capital digits. */
+function escaped(character: string): string {
+  const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
+  return `\\u${character === "é" ? hex.toUpperCase() : hex}`;
+}
+
 const added = { id: 7, content: '<|"]}|>', special: true };
 
 /** A tokenizer whose merges go together, and its text. */
@@ -77,7 +98,7 @@ const tokenizerText = fc
       null,
       indent,
     );
-    return isEscaped ? text.replaceAll("é", "\\u00e9").replaceAll("/", "\\/") : text;
+    return isEscaped ? text.replaceAll(/[^\0-\x7f]|a/g, escaped).replaceAll("/", "\\/") : text;
   });
 
 test("vocabulary and merges are those that JSON gives, in both forms, escaped or not, with any white space", () => {
