@@ -23,13 +23,13 @@ export const invalidJson = -1;
 export const isSpace = (byte: number) =>
   byte === space || byte === lineFeed || byte === carriageReturn || byte === tab;
 
-/** The first position from `pos` on that is not whitespace; the length if there is none. */
+/** Returns the first position from `pos` on that is not whitespace; the length if there is none. */
 export function skipSpace(json: Uint8Array, pos: number): number {
   for (; pos < json.length; pos++) if (!isSpace(json[pos]!)) break;
   return pos;
 }
 
-/** The end of the value at `pos`, or `invalidJson`. */
+/** Returns the end of the value at `pos`, or `invalidJson`. */
 export function skipValue(json: Uint8Array, pos: number): number {
   let depth = 0;
   while (pos < json.length) {

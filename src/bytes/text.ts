@@ -57,7 +57,7 @@ export function textOf(content: string | Uint8Array): Text {
 // Reads and writes UTF-8 in byte arrays, one character at a time.
 
 /**
- * The length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a surrogate, too
+ * Returns the length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a surrogate, too
  * large, or truncated.
  */
 export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number): number {
@@ -72,7 +72,7 @@ export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number)
   return length;
 }
 
-/** The code point of the valid character at `pos`. */
+/** Returns the code point of the valid character at `pos`. */
 export function codePointOf(bytes: Uint8Array, pos: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return lead;
@@ -83,7 +83,7 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
   return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
 }
 
-/** The first position in a string, at or after `position`, that does not split a surrogate pair. */
+/** Returns the first position in a string, at or after `position`, that does not split a surrogate pair. */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
@@ -92,12 +92,12 @@ export function skipSplitPair(text: string, position: number): number {
 
 const noCodePoint = -1;
 
-/** The code point of the character at `pos` of a text that ends at `limit`; -1 if it is invalid or truncated. */
+/** Returns the code point of the character at `pos` of a text that ends at `limit`; -1 if it is invalid or truncated. */
 export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }
 
-/** The code point of the character that ends at `end`, or -1. */
+/** Returns the code point of the character that ends at `end`, or -1. */
 export function codePointBefore(bytes: Uint8Array, end: number): number {
   let start = end - 1;
   while (start > 0 && end - start < 4 && (bytes[start]! & 0xc0) === 0x80) start--;
@@ -105,7 +105,7 @@ export function codePointBefore(bytes: Uint8Array, end: number): number {
   return codePoint !== noCodePoint && start + byteCountOf(codePoint) === end ? codePoint : noCodePoint;
 }
 
-/** The length of a code point in UTF-8. */
+/** Returns the length of a code point in UTF-8. */
 export function byteCountOf(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }

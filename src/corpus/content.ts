@@ -16,7 +16,7 @@ export type NotText = {
  */
 export const headBytesMax = 1 << 13;
 
-/** The compression of an input that begins with `head`; "none" also for compressions that `bpe` does not read. */
+/** Returns the compression of an input that begins with `head`; "none" also for compressions that `bpe` does not read. */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
@@ -75,7 +75,7 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/** The UTF-16 or UTF-32 encoding that the positions of zero bytes suggest, for a head without a byte-order mark. */
+/** Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest, for a head without a byte-order mark. */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
@@ -106,7 +106,7 @@ type Signature = {
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * The first signature that matches the head of a file. A signature that could also begin a plain text (`BZh91AY&SY`, `GIF89a`)
+ * Returns the first signature that matches the head of a file. A signature that could also begin a plain text (`BZh91AY&SY`, `GIF89a`)
  * counts only if the head has a zero byte (`hasNul`), as the head of such a format does.
  */
 function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
@@ -305,7 +305,7 @@ function hasInvalidByte(head: Uint8Array): boolean {
 
 export type Codec = Exclude<Compression, "none">;
 
-/** The UserError for an error that `node:zlib` threw. */
+/** Returns the UserError for an error that `node:zlib` threw. */
 export function decompressionError(path: string, compression: Codec, error: unknown): UserError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "Z_BUF_ERROR") return truncatedError(path, compression);

@@ -160,7 +160,7 @@ function emptyDirectoryError(
 }
 
 /**
- * The files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links are
+ * Returns the files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links are
  * followed, and each file appears once. A broken link is included, so that reading it is an error.
  */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
@@ -189,7 +189,7 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 }
 
 /**
- * The regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and folders,
+ * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and folders,
  * pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its own path
  * rather than through a link, and each file appears once.
  */
@@ -263,7 +263,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** What an entry of a directory is, or the target of a link. Some file systems do not report it in listings. */
+/** Returns what an entry of a directory is, or the target of a link. Some file systems do not report it in listings. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";

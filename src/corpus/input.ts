@@ -83,7 +83,7 @@ export const hasFields = (format: InputFormat) => format !== "text" && format !=
 export type FormatSource = "option" | "name" | "content";
 
 /**
- * The format for a file's extension, or, in a compressed file's name, for the extension before that of the compression.
+ * Returns the format for a file's extension, or, in a compressed file's name, for the extension before that of the compression.
  */
 export function formatOfName(path: string): InputFormat | undefined {
   const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
@@ -217,7 +217,7 @@ export function checkSame(input: Input, now: FileStats): void {
   if (now.size < sizeOf(input)) throw shrunkError(input, now.size);
 }
 
-/** The error for a file that now ends at `endByte`, before the size that it had when the run began. */
+/** Returns the error for a file that now ends at `endByte`, before the size that it had when the run began. */
 export function shrunkError(input: Input, endByte: number): UserError {
   return changedError(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }

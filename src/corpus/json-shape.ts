@@ -86,7 +86,7 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
   return { end: -1, hasLineFeed, hasField };
 }
 
-/** The position after the closing quote of the string at `pos`; -1 if the quote is not in these bytes. */
+/** Returns the position after the closing quote of the string at `pos`; -1 if the quote is not in these bytes. */
 function stringEnd(bytes: Uint8Array, pos: number): number {
   for (let at = pos + 1; at < bytes.length; at++) {
     if (bytes[at] === backslash) at++;

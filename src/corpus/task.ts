@@ -29,7 +29,7 @@ export type ChunkTask = Range & {
 /** Pages of a Parquet file, which the thread reads. The range is their position in the file. */
 export type PagesTask = Range & InputPages & { readonly kind: "pages" };
 
-/** The buffers of chunks, which are transferred with the tasks, and returned when the chunks are done. */
+/** Returns the buffers of chunks, which are transferred with the tasks, and returned when the chunks are done. */
 export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
   return tasks.flatMap((task) =>
     task.kind === "chunk" && task.bytes.length >= copiedBytesMax ? [task.bytes.buffer] : [],
@@ -52,7 +52,7 @@ export function mayTakeLong(task: Task, longBytes: number): boolean {
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
 
-/** The progress in bytes of the input when `textBytes` of the task's text are done. */
+/** Returns the progress in bytes of the input when `textBytes` of the task's text are done. */
 export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
   return textBytes === 0 ? 0 : (textBytes / textBytesOf(task)) * task.inputBytes;

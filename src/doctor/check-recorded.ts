@@ -120,7 +120,7 @@ function checkMerges(directory: string, json: JsonObject): Difference[] {
   return [difference(name, "has other merges than those of the record (mergesSha256)")];
 }
 
-/** The merges of a directory as lines of merges.txt. */
+/** Returns the merges of a directory as lines of merges.txt. */
 function mergesIn(directory: string): { name: string; merges: string[] } | undefined {
   const [text, model] = ["merges.txt", "tokenizer.json"].map((name) => join(directory, name));
   if (isFile(text!)) {

@@ -49,7 +49,7 @@ async function compareFile(path: string, { chunks }: OutputFile): Promise<string
   }
 }
 
-/** The first position at which the bytes differ, or where the second ends; -1 if they are equal. */
+/** Returns the first position at which the bytes differ, or where the second ends; -1 if they are equal. */
 function firstDifference(wanted: Uint8Array, found: Uint8Array): number {
   if (Buffer.compare(wanted, found) === 0) return -1;
   let at = 0;

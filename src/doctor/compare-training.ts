@@ -163,7 +163,7 @@ export function compareChecksums(directory: string, json: JsonObject, folder = "
   });
 }
 
-/** The form of a pattern for JavaScript follows from its expressions, and may be written better by another version. */
+/** Returns the form of a pattern for JavaScript follows from its expressions, and may be written better by another version. */
 function withoutJavaScript(name: string, value: unknown): unknown {
   if (name === "superwords" && value !== undefined) {
     const { wordPattern, ...rest } = objectOf(value);

@@ -167,7 +167,7 @@ export function readTrainingRecord(typed: string): RecordedTraining {
 
 const hasLanguage = ({ language, isDev }: RecordedInput) => language !== undefined && isDev !== undefined;
 
-/** The directory of a result: the argument, or the directory of the record that it names. */
+/** Returns the directory of a result: the argument, or the directory of the record that it names. */
 function directoryOf(typed: string): string {
   if (isDirectory(typed)) return typed;
   if (statOf(typed) === undefined) throw new UserError(`"${typed}" does not exist`);

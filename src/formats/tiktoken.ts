@@ -218,7 +218,7 @@ function skipLineEnd(file: Uint8Array, pos: number): number {
   return file[pos + 1] === lineFeed ? pos + 2 : pos + 1 === file.length ? pos + 1 : pos;
 }
 
-/** The value of each base64 digit; 64 for "=", 128 for anything else. */
+/** Returns the value of each base64 digit; 64 for "=", 128 for anything else. */
 function base64Values(): Uint8Array {
   const values = new Uint8Array(256).fill(128);
   base64Digits.forEach((digit, value) => {

@@ -152,7 +152,7 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
       ;;`;
 }
 
-/** The cases for the values of options, one for all options with the same completion. */
+/** Returns the cases for the values of options, one for all options with the same completion. */
 function valueCases(options: readonly Option[]): string[] {
   const valued = options.filter(({ kind }) => kind.value !== undefined);
   return [...Map.groupBy(valued, (option) => bashOffer(completionOf(option)))].map(
@@ -231,7 +231,7 @@ function zshCase(command: CommandSpec): string {
       ;;`;
 }
 
-/** The specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
+/** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
 function zshOption(option: Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;
@@ -260,7 +260,7 @@ const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replace
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The commands for fish, one for each command and option of `bpe`. */
+/** Returns the commands for fish, one for each command and option of `bpe`. */
 function fishCompletion(): string {
   const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish

@@ -307,7 +307,7 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
 /**
- * The output of `--pattern help`: every name and its origin; for names that were requested, also the regular
+ * Returns the output of `--pattern help`: every name and its origin; for names that were requested, also the regular
  * expressions.
  */
 export function describePatterns(

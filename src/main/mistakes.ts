@@ -14,7 +14,7 @@ import { named } from "./arguments.ts";
 
 // Errors about unknown names, with suggestions. Loaded when there is a mistake, because they know all commands.
 
-/** The error for an unknown option; the parameters are those of `UnknownOption`. */
+/** Returns the error for an unknown option; the parameters are those of `UnknownOption`. */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
   return usageError(

@@ -139,7 +139,7 @@ function cutWords(words: TokenWords, sliceCount: number) {
   });
 }
 
-/** The first word for which `isAfter` is true, by binary search; `wordCount` if there is none. */
+/** Returns the first word for which `isAfter` is true, by binary search; `wordCount` if there is none. */
 function firstWord(wordCount: number, isAfter: (word: number) => boolean): number {
   let [low, high] = [0, wordCount];
   while (low < high) {

@@ -75,7 +75,7 @@ const ordersOfCompats = {
 /** The order of ties for these options. */
 export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
 
-/** The position of each byte in HF's alphabet, which is sorted by the code points of the byte-to-character form. */
+/** Returns the position of each byte in HF's alphabet, which is sorted by the code points of the byte-to-character form. */
 export function alphabetOrder(): Int32Array {
   const ranks = new Int32Array(256);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);

@@ -26,7 +26,7 @@ export type SeedStart = {
 const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
 
 /**
- * The merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of `start`; each
+ * Returns the merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of `start`; each
  * merge adds one.
  */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {

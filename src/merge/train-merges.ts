@@ -132,7 +132,7 @@ const memoryBytesMax = 3.5e9;
 const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
 /**
- * A single huge word can be one pair repeated. Among many words, the commonest pair had at most 3 % of the cells
+ * Returns a single huge word can be one pair repeated. Among many words, the commonest pair had at most 3 % of the cells
  * (measured).
  */
 function longestListLength(wordCount: number, cellCount: number): number {

@@ -10,7 +10,7 @@ export class Html {
 type Value = Html | string | number | undefined | readonly Value[];
 
 /**
- * A template that escapes its values unless they are already HTML. `undefined` is empty; lists are concatenated.
+ * Returns a template that escapes its values unless they are already HTML. `undefined` is empty; lists are concatenated.
  * Safe for element content and double-quoted attributes, not for scripts or styles.
  *
  *     html`<td title="${path}">${cells}</td>`

@@ -32,7 +32,7 @@ export type Action = { readonly commitCount: number; readonly writes: readonly S
 export type SlotWrite = { readonly slot: number; readonly from: number };
 export const here = -1;
 
-/** Equal actions have equal keys. */
+/** Returns a key of an action; equal actions have equal keys. */
 function actionKey({ commitCount, writes }: Action): string {
   return `${commitCount} ${writes.map(({ slot, from }) => `${slot}=${from}`).join()}`;
 }
@@ -59,8 +59,8 @@ export class Numbering<T> {
 }
 
 /**
- * Thrown if a pattern is valid but cannot be compiled to an automaton. `part` is the part of the pattern that is the
- * reason; the message calls it "it".
+ * Thrown if a pattern is valid but cannot be compiled to an automaton. `part` is the part of the pattern that is to
+ * blame; the message refers to it as "it".
  */
 export class BeyondAutomaton extends Error {
   constructor(
@@ -72,14 +72,14 @@ export class BeyondAutomaton extends Error {
   }
 }
 
-/** The limit of compile steps, which take some seconds. Named patterns take at most 4 % of that. */
+/** The maximum number of compile steps, which take some seconds. Named patterns take at most 4 % of these. */
 const stepCountMax = 1 << 26;
 
 /** Counts the steps of compiling all splits of a pattern, including those of failed attempts. */
 export class CompileSteps {
   count = 0;
 
-  /** Throws BeyondAutomaton once there are too many. */
+  /** Adds steps. Throws BeyondAutomaton once there are too many. */
   add(count: number): void {
     this.count += count;
     if (this.count > stepCountMax) throw new BeyondAutomaton("it takes too long to compile");
@@ -110,8 +110,8 @@ const edgeSetBits = 2 ** 20;
 const maskBits = 31;
 
 /**
- * Divides the code points into classes for some sets. Also returns the classes in each set (`membership[set][class]`, 0
- * or 1). Throws BeyondAutomaton if there are too many classes.
+ * Divides the code points into classes that distinguish the given sets. Also returns which classes are in each set
+ * (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there are too many classes.
  */
 export function divideIntoClasses(
   sets: readonly CodePointSet[],
@@ -153,7 +153,7 @@ export function divideIntoClasses(
   return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/** The code points where sets begin and end, ascending, each as code point * edgeSetBits + set. */
+/** Returns the code points where sets begin and end, ascending, each as code point * edgeSetBits + set. */
 function edgesOf(sets: readonly CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
@@ -169,7 +169,7 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 const stateCountMax = 4000;
 /** The cost of following one symbol from one situation, in compile steps. */
 const situationSteps = 32;
-/** In place of the next state: the symbol is impossible. */
+/** The value of a next state if the symbol is impossible. */
 const impossible = -1;
 const noAction: Action = { commitCount: 0, writes: [] };
 
@@ -214,7 +214,7 @@ export function exploreSituations<Situation>(
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
-/** The live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing it. */
+/** Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing it. */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
@@ -246,7 +246,7 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/** The slots that the entry commits, or that are live after it, numbered as before the commits. */
+/** Returns the slots that an entry commits, or that are live after it, numbered as before the commits. */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,
@@ -320,9 +320,9 @@ function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
  *   run 0       no slot is the end of a piece: the run continues in the current piece
  *   run k + 1   slots 0 to k are ends of pieces: the run began at slot k
  *
- * When the first automaton commits k slots, runs 0 to k - 1 turn out wrong and are dropped. Ends that all runs share
- * are settled. The slots of the fused automaton hold the ends of all runs, each run's in order. So two runs must not
- * have different positions in one slot.
+ * When the first automaton commits k slots, runs 0 to k - 1 are known to be wrong and are dropped. Ends that all
+ * remaining runs share are settled. The slots of the fused automaton hold the ends of all runs, each run's in order. So
+ * two runs must not have different positions in one slot.
  *
  * gpt2 before [0-9]{3} reads "a  12": after the second space, run 0 has both spaces in one piece, and run 1 has an end
  * between them. "1" shows that run 1 is right.
@@ -410,7 +410,7 @@ type MovedRun = {
   readonly state: number;
 };
 
-/** How many ends all runs share. */
+/** Returns the number of ends that all runs share. */
 function settledCount(runs: readonly MovedRun[]): number {
   return Math.min(...runs.map(({ ends }) => ends.length));
 }

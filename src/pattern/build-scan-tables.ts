@@ -63,7 +63,8 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   columns: Uint8Array;
 } {
   const blocks = new BlockList();
-  // Fills blocks of code points: whole blocks in stretches, those in which a run begins or ends column by column.
+  // Fills the blocks of code points: blocks inside one run as a whole, and blocks where a run begins or ends column by
+  // column.
   const blockOf = new Uint16Array((lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;
@@ -113,7 +114,7 @@ class BlockList {
     const known = this.offsets.get(key);
     if (known !== undefined) return known;
     const offset = this.size;
-    // Offsets have 16 bits. That is room for 1,024 distinct blocks, of the 17,408 of Unicode.
+    // Offsets have 16 bits, which allows 1,024 distinct blocks; Unicode has 17,408 blocks.
     if (offset >= 1 << 16) throw new BeyondAutomaton("it tells too many characters apart");
     this.offsets.set(key, offset);
     this.size += blockSize;

@@ -33,7 +33,9 @@ export function compileSplits(
   }
 }
 
-/** Translates an expression for HF's engine to one that all engines read alike and that cuts in the same places. */
+/**
+ * Translates an expression for HF's engine to one that all engines read alike and that cuts text in the same places.
+ */
 export function formOfHuggingface(source: string): string {
   const form = canBeEmpty(parsePattern(source, oniguruma))
     ? withoutEmptyMatches(source, oniguruma)
@@ -86,9 +88,7 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
 
 type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
-/**
- * Chooses the construction that annotates fewer kinds of characters; the first one if both annotate the same number.
- */
+/** Returns the construction that annotates fewer kinds of characters, or the first one if the numbers are equal. */
 function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
   const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
     made[0]!.annotation!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
@@ -97,9 +97,9 @@ function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPre
 }
 
 /**
- * The result of `make` for the longest prefix of the splits for which it succeeds; undefined if it fails for the first
- * split alone. If it succeeds for a prefix, it does for all shorter ones. So a galloping search doubles the length,
- * then bisects: its time depends on the splits that are used, not on those that are left.
+ * Returns the result of `make` for the longest prefix of the splits for which it succeeds; undefined if it fails for
+ * the first split alone. If `make` succeeds for a prefix, it also does for all shorter ones. A galloping search doubles
+ * the length and then bisects, so its time depends on the length of the result, not on the number of splits.
  */
 function longestPrefix<T>(
   splits: readonly Split[],
@@ -118,7 +118,7 @@ function longestPrefix<T>(
   return most;
 }
 
-/** The result of `make`; undefined if it is beyond an automaton. */
+/** Returns the result of `make`; undefined if it throws BeyondAutomaton. */
 function tryBuild<T>(make: () => T): T | undefined {
   try {
     return make();

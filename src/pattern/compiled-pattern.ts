@@ -13,13 +13,13 @@ export type CompiledPattern = {
 };
 
 /**
- * The tables of an automaton, and optional tables for a faster scan, which are precompiled, or built once enough text
+ * The tables of an automaton, and optional tables for a faster scan. These are precompiled, or built once enough text
  * was scanned.
  */
 export type PatternTables = ScanTables & {
   /** How to annotate a text for this automaton; undefined if the automaton reads the text itself. */
   readonly annotation?: AnnotationTables;
-  /** null: this automaton cannot have them; undefined: they are not built yet. */
+  /** Tables for four bytes per step. null: this automaton cannot have them; undefined: they are not built yet. */
   readonly fourBytes?: FourByteTables | null;
 };
 
@@ -54,12 +54,12 @@ export type AnnotationTables = {
 export const notQuiet = 0xffff;
 
 export type CompileOptions = {
-  /** A document also ends after every "\n". */
+  /** Whether a document also ends after every "\n". */
   readonly lineWise?: boolean;
 };
 
 /**
- * A hash, in hexadecimal, of everything that decides where a pattern cuts. A precompiled pattern has the same hash as
+ * Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. A precompiled pattern has the same hash as
  * the same pattern compiled now.
  */
 export function patternDigest(compiled: CompiledPattern): string {

@@ -1,8 +1,9 @@
 import { oniguruma } from "./dialect.ts";
 import { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 
-// What reads regular expressions and has the tables of Unicode. It is loaded for patterns that are not named (`loadCompiler`): named ones are
-// compiled when the executable is built, and named-patterns.ts has the other facts about them.
+// The code that reads regular expressions, and the tables of Unicode. It is loaded only for patterns without a name
+// (`loadCompiler`): named patterns are compiled when the executable is built, and all else about them is in
+// named-patterns.ts.
 
 export { compileSplits, formOfHuggingface } from "./compile-splits.ts";
 export { javascriptSource } from "./javascript-source.ts";

@@ -7,13 +7,13 @@ import {
 } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
-/** The ends of the pretokens of a short text: the TypeScript counterpart of the kernel's scan. */
+/** Returns the ends of the pretokens of a short text. This is the TypeScript counterpart of the kernel's scan. */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
   chainEnds(automata, bytes);
 
 /**
- * The ends by a chain of automata, each of which cuts the pieces of the previous one as documents. For `isWhole` and
- * `stop` see `endsOfText`.
+ * Returns the ends that a chain of automata gives; each automaton cuts the pieces of the previous one as documents. For
+ * `isWhole` and `stop` see `endsOfText`.
  */
 export function chainEnds(
   [tables, ...rest]: readonly PatternTables[],
@@ -32,7 +32,7 @@ export function chainEnds(
 }
 
 /**
- * The ends by the tables of one automaton, which reads a character at a time. If `isWhole` is false, the document
+ * Returns the ends that one automaton gives, reading a character at a time. If `isWhole` is false, the document
  * continues after `stop`, and only ends that are settled by then are returned.
  */
 export function endsOfText(
@@ -109,23 +109,24 @@ function annotate(
 
 /**
  * Finds the first *safe cut* in [from, stop): a position where a document can be divided between independent readers.
- * Position i is safe if, whatever precedes `from`, a pretoken ends at i and the automaton continues as it would from the
- * start of a document. To find one, the automaton runs from `from` in every state at once. Position i is safe if, on the
- * character at i, every state that is still alive
- *   - settles everything up to i: its last commit is a slot written right there, and
+ * Position i is safe if, whatever precedes `from`, a pretoken ends at i and the automaton continues as it would from
+ * the start of a document. To find one, the automaton runs from `from` in every state at once. Position i is safe if,
+ * on the character at i, every state that is still alive
+ *   - settles everything up to i: the last slot that it commits was written at i, and
  *   - has the same next state as the start of a document.
- * Text of one kind (digits only, Han only) may have none. So the search is bounded, and without a cut the parts are joined.
+ * Text of one kind (digits only, Han only) may have no safe cut. So the search is bounded, and if it fails the parts
+ * are joined.
  *
- * The second condition matters for patterns with look-behind. With (?<=a)bc|[abc], all states settle an end before the "b" of
- * "abc", but after it the pattern can still match "bc", which it could not at the start of a document.
+ * The second condition matters for patterns with look-behind. With (?<=a)bc|[abc], all states settle an end before the
+ * "b" of "abc", but after it the pattern can still match "bc", which it could not at the start of a document.
  *
  * The reader on the left also scans the character *at* the cut, which settles its last pretoken, and then discards its
  * state: the document continues at the cut, so `finish` would be wrong.
  *
  * In a chain, a safe cut of the first automaton suffices: the others never see past one of its pieces.
  *
- * With annotations, a cut is safe only at a quiet character. The reader on the left reads that character, so its annotated
- * text before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
+ * With annotations, a cut is safe only at a quiet character. The reader on the left reads that character, so its
+ * annotated text before the cut is the same as in the whole text.
  *
  * Returns the cut, or -1. Reads only bytes before `limit`; `limit > stop + 3` or the document ends at `limit`.
  */

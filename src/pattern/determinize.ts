@@ -16,12 +16,12 @@ import type { Split } from "./parse-pattern.ts";
 import { codePointRange } from "./unicode.ts";
 
 /**
- * A state of the automaton: everything that matters of the text before a position. That is the levels, the start set of
- * a run that begins there, and how the next symbol relates to a preceding break.
+ * A state of the automaton: everything about the text before a position that matters. It has the levels, the start set
+ * of a run that begins at the position, and how the next symbol relates to a preceding break.
  */
 type Situation = {
   readonly levels: readonly Level[];
-  /** The set of a run that begins here, in the ThreadTable. */
+  /** The set of the ThreadTable for a run that begins here. */
   readonly startSet: number;
   /**
    * "invalid byte": the last byte was a pretoken by itself. "line": the document ended after the last symbol, because
@@ -69,7 +69,7 @@ export function buildLookAutomaton(
   return explore(classes, lineEnd, buildThreadTable(threadProgram, steps), steps);
 }
 
-/** The automaton of one split. */
+/** Returns the automaton of one split. */
 function explore(
   classes: CharacterClasses,
   lineEnd: number,
@@ -86,7 +86,7 @@ function explore(
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    // Whether the open pretokens end before this symbol. No pretoken continues over INVALID or END.
+    // Open pretokens end before this symbol after a break, and before INVALID and END.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
@@ -116,7 +116,7 @@ function explore(
 }
 
 /**
- * The action that stores ends in the order of their pretokens: the settled ones, then one for each level that has
+ * Returns the action that stores ends in the order of their pretokens: the settled ones, then one for each level that has
  * accepted.
  */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
@@ -152,11 +152,11 @@ type Level = {
   /** A set of the ThreadTable; `startThreads` if the run has read nothing. */
   readonly threads: number;
   /**
-   * "not": no end was found. "gap": an end was found, one character after the start, which no match covers. "match":
-   * the pattern matches up to the end.
+   * "not": no end was found. "gap": the end is one character after the start, and no match covers that character.
+   * "match": the pattern matches up to the end.
    */
   readonly accepted: "not" | "gap" | "match";
-  /** Where the position of the end is: `here` or a slot. Unused before an end was found. */
+  /** Where the position of the end is stored: `here` or a slot. Not used if no end was found. */
   readonly endSlot: number;
 };
 
@@ -171,8 +171,8 @@ const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not",
 
 /**
  * Advances all levels by one symbol, the outermost first. A run that starts before the symbol has the threads
- * `startSet`. `settled` lists where the ends of the settled pretokens are: `here` (before the symbol) or a slot.
- * `levels` are those that continue; none does after END. Throws BeyondAutomaton and Unusable.
+ * `startSet`. Returns in `settled` where the ends of the settled pretokens are stored, as `here` (before the symbol) or
+ * a slot; and in `levels` the levels that continue. After END none does. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -191,7 +191,7 @@ function stepLevels(
     const entry = level.threads * table.symbolCount + symbol;
     const threads = table.nextSets[entry]!;
     const accepts = table.accepts[entry] === 1;
-    // A run that is certain to match makes all levels after its earlier match obsolete.
+    // This run is certain to find a better match, so the levels after its earlier match are obsolete.
     if (!isEnd && table.isSure[threads]) {
       next.push({ threads, accepted: "not", endSlot: here });
       break;
@@ -233,7 +233,7 @@ function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   }
 }
 
-/** Removes levels from the front while their end can no longer change, and returns these ends. */
+/** Removes levels from the front as long as their ends are final, and returns these ends. */
 function settle(table: ThreadTable, levels: Level[]): number[] {
   const settled: number[] = [];
   for (;;) {
@@ -252,20 +252,20 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
 }
 
 /**
- * ThreadTable: all sets of threads that a run of the pattern can reach, numbered, with their transitions. A thread is an
- * instruction of the Nfa that waits for the next character; a set has the preferred ones first.
+ * ThreadTable: all sets of threads that a run of the pattern can reach, numbered, with their transitions. A thread is
+ * an instruction of the Nfa that waits for the next character; a set has the preferred ones first.
  *
  *   ARRAY     TYPE         LENGTH                   MEANING
  *   nextSets  Int32Array   setCount * symbolCount   the set after (set, symbol)
  *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to the position before the symbol
  *   isOver    boolean[]    setCount                 no thread is left
- *   isSure    boolean[]    setCount                 the run matches sooner or later, whatever follows, including the end
+ *   isSure    boolean[]    setCount                 the run will match, whatever follows, even if the text ends
  *   startSets Int32Array   symbolCount              the set of a run that begins after the symbol; after END: at the start of
  *                                                   the text
  *
  * Forks and lookaheads are followed when the next symbol is known, so both are decided here, and a match stops the less
- * preferred threads. If a thread looks behind, sets also differ by the last symbol, as far as it matters. INVALID has no
- * entries: all runs end before it.
+ * preferred threads. If a thread looks behind, sets also differ by the last symbol, as far as it matters. INVALID has
+ * no entries: all runs end before it.
  */
 type ThreadTable = {
   readonly symbolCount: number;
@@ -277,7 +277,7 @@ type ThreadTable = {
 };
 
 const setCountMax = 5000;
-/** The limit of followed instructions, which take some tenths of a second. */
+/** The maximum number of instructions that are followed, which take some tenths of a second. */
 const followCountMax = 1 << 25;
 
 /** Builds the table. `symbolSets[set][symbol]` is 1 if the program's set contains the symbol. Throws BeyondAutomaton. */
@@ -312,7 +312,7 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // A symbol leads to an instruction in `holds` only if the instruction leads to a match.
+    // With `holds`, symbols lead only to instructions that lead to a match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
@@ -329,13 +329,16 @@ export type ThreadProgram = {
   readonly program: Nfa;
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
-  /** For each instruction that leads to a match only by a long lookaround: 1 at the symbols before which it does. */
+  /**
+   * For each instruction that leads to a match only by a long lookaround: 1 for each symbol before which it leads to
+   * one.
+   */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };
 
 /** Follows the threads of a program over one symbol at a time. */
 class Follower {
-  // The stamp of the last symbol on which an instruction was visited or reached.
+  // For each instruction, the stamp of the last symbol for which it was followed, or reached.
   private readonly followedAt: Int32Array;
   private readonly reachedAt: Int32Array;
   private stamp = 0;
@@ -386,7 +389,7 @@ class Follower {
         return true;
       case nfaOp.look:
       case nfaOp.lookNot:
-        // `holds` has already decided the body: here the lookaround leads to a match.
+        // The lookaround leads to a match here: `holds` has decided that already.
         return this.followOne(b, context, symbol, reached);
       default:
         throw new Error("bug: a body of a look in a pattern's program");
@@ -413,7 +416,7 @@ class Contexts {
     private readonly edge: number,
   ) {}
 
-  /** The symbol that represents all symbols that the threads do not distinguish from this one. */
+  /** Returns the symbol that represents all symbols which the threads do not distinguish from this one. */
   of(symbol: number, threads: readonly number[]): number {
     const sets = threads.flatMap((thread) => this.setsFrom(thread));
     if (sets.length === 0) return this.edge;
@@ -445,8 +448,8 @@ class Contexts {
 }
 
 /**
- * Finds the largest collection of thread sets each of which matches at the end, and on every character either matches
- * or leads to another one of the collection.
+ * Finds the largest collection of thread sets in which each set matches at the end, and on every character either
+ * matches or leads to another set of the collection.
  */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,

@@ -21,20 +21,23 @@ export type Dialect = {
   readonly engine: string;
   /** The meaning of the letters of `(?i:…)`. */
   readonly flags: Readonly<Record<string, Flag>>;
-  /** `a(?i)b|c` is `a(?i:b|c)`, not `a(?i:b)|(?i:c)`. */
+  /** Whether `a(?i)b|c` means `a(?i:b|c)`, and not `a(?i:b)|(?i:c)`. */
   readonly flagsTakeTheRest: boolean;
-  /** (?i) in a capturing, lookaround or atomic group also applies after that group. */
+  /** Whether (?i) in a capturing, lookaround or atomic group also applies after that group. */
   readonly flagsLeak: boolean;
-  /** Without any flag, `^` and `$` match at line boundaries, and `^` does not match after a "\n" that ends the text. */
+  /**
+   * Whether `^` and `$` match at line boundaries without any flag, and `^` does not match after a "\n" that ends the
+   * text.
+   */
   readonly hasLineAnchors: boolean;
-  /** How many "\n" there may be between `\Z` and the end of the text: at most one, or any number. */
+  /** The maximum number of "\n" between `\Z` and the end of the text: 1 or any. */
   readonly newlinesAfterZ: number;
   /**
    * If true, `x{1,3}+` is possessive, and `x{2}?` lazy. If false, `x{1,3}+` repeats the repeat, and `x{2}?` is
    * `(?:x{2})?`.
    */
   readonly hasIntervalModes: boolean;
-  /** A repeat may be repeated, as in `a+*`. */
+  /** Whether a repeat may be repeated, as in `a+*`. */
   readonly repeatsRepeats: boolean;
   /**
    * If true, (?i) also applies to escapes outside classes, and to each item of a class by itself. If false, it applies
@@ -46,17 +49,19 @@ export type Dialect = {
    * instead.
    */
   readonly refusedEscapes: Readonly<Record<string, string>>;
-  /** `\x80` to `\xff` are bytes. */
+  /** Whether `\x80` to `\xff` are bytes. */
   readonly hasByteEscapes: boolean;
-  /** `\pL` without braces, `\p{Script=Han}`, `(?P<name>…)`. */
+  /** Whether `\pL` without braces, `\p{Script=Han}` and `(?P<name>…)` are known. */
   readonly hasPerlForms: boolean;
-  /** A look-behind must not contain a look-ahead, a negative lookaround, or an assertion of the end of the text. */
+  /**
+   * Whether a look-behind must not contain a look-ahead, a negative lookaround, or an assertion of the end of the text.
+   */
   readonly limitsLookBehind: boolean;
-  /** A repeated assertion, as in (?:a|\b)*, is an error. */
+  /** Whether a repeated assertion, as in (?:a|\b)*, is an error. */
   readonly refusesRepeatedAssertions: boolean;
   /**
-   * A counted repeat of something that can be empty, such as (?:a*){2,3}, is refused, because in this engine its
-   * meaning depends on the size of the body.
+   * Whether a counted repeat of something that can be empty, such as (?:a*){2,3}, is refused, because in this engine
+   * its meaning depends on the size of the body.
    */
   readonly refusesCountedEmpties: boolean;
   /** The characters of `\w` outside classes, and of `\b`. */
@@ -106,7 +111,7 @@ export const oniguruma: Dialect = {
   limitsLookBehind: true,
   refusesRepeatedAssertions: true,
   refusesCountedEmpties: true,
-  // Alphabetic, marks, decimal digits and connectors, without joiners; outside a class also ²³¹¼½¾.
+  // Alphabetic characters, marks, decimal digits and connectors, without joiners; outside a class also ²³¹¼½¾.
   wordCharacters: () => unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
   classWordCharacters: () => withoutJoiners(wordCharacters()),
   parsePosixClass: (name) => unicodeClasses[name]?.(),

@@ -4,15 +4,15 @@ import { portableSource } from "./portable-source.ts";
 import { fullSet } from "./unicode.ts";
 
 /*
- * HF's engine accepts a pattern that can match the empty string. Such a match is a cut, and the search continues one
- * character later. So a pretoken that begins at an empty match consists of the character there and all following ones
- * at which the pattern does not match:
+ * HF's engine accepts a pattern that can match the empty string. An empty match is a cut, and the search continues one
+ * character later. So a pretoken that begins at an empty match consists of the character there, and all following
+ * characters at which the pattern does not match:
  *
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
- * Only the first empty alternative counts, in the engine's order of preference. Alternatives before the first empty one
- * consume characters. Those after it are tried only if the empty one has conditions, such as `$`, that do not hold.
+ * Only the first empty alternative counts, in the engine's order of preference. Alternatives before it consume
+ * characters. Alternatives after it are tried only if it has conditions, such as `$`, that do not hold.
  */
 
 /** How a node can be empty. */
@@ -31,10 +31,10 @@ const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };
 const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: true, body });
 
-/** An equivalent pattern that never matches the empty string; undefined if none is known. */
+/** Returns an equivalent pattern that never matches the empty string; undefined if none is known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
-  // The parser already reads a pattern of assertions alone as cuts where they hold.
+  // A pattern of assertions alone needs no change: the parser cuts where they hold.
   if (isAssertion(tree)) return undefined;
   const options: Node[] = [];
   let isAlwaysThere = false;

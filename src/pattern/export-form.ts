@@ -4,8 +4,8 @@ import { type NamedPattern, patterns } from "./named-patterns.ts";
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
 /**
- * Whether some text may have a character outside all matches. HF and `bpe` keep such gaps as pretokens; tiktoken and
- * rustbpe drop them. False is certain, true may be wrong.
+ * Whether some text may have a character outside all matches. HF and `bpe` keep such characters as pretokens; tiktoken
+ * and rustbpe drop them. The answer false is certain; true may be wrong.
  */
 export const mayLeaveGaps = ({
   name,
@@ -17,8 +17,8 @@ export const mayLeaveGaps = ({
   name === null ? sources.some(loadCompiler().mayLeaveGaps) : named[name]!.mayLeaveGaps === true;
 
 /**
- * A pattern as HF's tokenizer.json expresses it: gpt2 is part of the ByteLevel pre-tokenizer, any other is a list of
- * Splits.
+ * A pattern as HF's tokenizer.json expresses it: gpt2 is part of the ByteLevel pre-tokenizer; any other pattern is a
+ * list of Splits.
  */
 export type PatternExport =
   | { readonly kind: "byte-level" }
@@ -45,8 +45,8 @@ export function exportForm(pattern: {
 }
 
 /**
- * The canonical form of a pattern: its regular expressions in HF's files, which are the same for a name and for the
- * named pattern's regex.
+ * Returns the canonical form of a pattern: its regular expressions in HF's files. A name and the regex of the named
+ * pattern have the same form.
  */
 export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
   const typed = JSON.stringify(sources);

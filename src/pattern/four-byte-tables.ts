@@ -52,7 +52,7 @@ export function buildFourByteTables(tables: ScanTables): FourByteTables | undefi
   return { quadBits, pairs: pairs.idOfBytes, quads: quads.idOfPairs, quadEntries };
 }
 
-/** For each state, a bit mask of its live slots: those that may be committed before they are written again. */
+/** Returns for each state a bit mask of its live slots: those that may be committed before they are written again. */
 export function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
   const columns = [invalidColumn, endColumn];
   for (let id = 0; id < classCount; id++) columns.push(firstClassColumn + id);
@@ -75,7 +75,10 @@ export function findLiveSlots({ stateCount, classCount, transitions }: ScanTable
   return live;
 }
 
-/** Byte functions, as vectors of table entries by state. Bytes that no state distinguishes share one function. */
+/**
+ * Numbers the byte functions, which are vectors of table entries by state. Bytes that no state distinguishes share a
+ * function.
+ */
 function internBytes({ stateCount, transitions }: ScanTables): {
   functions: VectorSet;
   idOfByte: Uint8Array;
@@ -91,7 +94,8 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 }
 
 /**
- * Pair functions, as vectors of next state << 16 | commits << 8 | second slot << 4 | first slot, without idle writes.
+ * Numbers the pair functions, which are vectors of next state << 16 | commits << 8 | second slot << 4 | first slot,
+ * without idle writes.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
@@ -131,7 +135,9 @@ function internPairs(
   return { functions, idOfBytes };
 }
 
-/** Quad functions, as vectors of next state << 15 | commits << 12 | four slots, without idle writes. */
+/**
+ * Numbers the quad functions, which are vectors of next state << 15 | commits << 12 | four slots, without idle writes.
+ */
 function internQuads(
   pairs: { functions: VectorSet },
   liveSlots: Int32Array,
@@ -148,7 +154,7 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // From the last byte to the first: a write is idle if it is never committed, or if a later write overwrites it.
+        // Goes from the last byte to the first. A write is idle if it is never committed, or is overwritten before.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -175,7 +181,7 @@ function internQuads(
 }
 
 /**
- * The slot relative to an earlier end count: `bin` if nothing is written or the write is idle, a number above `bin` if
+ * Returns the slot relative to an earlier end count: `bin` if nothing is written or the write is idle, a number above `bin` if
  * the slot does not fit.
  */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
@@ -202,7 +208,7 @@ class VectorSet {
     this.links = new Int32Array(countMax);
   }
 
-  /** The id of a vector; -1 if there is no room for another one. */
+  /** Returns the id of a vector, which is added if it is new; -1 if the set is full. */
   idOf(vector: Int32Array): number {
     const { length, vectors, heads, links } = this;
     let hash = 0;

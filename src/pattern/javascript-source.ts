@@ -4,9 +4,9 @@ import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import { type CodePointSet, complementOf } from "./unicode.ts";
 
 /**
- * Writes a pattern as JavaScript reads it: `new RegExp(source, "gu")` finds the same pieces in a text that is well
- * formed. Returns null if there is no such expression: for several splits, an invalid pattern, a pattern that can match
- * the empty string, a repeat (more than once) of something that can, and a possessive or atomic part inside a
+ * Translates a pattern to JavaScript: `new RegExp(source, "gu")` finds the same pieces in any well-formed text. Returns
+ * null if there is no such expression: for several splits, an invalid pattern, a pattern that can match the empty
+ * string, a repeat (more than once) of something that can match it, and a possessive or atomic part inside a
  * look-behind, where JavaScript matches backwards. Classes such as \p{L} follow the Unicode version of the JavaScript
  * engine.
  */
@@ -64,7 +64,10 @@ class Writer {
     }
   }
 
-  /** JavaScript never backtracks into a look-ahead, so what it has captured is matched as a whole. */
+  /**
+   * Writes an atomic group as a look-ahead that captures, and a reference to the capture: JavaScript never backtracks
+   * into a look-ahead.
+   */
   private atomic(bodyOf: () => string): string {
     if (this.behindDepth > 0) throw new Unwritable();
     const name = `a${++this.atomicCount}`;
@@ -93,7 +96,9 @@ function countSource(min: number, max: number): string {
   return min === 0 && max === 1 ? "?" : min === max ? `{${min}}` : `{${min},${max}}`;
 }
 
-/** Sets of up to this many ranges are written as ranges, larger ones as the class was written, where possible. */
+/**
+ * Sets of at most this many ranges are written as ranges. Larger ones keep the notation of the pattern, if possible.
+ */
 const rangesMax = 8;
 
 function setSource(set: CodePointSet, text: string | null): string {
@@ -123,7 +128,9 @@ function point(codePoint: number, syntax: RegExp): string {
   return /[!-~ ]/.test(character) ? character : (shortEscapes[character] ?? `\\u{${codePoint.toString(16)}}`);
 }
 
-/** The classes as Unicode recommends them (UTS #18) and as all engines that we write patterns for define them. */
+/**
+ * The definitions of classes that Unicode recommends (UTS #18), and that all engines share for which we write patterns.
+ */
 const classes: Readonly<Record<string, string>> = {
   "\\s": "\\p{White_Space}",
   "\\S": "\\P{White_Space}",
@@ -133,7 +140,7 @@ const classes: Readonly<Record<string, string>> = {
 };
 
 /**
- * A class in JavaScript's notation; undefined if its text has anything but classes, characters and ranges of
+ * Returns a class in JavaScript's notation; undefined if its text has anything but classes, characters and ranges of
  * characters.
  */
 function classOfText(text: string): string | undefined {

@@ -3,17 +3,14 @@ import { fromBase64, type Kernel, putArray, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 
-/** After how many scanned bytes each kind of faster tables is set up. */
+/** For each kind of faster tables, the number of scanned bytes after which it is set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
 };
 
 const usualSetUpAfter: SetUpAfter = {
-  /**
-   * Four-byte tables take 1 to 16 ms to build. Scanning this much text by single bytes takes as long, or a fraction of
-   * it.
-   */
+  /** Four-byte tables take 1 to 16 ms to build. Scanning this much text byte by byte takes at most as long. */
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
   /** Setting up masks takes half a millisecond, and the engine's compiler some time for the loops. */
   masksBytes: scaled(1 << 20, 64),
@@ -21,7 +18,7 @@ const usualSetUpAfter: SetUpAfter = {
 
 /** A pattern's automata in the kernel (src/kernel/scan), with tables for a faster scan by the first one. */
 export class KernelScan {
-  /** Whether the four-byte tables are still to be built, once enough text was scanned. */
+  /** Whether the four-byte tables are still to be built. */
   private wantsFourBytes: boolean;
   private wantsMasks = true;
   private scannedBytes = 0;
@@ -37,7 +34,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Returns undefined if the kernel's memory has no room for the tables. */
+  /** Copies a pattern's tables into a kernel. Returns undefined if the kernel's memory is too small. */
   static create(
     kernel: Kernel,
     automata: readonly PatternTables[],
@@ -100,20 +97,20 @@ function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): Auto
   return addresses;
 }
 
-/** Copies the annotation tables into the kernel's memory. Returns undefined if there is no room. */
+/** Copies the annotation tables into the kernel's memory. Returns undefined if it is too small. */
 function setUpAnnotation(
   kernel: Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => putArray(kernel, array));
-  // The numbers after the addresses mean that no run has been read.
+  // After the addresses, the head has the state of an automaton that has read no run (src/kernel/scan/annotate.ts).
   const head = putArray(kernel, new Int32Array([...addresses, 0, -1, 0, 0]), kernel.exports.shadowBytes());
   return [...addresses, head].includes(0) ? undefined : head;
 }
 
 /**
- * Sets up masks (src/kernel/masks) if the automaton is the one of a named pattern. Otherwise, or if there is no room,
- * the kernel scans with the tables.
+ * Sets up masks (src/kernel/masks) if the automaton is that of a named pattern and memory suffices. Otherwise the
+ * kernel scans with tables.
  */
 function setUpMasks(
   kernel: Kernel,
@@ -128,7 +125,7 @@ function setUpMasks(
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
-/** Sets up four-byte tables. If there are none, or no room for them, the scan reads one byte at a time. */
+/** Sets up four-byte tables if they exist and memory suffices. Otherwise the kernel scans byte by byte. */
 function setUpFourBytes(kernel: Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => putArray(kernel, array));

@@ -30,19 +30,17 @@ import {
 /*
  * Compiles a split with unbounded look-ahead, such as a+b|a, to a bimachine: two passes in opposite directions, as in
  * Frisch and Cardelli, "Greedy regular expression matching", ICALP 2004 (README.md). The first pass, from right to
- * left, computes for each position which instructions of the pattern lead to a match there. In the second, from left to
- * right, one thread follows the pattern: at a fork it takes the preferred branch that leads to a match. So it is never
- * wrong and never backtracks.
+ * left, computes for each position which instructions of the pattern lead to a match from there. In the second pass,
+ * from left to right, a single thread follows the pattern. At a fork it takes the preferred branch among those that
+ * lead to a match, so it never has to backtrack.
  *
- * The second pass reads the annotated text. A symbol of it encodes the class of a character and the relevant part of
- * the state after it. Symbols that no state distinguishes are merged.
+ * The second pass reads the annotated text. A symbol of it encodes the class of a character, and as much of the state
+ * after the character as matters. Symbols that no state distinguishes are merged.
  */
 
 /** A state of the second pass. */
 type Situation = {
-  /**
-   * The instruction after the last character; `gap` if no match covers that character, `none` if no pretoken is open.
-   */
+  /** The instruction after the last character. `gap`: no match covers that character. `none`: no pretoken is open. */
   readonly thread: number;
   /** The group of the last symbol. */
   readonly before: number;
@@ -66,10 +64,10 @@ export function buildLookaheadAutomaton(splits: readonly Split[], steps = new Co
 }
 
 /**
- * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. The annotations say only
- * where the instructions of these alternatives lead to a match, so most characters are unchanged: in numbers grouped
- * from the right, all but digits. The second pass has levels, as for a split without long lookarounds, but drops
- * threads that do not lead to a match.
+ * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. The annotations encode
+ * only where the instructions of these alternatives lead to a match, so most characters are unchanged. For example, to
+ * group digits from the right, only digits are annotated. The second pass has levels, as for a split without long
+ * lookarounds, but drops threads that do not lead to a match.
  */
 export function buildPartialLookaheadAutomaton(
   splits: readonly Split[],
@@ -130,14 +128,14 @@ function partsWithLooks(program: Nfa): Part {
   return { program: { ...program, ops: ops.map((op, i) => (isInPart.has(i) ? op : nfaOp.match)) }, roots };
 }
 
-/** What the second pass is built from. */
+/** The input for building the second pass. */
 type ForwardInput = {
   readonly backward: Backward;
   readonly pairs: readonly Pair[];
   readonly classes: CharacterClasses;
   readonly lineEnd: number;
   readonly symbolSets: readonly Uint8Array[];
-  /** The instructions about which a symbol encodes whether they lead to a match. */
+  /** The instructions for which symbols encode whether they lead to a match. */
   readonly roots: readonly number[];
 };
 
@@ -309,15 +307,18 @@ function withFewerSymbols(
   return { automaton: { ...exact, symbolCount: symbols.length, ...columns }, symbolOf };
 }
 
-/** For each length in UTF-8, one to four bytes: the code point at which rare or unused characters begin. */
+/**
+ * For each length in UTF-8, from one to four bytes: the first code point from which on characters are rare or unused.
+ */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
- * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If the characters of
- * a class always have the same symbol, they represent themselves. Characters of other classes are free to represent any
- * symbol. If these are too few, rare characters are borrowed, and replaced in the text by others of their class.
+ * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If all characters of
+ * a class have the same symbol in every state, they represent themselves. Characters of all other classes may represent
+ * any symbol. If there are too few of these, rare characters are borrowed; where a borrowed one occurs in the text,
+ * another character of its class replaces it.
  *
- * @param symbols by the first pass's state after a character, and by its class
+ * @param symbols the symbol for each state of the first pass after a character, and each class of the character
  */
 function encodeSymbols(
   automaton: Automaton,
@@ -453,13 +454,13 @@ function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses):
   return ranges;
 }
 
-/** The class of each column of a table. */
+/** Returns the class of each column of a table. */
 function columnsOf(classes: CharacterClasses): number[] {
   const ascii = Array.from({ length: firstClassColumn }, (_, point) => classAt(classes, point));
   return [...ascii, ...Array(classes.classCount).keys()];
 }
 
-/** The bytes of a character in one number, the first byte lowest. */
+/** Returns the bytes of a character in one number, the first byte lowest. */
 function packed(point: number | undefined): number {
   if (point === undefined) return 0;
   return (
@@ -472,8 +473,9 @@ function packed(point: number | undefined): number {
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
 /**
- * Tells bytes that may begin a character that is not quiet from all others. A row has the bytes with the same upper
- * half. Equal rows share a bit, and all rows from the eighth on share one.
+ * Builds the table `live`, which tells bytes that may begin a character that is not quiet from all others. A row has
+ * the bytes with the same upper half. Equal rows share a bit, and all rows from the eighth distinct one on share the
+ * last bit.
  */
 function liveRows(set: CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
@@ -517,14 +519,14 @@ type Backward = {
   readonly stateCount: number;
   readonly next: Int32Array;
   readonly groupOf: readonly number[];
-  /** The part of the state after a symbol that affects something at the symbol. */
+  /** Returns a key of the part of the state `after` a symbol that affects the symbol. */
   readonly relevantValues: (symbol: number, after: number) => string;
   /**
    * Follows the first matching path from an instruction between two symbols. Returns the instruction after the
    * character that the path consumes, or `itMatches`, or `noWay`. `after` is -1 if the text ends there.
    */
   readonly wayFrom: (instruction: number, before: number, symbol: number, after: number) => number;
-  /** 1 if an instruction leads to a match, else 0. The instruction must not depend on look-behinds. */
+  /** Returns 1 if an instruction leads to a match, else 0. The instruction must not depend on look-behinds. */
   readonly holds: (instruction: number, symbol: number, after: number) => number;
 };
 
@@ -532,7 +534,7 @@ const itMatches = -1;
 const noWay = -2;
 
 const stateCountMax = 4000;
-/** The limit of evaluated instructions, which take some tenths of a second. */
+/** The maximum number of instructions that are evaluated, which take some tenths of a second. */
 const evaluationCountMax = 1 << 24;
 
 /**
@@ -570,7 +572,7 @@ function readBackwards(
 }
 
 class BackwardReader {
-  /** The instructions that follow a character: of the values at the next position, only theirs matter. */
+  /** The instructions that follow a character. Only their values at the next position matter. */
   private readonly targets: readonly number[];
   private readonly targetIds: ReadonlyMap<number, number>;
   private readonly values: Int32Array;
@@ -591,7 +593,7 @@ class BackwardReader {
     this.values = new Int32Array(ops.length);
   }
 
-  /** The state before a symbol, by the state after it, which is undefined if the text ends there. */
+  /** Returns the state before a symbol, given the state after it, which is undefined if the text ends there. */
   stateBefore(after: readonly number[] | undefined, symbol: number): number[] {
     const valuesAfter = after?.slice(this.groupOf[symbol]! * this.targets.length);
     return this.memberOf.flatMap((before) => {
@@ -634,7 +636,7 @@ class BackwardReader {
     this.steps.add(this.values.length >> 4);
   }
 
-  /** The value of an instruction at a position between two symbols. */
+  /** Returns the value of an instruction at a position between two symbols. */
   private evaluate(i: number, before: number, symbol: number, after: readonly number[] | undefined): number {
     this.steps.add(1);
     if (++this.evaluationCount > evaluationCountMax)

@@ -23,30 +23,35 @@ export type Ops<Mask> = {
   and(...masks: Mask[]): Mask;
   or(...masks: Mask[]): Mask;
   not(mask: Mask): Mask;
-  /** The mask without any character. */
+  /** The empty mask. */
   readonly none: Mask;
 
-  /** The characters whose previous character is in `mask`. The first character of a text has no previous one. */
+  /**
+   * Returns the characters whose previous character is in `mask`. The first character of a text has no previous one.
+   */
   prev(mask: Mask): Mask;
 
-  /** The last character of each maximal run of `run`, except a run that ends the text. */
+  /** Returns the last character of each maximal run of `run`, except for a run that ends the text. */
   last(run: Mask): Mask;
 
-  /** The characters from each character of `start` that is in `hold` to the end of its run of `hold`. */
+  /** Returns the characters from each character of `start` that is in `hold` to the end of its run of `hold`. */
   span(start: Mask, hold: Mask): Mask;
 
   /**
-   * The characters of `where` whose run of `run` is followed by a character of `target`. `where` is a subset of `run`;
-   * `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
+   * Returns the characters of `where` whose run of `run` is followed by a character of `target`. `where` is a subset of
+   * `run`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
-  /** The first character of each run, and each `count`-th one after it; if `count` is 0, only the first. */
+  /**
+   * Returns the first character of each run of `run`, and every `count`-th one after it; if `count` is 0, only the
+   * first.
+   */
   every(count: Count, run: Mask): Mask;
 
   /**
-   * The contractions 's 't 're 've 'm 'll 'd that begin at `apostrophes`. Where `fold` is set, letters match without
-   * regard to case. Where `apart` is set, no contraction begins directly after another one.
+   * Returns the contractions 's 't 're 've 'm 'll 'd that begin at `apostrophes`. Where `fold` is set, letters match
+   * without regard to case. Where `apart` is set, no contraction begins directly after another one.
    */
   contractions(apostrophes: Mask, fold: Mask, apart: Mask): Contractions<Mask>;
 };
@@ -65,15 +70,15 @@ export type Count = { readonly name: string; readonly value: number };
 
 /**
  * The classes of characters of a family's formula. In ASCII they are fixed, because the kernel compares bytes. A
- * character beyond ASCII has the classes of the *example* that the automaton treats alike in all of its states. So a
- * pattern with letters other than \p{L} also has a formula, if its automaton distinguishes no more kinds of characters.
+ * non-ASCII character has the classes of the *example* that the automaton treats like it in all states. So a pattern
+ * with other letters than \p{L} also has a formula, if its automaton distinguishes no more kinds of characters.
  */
 export type ClassSystem = {
   /** The ASCII characters of each class. */
   readonly ascii: Readonly<Record<string, string>>;
   /**
-   * Examples of characters beyond ASCII, or equivalent ASCII characters, each with the classes of the characters like
-   * it. If two examples are equivalent, the first one counts.
+   * Examples of non-ASCII characters, or ASCII characters equivalent to these, each with the classes of the characters
+   * like it. If two examples are equivalent, the first one counts.
    */
   readonly examples: readonly Example[];
 };
@@ -110,7 +115,8 @@ const like = (text: string, ...classes: string[]): Example[] =>
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
 /**
- * "a" is in no contraction. So characters like "a" are plain letters, and only other characters are compared with "s".
+ * Classes in which "a" is the example for plain letters, because it is in no contraction. Only other letters are
+ * compared with those of contractions, such as "s".
  */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
@@ -156,16 +162,14 @@ const deepseekClasses: ClassSystem = {
   ],
 };
 
-/**
- * A kind of characters beyond ASCII: those with the classes of some example. The kernel distinguishes kinds by number.
- */
+/** A kind of non-ASCII characters: those with the classes of one example. The kernel distinguishes kinds by number. */
 type Kind = {
   readonly classes: readonly string[];
   /** Whether these characters match a letter of a contraction, as the long s does. */
   readonly isContractionLetter: boolean;
 };
 
-/** The kinds of a system, at most 8, and the kind of each example. */
+/** Returns the kinds of a system, at most 8, and the kind of each example. */
 export function kindsOf({ examples }: ClassSystem): {
   kinds: readonly Kind[];
   kindOfExample: readonly number[];
@@ -187,8 +191,8 @@ export function kindsOf({ examples }: ClassSystem): {
  * classes of characters. Options are also masks, of all characters or none, so that one loop of the kernel serves a
  * whole family.
  *
- * Where `hard` is set, the formula does not decide about this character and those after it: the automaton continues
- * from the last end before it.
+ * Where `hard` is set, the formula gives no result for the character and all after it: the automaton continues from the
+ * last end before it.
  */
 export type Boundaries<Mask> = { readonly begin: Mask; readonly hard: Mask };
 
@@ -203,7 +207,7 @@ type Gpt2Classes<Mask> = {
 type Gpt2Options<Mask> = {
   /** Whether `'s|'t|…` is the first alternative. */
   readonly contractions: Mask;
-  /** Whether an earlier split \p{N}{1,n} cuts off digits, so that the text before digits ends there. */
+  /** Whether an earlier split \p{N}{1,n} cuts off digits, so that a piece of text ends before digits. */
   readonly digitsFirst: Mask;
 };
 
@@ -276,7 +280,7 @@ function modern<Mask>(
   return { begin: or(begin, cut.after), hard: none };
 }
 
-/** The part that `modern` and `modernCased` have in common, without contractions. */
+/** Returns the part that `modern` and `modernCased` have in common, without contractions. */
 function beginsOfModern<Mask>(
   ops: Ops<Mask>,
   classes: ModernClasses<Mask>,
@@ -433,7 +437,7 @@ export type Family = {
    * this number.
    */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
-  /** Classes that the formula uses only if an option is on. */
+  /** Classes that the formula uses only if the given option is on. */
   readonly classesOfOptions?: Readonly<Record<string, string>>;
   boundaries<Mask>(
     ops: Ops<Mask>,

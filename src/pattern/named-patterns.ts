@@ -13,17 +13,17 @@ export type NamedPattern = {
    * recognizes some patterns by their exact text.
    */
   readonly huggingfaceSources?: readonly string[];
-  /** The form that other programs write to tokenizer.json. */
+  /** The form that other programs write to tokenizer.json, if it differs. */
   readonly foreignSources?: readonly string[];
-  /** Whether some text may have a character outside all matches; absent: all text matches. */
+  /** Present if some text may have a character outside all matches. */
   readonly mayLeaveGaps?: true;
   /** llama.cpp's pre-tokenizer for this pattern, if it has one. */
   readonly llamaCpp?: LlamaCppPreTokenizer;
 };
 
 /**
- * The name in GGUF files (`tokenizer.ggml.pre`), and where llama.cpp cuts differently, apart from a long s after an
- * apostrophe.
+ * The pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`), and the texts that llama.cpp cuts differently, apart
+ * from a long s after an apostrophe.
  */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 
@@ -51,7 +51,8 @@ const marinDigits = [
 ];
 const trinityScripts = String.raw`(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)`;
 /**
- * Cuts digits into stretches of 510 from the right, and these into threes, which is the same as threes from the right.
+ * Cuts digits into groups of 510 from the right, and these into threes. The result is the same as threes from the
+ * right.
  */
 const trinityDigits = [
   String.raw`\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}`,
@@ -102,8 +103,8 @@ export const patterns = {
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },
-  // Not in llama3's form: the release candidates of `tokenizers` 1.0 recognize that form, and then cut 0000 into 00, 0
-  // and 0.
+  // Not written in llama3's form, because the release candidates of `tokenizers` 1.0 recognize that form and then cut
+  // 0000 into 00, 0 and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
@@ -146,7 +147,7 @@ export const patterns = {
     sources: [String.raw`\p{N}{1,3}`, "[一-龥぀-ゟ゠-ヿ]+", deepseekWords],
     origin: "DeepSeek V3, R1, V4: three splits",
     aliases: ["deepseek", "deepseek-r1", "deepseek-v4"],
-    // DeepSeek's own file writes the line ends themselves, not as escapes.
+    // DeepSeek's own file has literal line ends instead of escapes.
     huggingfaceSources: [
       String.raw`\p{N}{1,3}`,
       "[一-龥぀-ゟ゠-ヿ]+",

@@ -55,7 +55,7 @@ type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
  */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
-    // Caches the texts of sets by identity: a property is the same array wherever the pattern names it.
+    // Caches the texts of sets by identity: every mention of a property in the pattern has the same array.
     const texts = new Map<CodePointSet, string>();
     super(({ set, edge }) => {
       const text = texts.get(set) ?? set.join();
@@ -244,7 +244,7 @@ const pairCountMax = 64;
 const isAny = ({ set, edge }: Neighbour): boolean => edge && isFull(set);
 
 /**
- * The guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends on more
+ * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends on more
  * than the two neighbours.
  */
 function guardOf(node: Node): Guard {
@@ -292,8 +292,8 @@ function pairsOf(node: Node): Guard {
 }
 
 /**
- * The guard that the text after a position can begin with the node, if the first character decides that. If
- * `backwards`, the guard that the text before the position can end with the node.
+ * Returns the guard for "the text after a position can begin with the node", if the first character decides that; with
+ * `backwards`, for "the text before the position can end with the node".
  */
 function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // Backwards, a possessive repeat also depends on what follows it.
@@ -318,7 +318,7 @@ function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backward
           guard = intersectGuards(guard, pairsOf(item));
           continue;
         }
-        // The first character decides only if everything after it is optional.
+        // The first character suffices only if everything after it is optional.
         if (!items.slice(i + 1).every((other) => isOptional(other, backwards))) break;
         return intersectGuards(guard, sideGuard(item, onSide, backwards));
       }
@@ -393,7 +393,7 @@ function intersectGuards(a: Guard, b: Guard): Guard {
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 
-/** The guard that holds where this one does not: in each pair, the left or the right condition fails. */
+/** Returns the guard that holds where this one does not: in each pair, the left or the right condition fails. */
 function complementOfGuard(guard: Guard): Guard {
   return mergePairs(guard)
     .map(({ left, right }): Guard => {
@@ -406,7 +406,7 @@ function complementOfGuard(guard: Guard): Guard {
     .reduce(intersectGuards, always);
 }
 
-/** Merges the pairs that have no condition on the left, and those that have none on the right. */
+/** Merges pairs of a guard that have no condition on the left, and pairs that have none on the right. */
 function mergePairs(guard: Guard): Guard {
   const join = (neighbours: Neighbour[]): Neighbour => ({
     set: unionOf(neighbours.map(({ set }) => set)),

@@ -22,7 +22,7 @@ import {
 } from "./unicode.ts";
 import { fullFoldings } from "./unicode-data.ts";
 
-/** Larger counts are refused, because repeats are unrolled. */
+/** The maximum count of a repeat. Larger ones are refused, because repeats are unrolled. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
 /**
@@ -41,7 +41,7 @@ export function parsePattern(source: string, dialect: Dialect = fancyRegex): Nod
 const newline = codePointRange(10);
 const anyNewline: Node = { kind: "set", set: newline, text: null };
 
-/** An assertion that one of `items` or the end of the text follows. */
+/** Returns an assertion that one of `items` or the end of the text follows. */
 function aheadOrEnd(...items: Node[]): Node {
   return {
     kind: "look",
@@ -51,7 +51,7 @@ function aheadOrEnd(...items: Node[]): Node {
   };
 }
 
-/** An assertion that a "\n" or the start of the text precedes. */
+/** Returns an assertion that a "\n" or the start of the text precedes. */
 function lineStart(isAlsoAtEnd: boolean): Node {
   const behind: Node = { kind: "look", behind: true, negated: false, body: anyNewline };
   const notAtEnd: Node = { kind: "look", behind: false, negated: true, body: { kind: "end" } };
@@ -268,7 +268,7 @@ class Parser {
     }
   }
 
-  /** The text of the pattern from a position up to here. */
+  /** Returns the text of the pattern from a position to the current one. */
   private textFrom(startPos: number): string {
     return this.characters.slice(startPos, this.pos).join("");
   }
@@ -278,7 +278,7 @@ class Parser {
     return { kind: "set", set, text };
   }
 
-  /** A node for one character, or, if case is ignored, for all that equal it. */
+  /** Creates a node for one character; if case is ignored, for all characters that equal it. */
   private literalNode(startPos: number, set: CodePointSet): Node {
     const node = this.set(startPos, this.foldIfIgnored(set));
     if (this.flags.ignoreCase) this.refuseMultiCharacterFolds(startPos, node, set);
@@ -618,7 +618,7 @@ class Parser {
   private classParts(startPos: number): { set: CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
-    /** The items so far. A Set suffices, because sets that are equal are usually the same array. */
+    /** The items so far. A Set removes most duplicates, because equal sets are usually the same array. */
     let items = new Set<CodePointSet>();
     const unions = new Set<CodePointSet>();
     const unite = () => {
@@ -747,7 +747,7 @@ class MultiCharacterFolds {
     return undefined;
   }
 
-  /** Finds two characters that may be adjacent in a match, and that are part of what one character folds to. */
+  /** Finds two characters that may be adjacent in a match and are adjacent in what a single character folds to. */
   pairIn(tree: Node): string | undefined {
     const pairs = new Set<string>();
     const join = (left: Edges, right: Edges) => {
@@ -812,8 +812,8 @@ function charactersOfLongFoldings(): CodePointSet {
  */
 export type Node =
   /**
-   * `text` is the node's text in the pattern. In a set it is null if case was folded; in other nodes it is used for
-   * errors.
+   * `text` is the node's text in the pattern. For a set it is null if case was folded; for other nodes it is only used
+   * in errors.
    */
   | { readonly kind: "set"; readonly set: CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
@@ -822,7 +822,7 @@ export type Node =
       readonly kind: "repeat";
       readonly body: Node;
       readonly min: number;
-      /** Infinity if the number of repetitions is not bounded. */
+      /** Infinity if there is no upper bound. */
       readonly max: number;
       readonly mode: RepeatMode;
       readonly text?: string;
@@ -913,8 +913,8 @@ export const parseSplit = (source: string, isLinewise: boolean): Split => ({
 });
 
 /**
- * Changes a split that consists of assertions so that it cuts where they hold: a match is a character and all others up
- * to the next cut.
+ * Changes a split that consists of assertions so that it cuts where they hold: a match is one character and all
+ * following ones up to the next cut.
  */
 function consumingCharacters(tree: Node): Node {
   if (!isAssertion(tree)) return tree;

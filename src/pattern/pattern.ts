@@ -15,13 +15,13 @@ export type ResolvedPattern = {
   readonly lineWise?: boolean;
 };
 
-/** The pattern compiled for whole texts. HF's trainer cuts after line ends, too; its tokenizer does not. */
+/** Returns the pattern compiled for whole texts. HF's trainer also cuts after line ends, but its tokenizer does not. */
 export const compiledForTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
   lineWise ? compilePattern(sources) : compiled;
 
 /**
- * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. One
- * for HF's engine is translated here, so that `sources` has one dialect everywhere else.
+ * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. A
+ * regex for HF's engine is translated here, so that `sources` always has the same dialect.
  */
 export function resolvePattern(
   text: string,
@@ -38,7 +38,7 @@ export function resolvePattern(
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** The main name of a pattern, by any of its names. Throws a UserError that suggests the closest name. */
+/** Returns the main name of a pattern, by any of its names. Throws a UserError that suggests the closest name. */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
@@ -48,7 +48,7 @@ export function nameFor(text: string): PatternName {
   const name = nameOf.get(text);
   if (name !== undefined) return name;
   const names = [...nameOf.keys()].sort((a, b) => b.length - a.length);
-  // For a name with a suffix, the name itself is suggested: `gpt-4o` for `gpt-4o-mini`.
+  // For a name with an additional suffix, suggests the known name: `gpt-4o` for `gpt-4o-mini`.
   const near = names.find((known) => text.startsWith(known)) ?? nearest(text, names);
   const own = nameOf.get(near ?? "");
   const offered = near === own ? near : `${near} (${own})`;

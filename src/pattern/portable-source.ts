@@ -33,8 +33,8 @@ export function portableSource(tree: Node): string {
       case "atomic":
         return `(?>${inner(node.body)})`;
       case "repeat": {
-        // In Oniguruma, an alternative of a repeated plain group must not be an assertion. In a group with flags it may
-        // be.
+        // In Oniguruma, an alternative of a repeated plain group must not be an assertion; in a group with flags it
+        // may.
         const body =
           node.body.kind === "set"
             ? sourceOf(node.body)
@@ -61,7 +61,7 @@ export function portableSource(tree: Node): string {
 }
 
 /**
- * Returns the source itself if it means the same in all engines, otherwise a portable form of its meaning in this
+ * Returns the source itself if all engines read it as this dialect does, else a portable form of what it means in this
  * dialect.
  */
 export function portableForm(source: string, dialect: Dialect = fancyRegex): string {
@@ -92,7 +92,7 @@ const wordsOfOniguruma = `${classWordsOfOniguruma}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\
 const definitions = [wordClass, classWordsOfOniguruma, wordsOfOniguruma];
 const spelledWords = definitions.flatMap((spelled) => [`[${spelled}]`, `[^${spelled}]`]);
 
-/** The first notation that all engines read as this set. */
+/** Returns the first notation that all engines read as this set. */
 function setSource(set: CodePointSet, text: string | null): string {
   const written = text === null ? [] : [text, ...definitions.map((w) => spellOut(text, w))];
   const isSame = (source: string, dialect: Dialect) => {
@@ -131,7 +131,7 @@ function classSource(set: CodePointSet): string {
   return `[${sign}${parts.join("")}]`;
 }
 
-/** The ranges of a set without surrogates, which no engine accepts as characters. */
+/** Returns the ranges of a set without surrogates, which no engine accepts as characters. */
 function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
   const parts: [number, number][] = [];
   for (let i = 0; i < set.length; i += 2) {
@@ -149,7 +149,7 @@ export function mayLeaveGaps(source: string): boolean {
 }
 
 type Sure = {
-  /** Where one of these is the next character there is a match, whatever follows. */
+  /** If one of these is the next character, there is a match, whatever follows. */
   readonly characters: CodePointSet;
   /** Whether there is a match, possibly empty, at every position. */
   readonly anywhere: boolean;
@@ -176,8 +176,8 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // From the last item to the first: a match of the rest extends a match of the item, or replaces it where the item
-      // is empty.
+      // Goes from the last item to the first. A match of the rest follows the item's match, or stands for both if the
+      // item is empty.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
@@ -192,7 +192,7 @@ function sureStarts(node: Node): Sure {
   }
 }
 
-/** Those of the characters at which the item is empty, or can backtrack to empty. */
+/** Returns those of the given characters before which the item is empty, or can backtrack to empty. */
 function withoutKept(characters: CodePointSet, item: Node): CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : emptySet;
   if (item.mode !== "possessive") return characters;

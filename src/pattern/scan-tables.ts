@@ -1,18 +1,18 @@
 /**
- * ScanTables: an automaton in the scanner's layout. Written once by the compiler, then frozen; plain data, so that it can
- * be posted to workers.
+ * ScanTables: an automaton in the scanner's layout. Written once by the compiler, then frozen; plain data, so that it
+ * can be posted to workers.
  *
  *   ARRAY          TYPE         LENGTH              MEANING
  *   transitions    Int32Array   stateCount << 8     entry of state s and column c at s << 8 | c
- *   columnBlocks   Uint16Array  32 + 1024 + 32768   offset into `columns` of the 64 columns that share all bytes of a
- *                                                   character but the last
- *   columns        Uint8Array   blockCount * 64     column of each such character; equal blocks are kept once
+ *   columnBlocks   Uint16Array  32 + 1024 + 32768   offset into `columns` of the 64 columns of characters that share all
+ *                                                   bytes but the last
+ *   columns        Uint8Array   blockCount * 64     the column of each such character; equal blocks are stored once
  *
- * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is never
- * read), then settle `commits` slots. The scanner carries the entry itself from step to step.
+ * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is
+ * never read), then settle `commits` slots. The scanner carries the entry itself from step to step.
  *
- * Columns: 0-127 are ASCII itself, `firstClassColumn` + class is any other character, then `invalidColumn` is a byte that
- * is not part of valid UTF-8, `endColumn` is the end of the document.
+ * Columns: 0-127 are ASCII itself, `firstClassColumn` + class is any other character, then `invalidColumn` is a byte
+ * that is not part of valid UTF-8, `endColumn` is the end of the document.
  *
  * columnBlocks, by the bytes of the character without their marks (110…, 10…):
  *   two bytes    b0                              blocks 0-1 are invalid (overlong)
@@ -47,7 +47,7 @@ export const blockTotal = 32 + 1024 + 32768;
 export const blockBits = 6;
 
 /**
- * The column of the character that begins at `pos` with a byte of at least 0x80, and the character's length in bytes:
+ * Returns the column of the character that begins at `pos` with a byte of at least 0x80, and the character's length in bytes:
  * column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at
  * `limit`; bytes after it may be read, but do not affect the result.
  */

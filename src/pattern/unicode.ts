@@ -72,7 +72,7 @@ export function looseName(name: string): string {
 }
 
 /**
- * The code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary property
+ * Returns the code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary property
  * ("Alphabetic"); undefined for any other name. Names are matched loosely.
  */
 export function propertySet(name: string): CodePointSet | undefined {
@@ -85,13 +85,13 @@ export function propertySet(name: string): CodePointSet | undefined {
   return set;
 }
 
-/** The code points of a script, whose name is matched loosely. */
+/** Returns the code points of a script, whose name is matched loosely. */
 export function scriptSet(name: string): CodePointSet | undefined {
   const script = Object.keys(scriptBase64).find((other) => looseName(other) === looseName(name));
   return script === undefined ? undefined : propertySet(script);
 }
 
-/** The code points of a general category, whose name is matched loosely. */
+/** Returns the code points of a general category, whose name is matched loosely. */
 export function generalCategorySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
   const isCategory = Object.entries(categoryNames)
@@ -146,7 +146,7 @@ export function foldCase(set: CodePointSet): CodePointSet {
 
 let knownClassOf: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** The case class of a code point, if it is in one. */
+/** Returns the case class of a code point, if it is in one. */
 export function caseClassOf(codePoint: number): readonly number[] | undefined {
   knownClassOf ??= new Map(
     caseClasses().flatMap((members) => members.map((member) => [member, members] as const)),
@@ -157,7 +157,7 @@ export function caseClassOf(codePoint: number): readonly number[] | undefined {
 let knownCaseClasses: readonly (readonly number[])[] | undefined;
 
 /**
- * The case classes: code points that fold to the same one, ascending, including that one. Each has at least two
+ * Returns the case classes: code points that fold to the same one, ascending, including that one. Each has at least two
  * members.
  */
 export function caseClasses(): readonly (readonly number[])[] {
@@ -194,7 +194,10 @@ export function codePointRange(first: number, last: number = first): CodePointSe
   return [first, last];
 }
 
-/** Sweeps over all firsts and all lasts, sorted separately: a code point is in the union while any range is open. */
+/**
+ * Returns the union of sets. It sweeps over all firsts and all lasts, sorted separately: a code point is in the union
+ * while any range is open.
+ */
 export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   if (sets.length === 1) return sets[0]!;
   const bounds = sets.flat();
@@ -209,7 +212,7 @@ export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   lasts.sort();
   const union: number[] = [];
   for (let range = 0, start = 0; range < rangeCount; range++) {
-    // After this last, as many ranges have ended as have begun, so no range is open.
+    // Here as many ranges have ended as have begun, so none is open, unless the next one is adjacent.
     if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
     union.push(firsts[start]!, lasts[range]!);
     start = range + 1;
@@ -232,7 +235,7 @@ export function intersectionOf(...sets: readonly CodePointSet[]): CodePointSet {
   return complementOf(unionOf(sets.map(complementOf)));
 }
 
-/** The set of some code points, which must be ascending and distinct. */
+/** Returns the set of some code points, which must be ascending and distinct. */
 export function setOf(codePoints: readonly number[]): CodePointSet {
   const set: number[] = [];
   for (const codePoint of codePoints) appendRange(set, codePoint, codePoint);

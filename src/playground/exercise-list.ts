@@ -221,7 +221,7 @@ function join(text: JoinedWords, merge: number, { left, right }: RankedPair): vo
   }
 }
 
-/** The text of a token. Words are ASCII, so comparing strings compares bytes. */
+/** Returns the text of a token. Words are ASCII, so comparing strings compares bytes. */
 function textOf(token: number, made: HandMerges): string {
   if (token < byteCount) return String.fromCharCode(token);
   const merge = token - byteCount;

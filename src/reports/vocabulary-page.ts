@@ -278,7 +278,7 @@ const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" 
 /** The rows that the page shows elsewhere. */
 const shownElsewhere = new Set(["longest", "by script", "by bytes"]);
 
-/** The rows of a summary. A row without a name continues the row before. */
+/** Returns the rows of a summary. A row without a name continues the row before. */
 function summaryOf(rows: readonly Row[]): Fact[] {
   const summary: [string, string][] = [];
   let group = "";

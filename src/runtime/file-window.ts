@@ -92,7 +92,7 @@ type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
 let opened: MappingSystem | null | undefined;
 
 /**
- * The system's calls; null where files cannot be mapped. They are loaded on first use, which takes half a millisecond.
+ * Returns the system's calls; null where files cannot be mapped. They are loaded on first use, which takes half a millisecond.
  */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();

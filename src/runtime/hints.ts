@@ -5,7 +5,7 @@ export const shellLine = (args: readonly string[]) => args.map(shellQuoted).join
 export const shellQuoted = (argument: string) =>
   /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 
-/** The candidate with the smallest edit distance from `typed`; undefined if none is close. */
+/** Returns the candidate with the smallest edit distance from `typed`; undefined if none is close. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.ceil(typed.length / 3)) + 1;

@@ -52,7 +52,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
 }
 
 /**
- * The paths below `cwd` that match a glob, including directories and links, even broken ones, but without hidden paths.
+ * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones, but without hidden paths.
  * Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd` "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {

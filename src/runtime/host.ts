@@ -165,13 +165,13 @@ function loadWindows(): WindowsSymbols | null {
   }
 }
 
-/** The error number of the last failed call in this thread. */
+/** Returns the error number of the last failed call in this thread. */
 export function errnoOf(libc: Symbols<"__errno_location">): number {
   const { read } = require("bun:ffi") as typeof import("bun:ffi");
   return read.i32(libc.__errno_location()!);
 }
 
-/** The address of an array's bytes in the process. */
+/** Returns the address of an array's bytes in the process. */
 export function addressOf(array: ArrayBufferView): number {
   const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
   return Number(ptr(array as Uint8Array));

@@ -31,7 +31,7 @@ let compiled: WebAssembly.Module | undefined;
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
-/** The kernel's code, loaded once per process and posted to workers, so that all threads share its compiled code. */
+/** Returns the kernel's code, loaded once per process and posted to workers, so that all threads share its compiled code. */
 export function kernelModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;
@@ -64,7 +64,7 @@ const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "ke
 export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 
 /**
- * An instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared memory of
+ * Returns an instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared memory of
  * its own.
  */
 export function createEncodingKernel(): Kernel {
@@ -110,7 +110,7 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * The size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the sum of
+ * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the sum of
  * all memories, written or not, to three times the machine's memory. So each memory gets at most its share of twice the
  * machine's memory.
  */

@@ -53,7 +53,7 @@ const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in erro
 
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 
-/** The reason of an error in words. The runtime's own text would be `CODE: words, call 'path'`. */
+/** Returns the reason of an error in words. The runtime's own text would be `CODE: words, call 'path'`. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && hasNul(error)) return "a path cannot contain NUL";
@@ -66,14 +66,14 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/** The UserError with `what` and the system's reason. Returns any other error, and a UserError, unchanged. */
+/** Returns the UserError with `what` and the system's reason. Returns any other error, and a UserError, unchanged. */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
   return new UserError(phrase`${what}: ${reasonOf(error)}`, { hint: joined(hints, "; ") || undefined });
 }
 
-/** The UserError for an error; undefined if it is a bug. */
+/** Returns the UserError for an error; undefined if it is a bug. */
 export function userErrorOf(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   const { path } = error as { path?: unknown };
@@ -95,7 +95,7 @@ export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(code
 
 // Calls for files that the user named. If the system refuses, they throw a UserError that names the path.
 
-/** The stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
+/** Returns the stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
 export function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -141,7 +141,7 @@ export function tryRead<T>(path: string, read: () => T): T {
   }
 }
 
-/** The UserError for a file that could not be opened or read. A UserError or a bug is returned unchanged. */
+/** Returns the UserError for a file that could not be opened or read. A UserError or a bug is returned unchanged. */
 export function readErrorOf(path: string, error: unknown): unknown {
   if (!isMissing(error)) return refusal(`${nameOf(path)} cannot be read`, error);
   if (hasReplacement(path)) return undecodableNameError(path);

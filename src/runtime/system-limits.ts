@@ -5,7 +5,7 @@ import { exitCode, UserError } from "./errors.ts";
 import { asOption, joined, type Message, phrase } from "./message.ts";
 
 /**
- * The memory in bytes that this process may use: the machine's, or the lowest limit of its control groups. Groups are
+ * Returns the memory in bytes that this process may use: the machine's, or the lowest limit of its control groups. Groups are
  * nested, and each, from the group of the process up to the root, may have a limit.
  *
  * @param root the directory that holds /proc and /sys, for tests
@@ -15,7 +15,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupsOf(root, "memory").map(groupLimitBytes));
 }
 
-/** The free part of `allowedMemoryBytes`, in bytes. The system's file cache counts as free. */
+/** Returns the free part of `allowedMemoryBytes`, in bytes. The system's file cache counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupsOf(root, "memory").map((group) => {
@@ -29,7 +29,7 @@ export function freeMemoryBytes(root = "/"): number {
 }
 
 /**
- * The number of threads of this process that can run at a time: the cores that it may use, or the lowest CPU quota of
+ * Returns the number of threads of this process that can run at a time: the cores that it may use, or the lowest CPU quota of
  * its control groups, rounded up.
  */
 export function allowedCores(root = "/"): number {
@@ -62,7 +62,7 @@ function groupLimitBytes({ directory, version }: Group): number {
 /** A control group, and the version of its hierarchy. */
 type Group = { readonly directory: string; readonly version: 1 | 2 };
 
-/** The process's groups for a controller, from its own to the root of the hierarchy. */
+/** Returns the process's groups for a controller, from its own to the root of the hierarchy. */
 function groupsOf(root: string, controller: "memory" | "cpu"): readonly Group[] {
   if (root !== "/") return findGroups(root, controller);
   ownGroups[controller] ??= findGroups(root, controller);
@@ -98,7 +98,7 @@ function findGroups(root: string, controller: string): Group[] {
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
 /**
- * The mount points of the control groups of the version that has the controller, and the group at the root of each. A
+ * Returns the mount points of the control groups of the version that has the controller, and the group at the root of each. A
  * controller is in one hierarchy only: in version 2 unless a hierarchy of version 1 has it.
  */
 function mountsOf(root: string, controller: string): Mount[] {
@@ -117,7 +117,7 @@ function mountsOf(root: string, controller: string): Mount[] {
   return first.length > 0 ? first : mounts;
 }
 
-/** The peak resident memory of this process, in bytes: VmHWM on Linux. */
+/** Returns the peak resident memory of this process, in bytes: VmHWM on Linux. */
 export function peakMemoryBytes(): number {
   const isLinux = process.platform === "linux";
   const kilobytes = isLinux ? numberIn("/proc/self/status", /^VmHWM:\s+(\d+) kB/m) : 0;
@@ -159,7 +159,7 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   });
 }
 
-/** The number of open files, and the limit, which is infinite on systems other than Linux. */
+/** Returns the number of open files, and the limit, which is infinite on systems other than Linux. */
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;
@@ -272,14 +272,14 @@ const smallCorpusBytes = 32e6;
 /** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** The default number of threads: the cores that this process may use, or fewer if memory is short. */
+/** Returns the default number of threads: the cores that this process may use, or fewer if memory is short. */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(freeMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(allowedCores(), affordable));
 }
 
-/** The number of threads for a text: `asked`, or else the default, but at most `workerCountMax`. */
+/** Returns the number of threads for a text: `asked`, or else the default, but at most `workerCountMax`. */
 export function workersFor(
   asked: number | undefined,
   workerCountMax: number,

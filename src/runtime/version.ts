@@ -12,7 +12,7 @@ export const build = {
 };
 
 /**
- * A unique name for the code of this program: its commit, if the build had no uncommitted changes; else the commit with the
+ * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes; else the commit with the
  * size and the modification time of the executable. Undefined when the sources run directly.
  */
 export function codeIdentity(

@@ -206,7 +206,7 @@ export function isResult(place: Place): boolean {
 }
 
 /**
- * The start time of a result's run, to the second; the time when the record was written if the record lacks a start
+ * Returns the start time of a result's run, to the second; the time when the record was written if the record lacks a start
  * time.
  */
 function stampOf(path: string): string {
@@ -225,7 +225,7 @@ const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
 /**
- * The mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result from its
+ * Returns the mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result from its
  * replacement. No two records are equal, because each has its own times.
  */
 export function recordMark(path: string): string {

@@ -34,7 +34,7 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/** The real path of a path's parent. Tries again if another run creates or removes a part of the path meanwhile. */
+/** Returns the real path of a path's parent. Tries again if another run creates or removes a part of the path meanwhile. */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -72,7 +72,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The stats of the entry itself, without following a link; null if there is none. */
+/** Returns the stats of the entry itself, without following a link; null if there is none. */
 export function lstatOrNull(path: string): Stats | null {
   return orNull(path, lstatSync);
 }

@@ -40,7 +40,7 @@ export function checkOutputFile(path: string): void {
   }
 }
 
-/** The place of a file that is staged next to it; null for a device or a pipe, which is written directly. */
+/** Returns the place of a file that is staged next to it; null for a device or a pipe, which is written directly. */
 export function placeOfFile(path: string): Place | null {
   const { place, former } = inspectTarget(path);
   return former === null || former.isFile() ? place : null;

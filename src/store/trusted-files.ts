@@ -197,7 +197,7 @@ export function settlePermissions(
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
 }
 
-/** The replaced file if its permissions are to be inherited; null if an untrusted user may have created it. */
+/** Returns the replaced file if its permissions are to be inherited; null if an untrusted user may have created it. */
 export function formerToInherit(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }

@@ -84,7 +84,7 @@ function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken
   };
 }
 
-/** What is done to a text before the pattern cuts it. */
+/** Returns what is done to a text before the pattern cuts it. */
 export function sectionSettings(cutting: Cutting): SectionSettings {
   const { addedTokens, normalization, addsPrefixSpace, prefixRule, isLinewise = false } = cutting;
   const inForm = (token: AddedToken) =>

@@ -11,7 +11,7 @@ export type Normalization = string;
 
 export const stepsOf = (normalization: Normalization) => normalization.split(",") as NormalizationStep[];
 
-/** The steps that `option` asks for, in the spelling of the table. */
+/** Returns the steps that `option` asks for, in the spelling of the table. */
 export function readNormalization(option: Message, typed: string): Normalization {
   const steps = typed.split(",").map((asked) => {
     const name = asked.trim().toLowerCase();
@@ -35,7 +35,7 @@ export const normalizationCheck: Check<Normalization> = (value, name) => {
 /** The most steps that an image has room for. */
 const stepsMax = 255;
 
-/** The steps as indices of `normalizationSteps`. */
+/** Returns the steps as indices of `normalizationSteps`. */
 export function stepIndices(normalization: Normalization): number[] {
   const steps = stepsOf(normalization).map((step) => normalizationSteps.indexOf(step));
   if (steps.length > stepsMax) throw new UserError(`a normalization has at most ${stepsMax} steps`);

@@ -26,7 +26,7 @@ export type TextPart = {
 /** Scanning looks at a whole character, and the byte after it. */
 export const lookaheadBytes = 4;
 
-/** What can be taken of a text when `limit` bytes of it have come, and more will. */
+/** Returns what can be taken of a text when `limit` bytes of it have come, and more will. */
 export function partBefore(limit: number, tokenBytesMax: number): TextPart {
   // A token that begins before `sureEnd` is there as a whole.
   const sureEnd = limit - Math.max(0, tokenBytesMax - 1);

@@ -117,7 +117,7 @@ type Prefix = {
   nextPos: number;
 };
 
-/** The longest prefix that all of the tokens share. */
+/** Returns the longest prefix that all of the tokens share. */
 function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
   const first = tokens[0]!;
   let length = first.length;

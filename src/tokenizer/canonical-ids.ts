@@ -94,8 +94,8 @@ export type NoncanonicalPlace = {
   /** The index of the first id that differs. */
   readonly index: number;
   /**
-   * The shortest runs of ids from there that have the same bytes in both lists. If they are longer than
-   * `excerptIds` ids, this many or more ids of each list.
+   * The shortest runs of ids, from the first difference on, that have the same bytes in both lists. If a run is longer
+   * than `excerptIds`, at least that many ids of each list.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];
@@ -103,7 +103,10 @@ export type NoncanonicalPlace = {
 
 /** How many ids from the first difference on are searched for the end of the span. */
 const excerptIds = 256;
-/** How many bytes are decoded at a time. A token may have any length, and every id may be that token. */
+/**
+ * The maximum number of bytes that are decoded at a time. Without it, one call could decode any number: a token may
+ * have any length, and every id may be that token.
+ */
 const sliceBytesMax = scaled(1 << 20, 16);
 
 /**
@@ -113,7 +116,9 @@ const sliceBytesMax = scaled(1 << 20, 16);
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: TokenDecoder;
-  /** Given ids that are not compared yet; after a difference was found, the given ids from there on. */
+  /**
+   * The given ids that have not been compared yet. After a difference was found: the given ids from the difference on.
+   */
   private given: number[] = [];
   /** The canonical ids from the first difference on; undefined before a difference is found. */
   private canonical: number[] | undefined;
@@ -128,8 +133,8 @@ export class CanonicalCheck {
   }
 
   /**
-   * Takes the next ids of the text. Throws an error for an id without a token, with its position among all
-   * ids taken.
+   * Takes the next ids of the text. Throws an error for an id without a token; it has the id's position among all ids
+   * taken.
    */
   take(ids: Uint16Array | Uint32Array): void {
     const { tokens } = this.parts;

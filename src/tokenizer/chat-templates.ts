@@ -18,8 +18,8 @@ export type ChatTemplate = {
 };
 
 /**
- * Jinja that reads a tool call of the assistant, which is plain or inside a `function` object, and its
- * arguments, which are a JSON string or an object.
+ * Jinja that sets `call` to a tool call of the assistant, which may be wrapped in a `function` object; and Jinja for
+ * its arguments, which may be a JSON string or an object.
  */
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";

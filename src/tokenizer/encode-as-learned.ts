@@ -37,8 +37,8 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
 }
 
 /**
- * A memory with room for all tables and arrays, and hardly more: one of the usual size would make the runtime collect
- * garbage, which takes longer than the whole work.
+ * Creates a memory that is just large enough for all tables and arrays. One of the usual size would make the runtime
+ * collect garbage, which takes longer than all the work.
  */
 function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): WebAssembly.Memory {
   const tokenBytes = tokenTablesBytes(addedTokens.map(({ content }) => content));
@@ -52,22 +52,22 @@ function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Ar
   return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
 }
 
-/** The ends of an automaton's pieces, and the head of its annotated text, at most. */
+/** Upper bounds in bytes: of the ends of an automaton's pieces, and of the head of its annotated text. */
 const piecesBytes = 1 << 19;
 const annotatedBytes = 3 << 19;
-/** The kernel's arrays of fixed length, and the pairs of bytes that merge. */
+/** Bytes for the kernel's arrays of fixed length, and for the pairs of bytes that merge. */
 const fixedBytes = 5 << 18;
-/** The text and what `startTokens` reserves. */
+/** Bytes for each byte of text: the text itself, and the arrays that `startTokens` reserves. */
 const bytesPerTextByte = 140;
 
-/** The size of all arrays in a value. */
+/** Returns the size of all arrays in a value. */
 function bytesIn(value: unknown): number {
   if (ArrayBuffer.isView(value)) return value.byteLength;
   if (typeof value !== "object" || value === null) return 0;
   return Object.values(value).reduce<number>((sum, part) => sum + bytesIn(part), 0);
 }
 
-/** The kernel itself takes all pretokens. */
+/** Returns a taker whose pretokens the kernel processes itself. */
 const takerOf = (kernel: Kernel): Taker => ({
   kernel,
   text: () => {

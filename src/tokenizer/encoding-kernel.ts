@@ -13,13 +13,13 @@ import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
   /**
-   * Where a pretoken may be cut because no merge crosses. For tests and short texts, `nowhere`: merging
-   * starts with bytes.
+   * Where pretokens may be cut because no merge crosses (`CutPlaces`). `nowhere`, for tests and short texts: merging
+   * starts from the bytes of whole pretokens.
    */
   readonly cuts?: CutPlaces;
   /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
-  /** For tests: a memory with less room than usual. */
+  /** For tests: a smaller memory than usual. */
   readonly memory?: WebAssembly.Memory;
   /** Makes the cache of words 2^cacheShrinkBits times smaller than usual: for tests, and for short texts. */
   readonly cacheShrinkBits?: number;
@@ -65,8 +65,8 @@ export class EncodingKernel {
   }
 
   /**
-   * Makes room for `capacityBytes` bytes of text, keeping the text that is there. The region never shrinks,
-   * and overwrites whatever follows it. No tables may be set up after the first call.
+   * Makes the region for text at least `capacityBytes` bytes large. Its content stays. The region never shrinks, and
+   * growing it overwrites what follows it. No tables may be set up after the first call.
    */
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
@@ -94,7 +94,7 @@ export class EncodingKernel {
   }
 
   /**
-   * Appends the `idCount` ids that a kernel call returned. Copies a few ids one by one, because creating a
+   * Appends the `idCount` ids that a kernel call returned to `out`. Copies a few ids one by one, because creating a
    * view would take longer.
    */
   takeIds(idCount: number, out: IdBuffer): void {
@@ -113,8 +113,8 @@ export class EncodingKernel {
   }
 
   /**
-   * Returns the `idCount` ids that a kernel call returned; -1 means that it had no memory. The next call
-   * overwrites them.
+   * Returns a view of the `idCount` ids that a kernel call returned; throws if that is -1, which means that memory ran
+   * out. The next call overwrites the ids.
    */
   idsOf(idCount: number): Uint16Array | Uint32Array {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
@@ -130,7 +130,7 @@ export class EncodingKernel {
     return noMemory(`${what}, which needs about ${megabytes} MB`);
   }
 
-  /** For tests: the ends of pretokens, and the cuts inside pretokens. */
+  /** For tests: returns the ends of pretokens together with the cuts inside pretokens. */
   cuts(endCount: number): number[] {
     const { exports, memory } = this.kernel;
     const found: number[] = [];
@@ -142,7 +142,7 @@ export class EncodingKernel {
     return found;
   }
 
-  /** For tests: the numbers of short, medium and long words in the cache. */
+  /** For tests: returns the numbers of short, medium and long words in the cache. */
   cachedWords(): number[] {
     const heads = new Uint32Array(this.kernel.memory.buffer, this.kernel.exports.cacheHeads() >>> 0, 24);
     return [heads[4]! - 1, heads[12]!, heads[20]!]; // without the sentinel of the short ones
@@ -245,7 +245,7 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** Gathers ids: ids[0 .. count), 16-bit if the vocabulary is narrow, otherwise 32-bit. */
+/** A buffer that gathers ids: ids[0 .. count) has them, in 16 bits if the vocabulary is narrow, else in 32 bits. */
 export class IdBuffer {
   ids: Ids;
   count = 0;
@@ -261,7 +261,7 @@ export class IdBuffer {
     this.ids = this.allocate(capacity);
   }
 
-  /** Makes room for `idCount` more ids. */
+  /** Grows the buffer, if necessary, for `idCount` more ids. */
   private reserve(idCount: number): void {
     const needed = this.count + idCount;
     if (needed <= this.ids.length) return;
@@ -321,8 +321,8 @@ export class IdBuffer {
   }
 
   /**
-   * Removes and returns the gathered ids with their memory. The buffer continues with `spare`, or with new
-   * memory.
+   * Removes and returns the gathered ids together with their memory. The buffer continues with the memory `spare`, or
+   * with new memory.
    */
   take(spare?: ArrayBuffer): Ids {
     const taken = this.ids.subarray(0, this.count) as Ids;
@@ -337,7 +337,7 @@ export class IdBuffer {
     this.count = 0;
   }
 
-  /** Releases most memory, if the buffer is empty and grew for an exceptionally long text. */
+  /** Releases most of the memory if the buffer is empty and has grown for an exceptionally long text. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);
@@ -359,8 +359,8 @@ const sliceBytes = scaled(1 << 14, 32);
 const sliceWords = scaled(1 << 12, 3);
 
 /**
- * Encodes each word as a pretoken, including whole tokens. No word may be empty, and the model must have
- * every byte. Yields between slices, and after the model is loaded.
+ * Encodes each word as a pretoken, so a word that equals a whole token becomes that token. No word may be empty, and
+ * the model must have an id for every byte. Yields between slices, and after the model is loaded.
  */
 export function* segmentWords(
   words: WordTable,
@@ -400,7 +400,7 @@ function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number
   return end;
 }
 
-/** Returns the end of the ids that spell the next `byteCount` bytes. */
+/** Returns the end of the ids from `from` on that spell the next `byteCount` bytes. */
 function idsEnd({ ids }: IdBuffer, from: number, byteCount: number, { starts }: Pick<TokenTable, "starts">) {
   let pos = from;
   for (let left = byteCount; left > 0; pos++) left -= starts[ids[pos]! + 1]! - starts[ids[pos]!]!;

@@ -18,7 +18,7 @@ export type EncodingModel = {
   readonly merges: RankedMerges;
   /** Every id of the model is less than this number. */
   readonly idLimit: number;
-  /** Whether some byte has no id. Such a byte is dropped, and its neighbours become adjacent. */
+  /** Whether some byte has no id. Encoding drops such bytes, and their neighbours become adjacent. */
   readonly dropsBytes: boolean;
   /**
    * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A
@@ -37,9 +37,12 @@ export type EncodingModel = {
 export type FirstCharacters = {
   /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
-  /** What a character without a token becomes; null: its bytes. With the id `droppedByte` it is dropped. */
+  /**
+   * The unknown token, which represents characters without a token. null: they begin as the tokens of their bytes. With
+   * the id `droppedByte` they are dropped.
+   */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
-  /** A token's space represents U+2581 in the files, and U+2581 or a space in a text. */
+  /** Whether the files write a token's space as U+2581; in texts, both U+2581 and a space match it. */
   readonly hasMarks: boolean;
 };
 
@@ -51,8 +54,8 @@ export type RankedMerges = {
   readonly right: Int32Array;
   readonly merged: Int32Array;
   /**
-   * For each merge the first one with the same priority, if some have the same: of these, the leftmost pair of a text is
-   * merged first, as in SentencePiece. Left out: the merge itself.
+   * For each merge, the first merge of the same priority. Among merges of one priority, the leftmost pair in a text is
+   * merged first, as in SentencePiece. Absent if every merge has a priority of its own.
    */
   readonly firstTied?: Int32Array;
 };
@@ -60,7 +63,7 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** An upper bound of all ids; if left out, the largest id. */
+  /** An upper bound of all ids. Defaults to the largest id. */
   readonly idMax?: number;
   /** The ids of the whole tokens, by their bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
@@ -106,7 +109,7 @@ export type PackedTokens = {
   readonly ids: Int32Array;
 };
 
-/** Packs tokens. They are given as a map from the bytes, as Latin-1 text, to the ids. */
+/** Packs tokens, given as a map from their bytes, as Latin-1 text, to their ids. */
 export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;
@@ -126,13 +129,14 @@ export type PlacedModel = {
   readonly model: EncodingModel;
   /** Whether every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Where a pretoken may be cut because no merge crosses; `nowhere` in some tests. */
+  /** Where pretokens may be cut because no merge crosses. */
   readonly cuts: CutPlaces;
 };
 
 /**
- * `everywhere` also cuts between words, which makes merging faster if pretokens are lines
- * (src/kernel/encode/never-merged.ts).
+ * Where pretokens may be cut. `next to foreign bytes`: next to non-ASCII bytes. `everywhere`: also between ASCII
+ * characters, which makes merging faster if pretokens are lines (src/kernel/encode/never-merged.ts). `nowhere`: for
+ * tests and short texts.
  */
 export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];

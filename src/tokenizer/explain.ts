@@ -8,7 +8,7 @@ import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** A merge of two neighbours: of all that are possible the one of the lowest rank, and the leftmost of tied ones. */
+/** A merge of two neighbours. It has the lowest rank of all possible merges, and is the leftmost of those. */
 export type MergeStep = {
   readonly rank: number;
   /** The index of the left neighbour in the pretoken's list of ids before the merge. */
@@ -22,8 +22,8 @@ export type MergeStep = {
 /** A part of a text, with the steps that encode it. */
 export type ExplainedPart = {
   /**
-   * added: an added token, which is not cut. whole: a pretoken that becomes a token that no merges produce.
-   * merged: any other pretoken.
+   * added: an added token. whole: a pretoken that equals a token which merging does not produce. merged: any other
+   * pretoken.
    */
   readonly kind: "added" | "whole" | "merged";
   readonly bytes: Uint8Array;
@@ -33,7 +33,7 @@ export type ExplainedPart = {
   readonly ids: readonly number[];
 };
 
-/** Explains a text part by part, with the merges that the kernel applies. The ids are those that encoding gives. */
+/** Explains a text part by part, with the merges that the kernel applies. The ids are the same as those of encoding. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);
@@ -60,7 +60,7 @@ function explainMerges(model: EncodingModel, merger: WordMerger, bytes: Uint8Arr
   const { merges } = model;
   const start = firstIds(model, bytes);
   const ids = start.slice();
-  /** The index in `start` of each of the ids. */
+  /** For each current id, the index in `start` of its first byte or character. */
   const starts = Array.from(start, (_, byte) => byte);
   const trace = merger.trace(bytes);
   const steps: MergeStep[] = [];

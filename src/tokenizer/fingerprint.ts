@@ -23,16 +23,16 @@ export const probeText = probeParts.map(({ text }) => text).join("");
 const digestDigits = 32;
 
 /**
- * Returns a fingerprint of what a tokenizer does: a digest of the ids of the probe text, in which special
- * tokens are found and to which nothing is added. Any program that encodes text can compute it
- * (docs/doctor.md has the recipe).
+ * Returns a fingerprint of a tokenizer's behavior: a digest of the ids of the probe text. Special tokens in the text
+ * are found, and nothing is added to the ids. Any program that encodes text can compute it (docs/doctor.md has the
+ * recipe).
  */
 export const behaviorFingerprint = (parts: TokenizerParts): string =>
   fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probeText));
 
 /**
- * Returns the same fingerprint for a tokenizer that was just learned: in a fraction of the time, if it only
- * cuts and merges.
+ * Returns `behaviorFingerprint` for a tokenizer that was just learned. If it only cuts and merges, this takes a
+ * fraction of the time.
  */
 export function fingerprintAsLearned(parts: TokenizerParts): string {
   const ids = encodeAsLearned(parts, new TextEncoder().encode(probeText));
@@ -46,7 +46,7 @@ export const fingerprintOf = (ids: { join(separator: string): string }): string 
 /** Returns the ids of a short text. */
 export const encodeShort = (parts: TokenizerParts, text: string): number[] => shortEncoder(parts)(text);
 
-/** For short texts, the cache of words is 2^8 times smaller than usual; that of small-scale tests stays as it is. */
+/** For short texts, the cache of words is 2^8 times smaller than usual, except at small scale. */
 const cacheShrinkBits = scaled(8, 0);
 
 /**

@@ -15,8 +15,8 @@ import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * The image of a tokenizer: everything that native/ needs to encode and decode without its files. Most of it is the
- * memory of a kernel instance that is ready for text (laid-out-model.ts).
+ * Returns the image of a tokenizer: everything that native/ needs to encode and decode without its files. Most of it is
+ * the memory of a kernel instance that is ready for text (laid-out-model.ts).
  *
  *   BYTES   TYPE      MEANING
  *   0       u8[8]     "bpeimage"
@@ -25,7 +25,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   16      u8[16]    `imageDigest`: of the kernel's two modules and the version of bpe
  *   32      u32       `flagBits`
  *   36      u32       idLimit
- *   40      u32       bytes of the longest token that the kernel finds while it cuts the text
+ *   40      u32       size in bytes of the longest token that the kernel searches while it cuts the text
  *   44      u32       number of `texts` that are ids of added tokens
  *   48      u32       number of steps that trim offsets
  *   52      u32       pages of 64 KB of the kernel's memory
@@ -36,7 +36,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   starts   u32        start of each id's token in `tokens`, idLimit + 1 of them
  *   tokens   u8         the tokens end to end
  *   texts    u32        ids whose bytes are text, starting with added tokens; others are spelled in GPT-2's characters
- *   sections            changes to a text before it is cut, in the format of the kernel's text module
+ *   sections            what is done to a text before it is cut, in the format of the kernel's text module
  *                       (src/kernel/text/description.ts)
  *   areas, model, variables: laid-out-model.ts
  */
@@ -88,7 +88,7 @@ const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: fal
  *
  *   0   ids have 16 bits in the kernel
  *   1   a space is put before the text
- *   2   a text can be cut into ranges by its bytes alone
+ *   2   safe cuts of a text can be found in its bytes alone
  *   3   like 2, with special tokens as text
  *   4   the text goes to the kernel unchanged
  *   5   like 4, with special tokens as text

@@ -60,10 +60,10 @@ export function layOut(
  * listed.
  */
 const blockBytes = 256;
-/** The value instead of a fill byte for an area that is listed. */
+/** The value that replaces the fill byte of an area whose bytes are listed. */
 const isListed = 256;
 /**
- * Upper bound of the bytes that are filled. Further blocks are listed, so that an image does not make an
+ * The maximum number of bytes in areas with a fill byte. Blocks beyond it are listed, so that an image does not make an
  * instance write much more memory than its own size.
  */
 const filledBytesMax = 2 ** 24;
@@ -92,8 +92,8 @@ function areasOf(
 }
 
 /**
- * Whether every instance sets this variable itself: variables of the regions and the cache, which are not in
- * the image, and of the current text.
+ * Whether a variable is not part of the image, because each instance sets it itself: variables of the regions, of the
+ * cache, and of the current text.
  */
 export const isOwnVariable = (name: string): boolean =>
   /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|annotate\/readsOn)\b/.test(name);

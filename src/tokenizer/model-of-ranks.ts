@@ -13,8 +13,8 @@ import { refuse } from "./tokenizer-parts.ts";
 
 /**
  * Builds the model of a rank file. The kernel finds the merge that produces each token
- * (src/kernel/encode/ranked-tokens.ts). A token whose bytes do not merge into two parts is only found as a
- * whole pretoken, as in tiktoken.
+ * (src/kernel/encode/ranked-tokens.ts). A token whose bytes do not merge into two parts only matches whole pretokens,
+ * as in tiktoken.
  */
 export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel =>
   runToEnd(makeModelOfRanks(tokens, path));
@@ -72,7 +72,7 @@ function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, ra
   return head;
 }
 
-/** Returns the merges of the marked tokens, ascending by rank. */
+/** Returns the merges of the tokens marked in `isMade`, in the order of their ranks. */
 function madeMerges(left: Int32Array, right: Int32Array, isMade: Uint8Array): RankedMerges {
   const made = new Int32Array(isMade.reduce((sum, mark) => sum + mark, 0));
   for (let rank = 0, k = 0; rank < isMade.length; rank++) if (isMade[rank] === 1) made[k++] = rank;
@@ -84,8 +84,7 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
   const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
   let lengthMax = 0;
   for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
-  // `ends` has first the number of tokens of each length, then the position of the first token of each
-  // length.
+  // Counting sort: `ends` first has the number of tokens of each length, then the index of the first one.
   const ends = new Uint32Array(lengthMax + 2);
   for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
   for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;

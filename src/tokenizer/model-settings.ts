@@ -12,9 +12,9 @@ export type Roles = { readonly [R in Role]?: string };
 /** How a model uses the tokenizer: the settings of `transformers` other than vocabulary and merges. */
 export type ModelSettings = {
   readonly roles: Roles;
-  /** Roles that were assigned by default. */
+  /** The roles that were assigned by default. */
   readonly proposed: readonly Role[];
-  /** Special tokens that a named chat template adds. */
+  /** The special tokens that a named chat template adds. */
   readonly fromTemplate: readonly string[];
   /** Whether encoding puts bos before a text by default. */
   readonly addsBos: boolean;
@@ -25,7 +25,7 @@ export type ModelSettings = {
   readonly tokenizerClass: string;
 };
 
-/** The requested settings. Those that are left out get defaults, or have no value. */
+/** The settings that a user requests. Absent ones get defaults, or have no value. */
 export type AskedModelSettings = {
   /** The token of each role. An empty text means that no token has this role. */
   readonly roles?: Roles;
@@ -37,8 +37,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings that a training takes from an existing tokenizer: all but its vocabulary and its merges. Plain
- * data, which `--if-changed` compares as a whole. The tokens have the ids of that tokenizer.
+ * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges.
+ * Plain data, which `--if-changed` compares as a whole. Ids in it are those of that tokenizer.
  */
 export type Like = {
   /** A path or a name, as typed. */
@@ -63,7 +63,7 @@ export type Like = {
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** Returns the setting that only tokenizer.json can express, or null if there is none. */
+/** Returns the setting that only tokenizer.json can express, if one is used; else null. */
 export function settingOnlyInTokenizerJson({
   normalization,
   like,
@@ -208,7 +208,7 @@ export function templateTokens(
   const named = namedTemplate(chatTemplate);
   if (named === undefined) return [];
   const hasOne = (names: readonly string[]) => names.some((name) => specialTokens.includes(name));
-  // <|endoftext|> may have any role, so it does not count as a token for bos.
+  // `<|endoftext|>` is a common name for any role, so its presence does not mean that there is a bos token.
   const needsBos =
     roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
   const wanted = [
@@ -254,8 +254,8 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
 }
 
 /**
- * Describes a special token that shares its id with an ordinary token of other bytes: the text of the special
- * token is the key of the ordinary one. Only HF's rule allows that.
+ * Describes a special token whose text is the key of an ordinary token with other bytes, so that they share an id. Only
+ * HF's rule allows that.
  */
 export const describeSharedId = (content: string, id: number, bytes: Uint8Array): string =>
   `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;

@@ -18,7 +18,7 @@ export type Pruning = {
   readonly mergeCount?: number;
 };
 
-/** The smallest size that the vocabulary can be pruned to, if it is larger than the wanted one. */
+/** The smallest size to which the vocabulary can be pruned; the requested size is smaller. */
 export type TooSmall = { readonly smallestSize: number };
 
 /**
@@ -42,7 +42,7 @@ export function chooseTokens(
   );
   let size = stays.reduce((sum, each) => sum + each, 0);
   const unreachableCount = reaches.reduce((sum, reach) => sum + (reach === Reach.unreachable ? 1 : 0), 0);
-  /** How many tokens have each token as a part. */
+  /** For each token, the number of tokens that have it as a part. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== Reach.merging) continue;
@@ -55,7 +55,7 @@ export function chooseTokens(
     if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, -id);
   };
   const partsOf = (id: number) => wholeParts.get(id) ?? [left[id]!, right[id]!];
-  /** Adds occurrences to kept tokens. A removed token passes them on to its parts. */
+  /** Adds occurrences to tokens. A removed token passes them on to its parts. */
   const give = (ids: readonly number[], count: number): void => {
     const stack = [...ids];
     while (stack.length > 0) {
@@ -70,7 +70,7 @@ export function chooseTokens(
     if (leaves.count === 0) return { smallestSize: size };
     const [id, count] = [-leaves.topId, leaves.topKey];
     leaves.pop();
-    // The token has received occurrences of a removed token since it was pushed.
+    // Since it was pushed, this token has received occurrences of a removed token.
     if (count !== countNow[id]) {
       leaves.push(countNow[id]!, -id);
       continue;
@@ -88,10 +88,10 @@ export function chooseTokens(
 /**
  * Derivations: how a tokenizer reaches each of its tokens.
  *
- * To *reach* a token is to get it from its own bytes, as a pretoken. The token's *parts* are the tokens of these bytes
- * without it. If merging reaches the token, they are the two halves of the last merge. Merges inside a part are the same
- * as on the part alone, because none crosses its ends. So merging reaches the parts, too, and the parts of tokens
- * determine a whole derivation.
+ * A token is *reached* if encoding its own bytes, as a pretoken, gives the token. Its *parts* are the tokens that its
+ * bytes give if the token itself is left out. If merging reaches the token, its parts are the two halves of the last
+ * merge. Inside a part, merging does the same as on the part alone, because no merge crosses its ends. So merging
+ * reaches the parts, too, and parts determine a whole derivation.
  *
  *   ARRAY    TYPE         LENGTH    MEANING
  *   reaches  Uint8Array   idLimit   how the token of an id is reached (`Reach`)
@@ -100,7 +100,7 @@ export function chooseTokens(
  *   right    Int32Array   idLimit   and its right part
  *   last     Int32Array   idLimit   and the rank of their merge
  *
- * `wholeParts` has the parts of tokens that only a whole pretoken becomes (`EncodingModel.wholeTokens`), by id.
+ * `wholeParts` has, by id, the parts of whole tokens (`EncodingModel.wholeTokens`).
  */
 export type Derivations = {
   readonly reaches: Uint8Array;
@@ -122,7 +122,7 @@ export const Reach = {
   unreachable: 4,
 } as const;
 
-/** Finds the derivations of all tokens. May take a second for a large tokenizer. */
+/** Finds the derivations of all tokens. Takes up to a second for a large tokenizer. */
 export function deriveTokens(parts: TokenizerParts): Derivations {
   const { tokens, model } = parts;
   const { idLimit, bytes, starts } = tokens;
@@ -157,7 +157,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   for (const id of [...model.byteIds, ...firstIds, ...allAddedTokens(parts).map((token) => token.id)]) {
     if (id < 0) continue;
     isFixed[id] = 1;
-    // An added token that merging also reaches stays so, because other tokens may be made from it.
+    // An added token that merging also reaches remains `merging`, because other tokens may be made from it.
     if (reaches[id] !== Reach.merging) reaches[id] = Reach.given;
   }
   for (let id = 0; id < idLimit; id++)
@@ -186,20 +186,20 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
 }
 
 /**
- * Describes how text is cut and changed. Patterns with two names, such as llama3 and gpt4, give the same
- * description, because files of one directory may use either.
+ * Describes how a tokenizer cuts and changes text. Patterns with two names, such as llama3 and gpt4, give the same
+ * description, because the files of one directory may use either.
  */
 export function cuttingOf(parts: TokenizerParts): string {
   const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
-  // Where merging begins with characters, the pattern follows from the merges.
+  // If merging begins with characters, the pattern follows from the merges.
   const form = model.beginning === undefined ? commonForm({ name, sources }) : "characters";
   return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }
 
 /**
- * Checks the written files after loading them: they must have exactly the kept tokens, each with its new id
- * and reachable, and cut text as before. Throws a UserError that says what the format cannot hold.
+ * Checks the tokenizer loaded from the written files: it must have exactly the kept tokens, each reachable and with its
+ * new id, and must cut text as before. Throws a UserError that says what the format cannot hold.
  */
 export function checkPruned(
   before: TokenizerParts,

@@ -6,7 +6,7 @@ import type { TextEncoding } from "./text-encoding.ts";
 /** A segment of a session's text. */
 type Segment = { readonly byteCount: number; readonly isTrusted: boolean };
 
-/** The steps of an edit (src/kernel/text/sessions.ts). */
+/** The steps of an edit that need a special case (src/kernel/text/sessions.ts). */
 const editDone = 0;
 const findsLast = 2;
 const encodes = 3;
@@ -16,7 +16,7 @@ const textBytesMax = 2 ** 31 - 1;
 
 let editing: TextKernel | undefined;
 
-/** Returns the kernel that plans edits, the same for all sessions: between two edits it keeps nothing. */
+/** Returns the kernel that plans edits. All sessions share it, because it keeps no state between edits. */
 function editingKernel(): TextKernel {
   if (editing !== undefined) return editing;
   const kernel = createTextKernel();
@@ -46,7 +46,7 @@ export class SessionIds {
   private ids: Uint16Array | Uint32Array;
   idCount = 0;
   private checkpoints: Uint32Array = new Uint32Array(0);
-  /** How many bytes edits have encoded. */
+  /** The number of bytes that edits have encoded. */
   encodedBytes = 0;
 
   constructor(private readonly isNarrow: boolean) {
@@ -130,7 +130,10 @@ export class SessionIds {
     this.byteCount += bytes.length - (end - start);
   }
 
-  /** Encodes what the kernel says after bytes [start, end) were replaced by `newBytes` bytes. */
+  /**
+   * Encodes the parts that the kernel requests after bytes [start, end) were replaced by `newBytes` bytes. Returns the
+   * new ids.
+   */
   private encode(encoding: TextEncoding, start: number, end: number, newBytes: number): NewIds {
     const { exports, memory } = editingKernel();
     const { bytes, byteCount, checkpoints, idCount } = this;
@@ -224,7 +227,10 @@ function editSegments(
   return edited;
 }
 
-/** Replaces array[start .. end) of array[0 .. count) by `part`, in the same array if it has room. */
+/**
+ * Replaces array[start .. end) of array[0 .. count) by `part`. Returns the same array if it is large enough, else a new
+ * one.
+ */
 function replaced<T extends Uint8Array | Uint16Array | Uint32Array>(
   array: T,
   count: number,

@@ -8,7 +8,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * `Tokenizer.stream` makes a `StreamDecoder`.
  */
 export class StreamDecoder {
-  // Private names of the language, because consoles do not show them.
+  // Names that begin with # are not shown by consoles.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #tokens: TokenDecoder;
   readonly #parts: TokenizerParts;
@@ -24,9 +24,8 @@ export class StreamDecoder {
   }
 
   /**
-   * Takes the next id, or several, and returns the text that is certain now: never a part of a character, and
-   * possibly empty. Throws an error for an id without a token, with its position in the stream; then none of
-   * these ids is taken.
+   * Takes the next id, or several, and returns the text that is final now: whole characters only, possibly none. If an
+   * id has no token, throws an error with its position in the stream, and takes none of these ids.
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
     const array = typeof ids === "number" ? Float64Array.of(ids) : copyGivenIds("push", ids);
@@ -43,8 +42,8 @@ export class StreamDecoder {
   }
 
   /**
-   * Returns the rest of the text: a replacement character if it ends within a character, else nothing. The
-   * next stream may begin.
+   * Ends the stream, and returns the rest of its text: a replacement character if the text ends within a character,
+   * else nothing. Another stream may follow.
    */
   end(): string {
     this.#idCount = 0;

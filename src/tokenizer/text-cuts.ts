@@ -44,9 +44,8 @@ export class TextCuts {
   }
 
   /**
-   * Returns the parts of the text in order. Each has at most `idsMax` ids, and starts with the last `overlap`
-   * tokens of the previous part: with fewer if it would otherwise not start after the previous start, or not
-   * end after the previous end.
+   * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins with the last `overlap` tokens of
+   * the previous part, or with fewer, so that it begins after the start and ends after the end of the previous part.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
@@ -62,7 +61,7 @@ export class TextCuts {
     return parts;
   }
 
-  /** Returns these parts of the original text. Starts must ascend, and so must ends. */
+  /** Returns the given parts of the original text. Both starts and ends must ascend. */
   slices(given: string | Uint8Array, parts: readonly TextPart[]): (string | Uint8Array)[] {
     if (typeof given !== "string") return parts.map(({ start, end }) => given.slice(start, end));
     const [starts, ends] = [new CharacterCounter(this.text), new CharacterCounter(this.text)];

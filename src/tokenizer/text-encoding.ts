@@ -114,16 +114,16 @@ export class TextEncoding extends TextChain {
     this.noteIn(notes, parts.specialTokensAsText ?? false);
   }
 
-  /** Sets where notes on texts go, from the next text on; undefined for none. */
+  /** Sets the receiver of notes from the next text on; undefined for none. */
   noteIn(notes: TextNotes | undefined, specialTokensAsText: boolean): void {
     this.takes.notes = notes;
     this.open(specialTokensAsText, notes !== undefined);
   }
 
   /**
-   * Takes the text until it certainly has more than `idsMax` ids, or all of it. Returns the end of the part
-   * taken: in characters for a string, otherwise in bytes. `out` receives the ids, or only counts them. If
-   * the text was not taken completely, ids after the first `idsMax` + 1 must be ignored.
+   * Encodes the text until it certainly has more than `idsMax` ids, or to its end. Returns the end of the encoded part:
+   * in characters for a string, otherwise in bytes. `out` gets the ids, or with `keepsIds` false only counts them. If
+   * the end of the text was not reached, ids after the first `idsMax` + 1 are not valid.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
     const { out } = this;
@@ -155,20 +155,20 @@ export class TextEncoding extends TextChain {
     return Math.min(this.out.totalCount - before, idsMax + 1);
   }
 
-  /** Encodes words [first, end) of a table, each as one pretoken. Must not be called within a text. */
+  /** Encodes words [first, end) of a table, each as one pretoken. Not allowed in the middle of a text. */
   pushPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     this.window.cutPretokens(bytes, starts, first, end);
   }
 }
 
 /**
- * The length of a step when reading a text until it has enough ids: four bytes for each id still missing, at
- * least a quarter of the text read so far, and at least `stepBytesLeast`.
+ * `pushUntil` encodes a text in steps: each has four bytes for each id still missing, but at least a quarter of the
+ * text read so far, and at least `stepBytesLeast` bytes.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);
 
-/** Returns the end of a step. It does not split a surrogate pair of a string. */
+/** Returns the end of a step, which does not split a surrogate pair of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
   return typeof text === "string" ? skipSplitPair(text, wanted) : Math.min(text.length, wanted);
 }

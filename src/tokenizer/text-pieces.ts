@@ -26,9 +26,8 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
 }
 
 /**
- * Splits a text into the pieces that merging starts from: pretokens, and added tokens with the whitespace
- * that they strip. Joined, the pieces are the text after normalization, with prefix spaces if the tokenizer
- * adds them.
+ * Splits a text into the pieces from which merging starts: pretokens, and added tokens with the whitespace that they
+ * strip. Joined, the pieces are the normalized text, with prefix spaces if the tokenizer adds them.
  */
 export function textPieces(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   return sectionsOf(cutting, text).flatMap(({ bytes, id }) =>

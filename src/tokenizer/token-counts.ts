@@ -2,8 +2,9 @@ import type { LearnedPairs, Merges } from "#merge";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
- * TokenCounts: how often each token occurs in the corpus, when it was created and at the end. Merges determine it, so the corpus
- * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
+ * TokenCounts: how often each token occurs in the corpus, both when it was created and at the end of training. The
+ * counts follow from those of the merges, so the corpus is not read again. Tokens have the engine's numbers: bytes come
+ * first, and merge k makes `startCount + k`.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
  *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; of bytes, at the start
@@ -11,11 +12,11 @@ import type { Vocabulary } from "./vocabulary.ts";
  *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  *
- * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1],
- * endCounts = [a: 0, b: 0, 1, 1], pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
+ * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1], endCounts = [a: 0, b:
+ * 0, 1, 1], pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
  *
  * Why this is exact: each replacement by merge k consumes its left and its right token and creates the new one. Nothing
- * else creates or consumes tokens. So the occurrences at the end are those created, less one for each place where a
+ * else creates or consumes tokens. So the occurrences at the end are those at creation, less one for each place where a
  * later merge absorbed the token.
  */
 export type TokenCounts = {
@@ -44,7 +45,7 @@ export function makeTokenCounts(merges: Merges): TokenCounts {
   return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
 }
 
-/** Returns the counts of a training that stopped after the first merges, those of `pairs`. */
+/** Returns the counts of a training that stopped after `pairs`, the first of the merges. */
 export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
   const { startCount, createdCounts, pairCounts } = tokenCounts;
   const { mergeCount, left, right } = pairs;
@@ -56,9 +57,8 @@ export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs
 }
 
 /**
- * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that occur
- * less often at the end than the last merged pair did. By themselves, so few occurrences would not have made
- * them tokens.
+ * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that occur less often
+ * at the end than the last merged pair did. With so few occurrences, they would not have become tokens by themselves.
  */
 export function markIntermediates({
   startCount,
@@ -70,8 +70,8 @@ export function markIntermediates({
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
     const endCount = endCounts[token]!;
-    // For a pair such as "a a" in "aaa", fewer occurrences are replaced than counted. So even the newest
-    // token may be this rare.
+    // Occurrences of a pair such as "a a" in "aaa" overlap, so fewer are replaced than counted. So even the newest
+    // token may be this rare, and only absorbed tokens count.
     if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
   }
   return areIntermediate;
@@ -148,7 +148,7 @@ function sizeAfter(vocabulary: Vocabulary, merges: number): number {
 }
 
 /**
- * Returns how many merges a vocabulary of this size has at most; null if it is smaller than a vocabulary
+ * Returns the maximum number of merges in a vocabulary of this size; null if the size is smaller than a vocabulary
  * without merges.
  */
 function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {

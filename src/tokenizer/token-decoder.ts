@@ -29,8 +29,8 @@ export function leadingBytes(
 export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
 
 /**
- * What trims spaces off offsets (`PostProcessing`): the steps, and the ids of added tokens, whose spaces are
- * a part of their text and are not trimmed.
+ * How a post-processor trims spaces from offsets (`PostProcessing.trims`), and the ids of added tokens, whose spaces
+ * are part of their text and are not trimmed.
  */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
 
@@ -43,7 +43,7 @@ export class TokenDecoder {
   private readonly memory: WebAssembly.Memory;
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
-  /** Counts the ids of a part of a text that is being cut (src/kernel/env.ts). */
+  /** Counts the ids of a part of the text that the kernel cuts (src/kernel/env.ts). The owner sets it. */
   countIds: CountIds = () => 0;
 
   /**
@@ -72,7 +72,7 @@ export class TokenDecoder {
     for (const id of addedIds) isAdded[id >> 3]! |= 1 << (id & 7);
   }
 
-  /** Makes views of the memory. They must be made again when it has grown, because it then has another buffer. */
+  /** Creates the views of the memory. Called again when the memory has grown, because growth replaces its buffer. */
   private lookAtMemory(): void {
     const { exports, memory } = this;
     const { buffer } = memory;
@@ -142,7 +142,7 @@ export class TokenDecoder {
     const bytes = new Uint8Array(byteCount);
     let end = 0;
     for (let at = 0; at < known; at += window.length) {
-      // If all ids fit into one window, they are still in the kernel's memory.
+      // If all ids fit into the kernel's array at once, measuring has left them there.
       const count = ids.length <= window.length ? known : this.give(ids, at, known);
       for (let first = 0; first < count; first += exports.takenIds()) {
         const size = exports.decodeIds(first, count);
@@ -154,7 +154,7 @@ export class TokenDecoder {
     return { bytes, unknownIndex: known === given.length ? -1 : known };
   }
 
-  /** Copies ids [at, end) to the kernel, as many as fit. Returns how many. */
+  /** Copies as many of the ids [at, end) to the kernel as fit. Returns their number. */
   private give(ids: Uint16Array | Uint32Array, at: number, end: number): number {
     const count = Math.min(end - at, this.ids.length);
     if (count > copiedIdsMax) this.ids.set(ids.subarray(at, at + count));
@@ -165,9 +165,9 @@ export class TokenDecoder {
 
 const largeBytes = scaled(2 ** 26, 2 ** 18);
 
-/** Up to this many bytes, a loop is faster than creating a view and copying it. */
+/** For at most this many bytes, a loop is faster than creating a view and copying it. */
 const copiedBytesMax = 32;
-/** Up to this many ids, a loop is faster than creating a view and copying it. */
+/** For at most this many ids, a loop is faster than creating a view and copying it. */
 const copiedIdsMax = 8;
 
 /** Returns the numbers before the first number that is not an id. */

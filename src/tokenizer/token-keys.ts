@@ -2,7 +2,7 @@ import { encodeBytes, escapeBytes } from "#bytes";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// The key of a token in HF's files: that of an added token is its text, that of any other token its bytes in
+// Keys of tokens in HF's files. The key of an added token is its text; that of any other token is its bytes in
 // byte-to-character form ("Ġthe").
 
 /** Returns the key of each id; an empty string for an id without a token. */
@@ -13,7 +13,7 @@ export function keysById(parts: TokenizerParts): string[] {
     const bytes = tokenBytesOf(tokens, id);
     return rawIds?.has(id) ? Buffer.from(bytes).toString() : encodeBytes(bytes);
   });
-  // Only if the id is not also a learned token's: then decoding gives the learned one.
+  // If a learned token shares the id, its key stays, because decoding gives the learned token.
   for (const { id, content } of allAddedTokens(parts))
     if (Buffer.from(tokenBytesOf(tokens, id)).toString() === content) keys[id] = content;
   return keys;
@@ -28,9 +28,9 @@ export function idsByKey(parts: TokenizerParts): Map<string, number> {
 }
 
 /**
- * Returns the texts of added tokens that share an id with a learned token of other bytes, by id. In HF's
- * files the special token "é" is the byte e9, and "Ġthe" is " the". The token table has the bytes of the
- * learned token, which decoding gives.
+ * Returns, by id, the texts of added tokens that share their id with a learned token of other bytes. In HF's files, the
+ * special token "é" is the key of byte E9, and "Ġthe" the key of " the". The token table has the bytes of the learned
+ * token, because decoding gives these.
  */
 export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
   const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);

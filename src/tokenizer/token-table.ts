@@ -17,8 +17,8 @@ export type TokenTable = {
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
   /**
-   * Ids of tokens whose key in the file has characters that represent no byte, such as "🙂" instead of "ðŁĻĤ".
-   * No merge can produce these tokens.
+   * The ids of tokens whose key in the file has characters that represent no byte, such as "🙂" instead of "ðŁĻĤ". No
+   * merge can produce these tokens.
    */
   readonly rawIds?: ReadonlySet<number>;
   /**
@@ -26,7 +26,7 @@ export type TokenTable = {
    * token is empty.
    */
   readonly nameCount?: number;
-  /** Names in the files have U+2581 and `<0x00>`, and are no bytes. */
+  /** Whether the names in the files are text, with U+2581 for a space and `<0x00>` for a byte, instead of bytes. */
   readonly areCharacters?: boolean;
 };
 
@@ -69,7 +69,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   const count = ids.length;
   let idLimit = 0;
   for (let t = 0; t < count; t++) if (ids[t]! >= idLimit) idLimit = ids[t]! + 1;
-  // Each element is first the length of the token that ends there.
+  // First, each element has the length of the token that ends there.
   const starts = new Uint32Array(idLimit + 1);
   for (let t = 0; t < count; t++) starts[ids[t]! + 1] = from[t + 1]! - from[t]!;
   let tokenCount = 0;
@@ -90,7 +90,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
 
 disableFtl(tableOfPacked);
 
-/** Returns the reason why the tokens have no unique names; undefined if they have. */
+/** Returns the reason why the tokens do not have unique names; undefined if they do. */
 export function nameObstacle(table: TokenTable): string | undefined {
   const { tokenCount, nameCount = tokenCount, areCharacters = false } = table;
   if (areCharacters)
@@ -132,19 +132,19 @@ export function lazyTokenTable(make: () => TokenTable): TokenTable {
   };
 }
 
-/** Whether each byte has a token of its own. A byte that the vocabulary lacks has none, or has the unknown token. */
+/** Whether each byte has a token of its own. A byte outside the vocabulary has no id, or that of the unknown token. */
 export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable): boolean =>
   byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
 
 /** Returns the bytes of a token, as a view of the table; empty if the id has no token. */
 export function tokenBytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
-  // `starts` has no element for -1, 0.5 and NaN, and none after the last id's end.
+  // For -1, 0.5, NaN or an id above the last, `starts` has no element, so the range is empty.
   return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }
 
 /**
- * Returns the end of the ids from `start` on that decode to at most `bytesMax` bytes together; at least one
- * id is included.
+ * Returns the end of the longest run of ids from `start` on that decodes to at most `bytesMax` bytes; it has at least
+ * one id.
  */
 export function decodableEnd(
   { idLimit, starts }: TokenTable,
@@ -164,8 +164,8 @@ export function decodableEnd(
 }
 
 /**
- * Copies a caller's ids into an array that holds each number exactly. Other typed arrays would wrap numbers
- * that do not fit.
+ * Copies a caller's ids into an array that holds each number exactly. In a typed array of 32 bits, invalid numbers
+ * would wrap to other ids.
  */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);
@@ -181,7 +181,7 @@ export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Ar
   );
 }
 
-/** Returns the first position of an id. The id may also be a number that is none, such as NaN. */
+/** Returns the first position of an id in `ids`. Also finds numbers that are no ids, such as NaN. */
 export const positionOf = (ids: ArrayLike<number>, id: number): number =>
   Array.from(ids).findIndex((each) => Object.is(each, id));
 

@@ -19,9 +19,14 @@ export type TokenizerParts = EncodingParts & {
   /** Special tokens that are never found in a text. Their ids can still be appended, and decoded. */
   readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
-  /** What HF does with the ids of a text at the end, if the files say so. Encoding leaves this to the caller. */
+  /**
+   * What HF's post-processor does with the ids of a text, if the files have one. Encoding leaves this to the caller.
+   */
   readonly postProcessing?: PostProcessing;
-  /** Which spaces at its start decoding leaves out, as HF's Strip and Metaspace do: one, or all of the first token. */
+  /**
+   * Which spaces at the start of a text decoding removes, like HF's Strip and Metaspace: one, or all spaces at the
+   * start of the first token.
+   */
   readonly leadingSpaces?: "one" | "first token";
   /** What was loaded, and how text is cut, for people to read. */
   readonly description: {
@@ -29,9 +34,9 @@ export type TokenizerParts = EncodingParts & {
     readonly kind: string;
     readonly patternName: string | null;
     readonly patternSources: readonly string[];
-    /** HF's name of the decoder in a `tokenizer.json`; those of several are joined in order. */
+    /** HF's name of the decoder in a `tokenizer.json`; the names of several are joined in order. */
     readonly decoder?: string;
-    /** HF's name of the post-processor in a `tokenizer.json`; those of several are joined in order. */
+    /** HF's name of the post-processor in a `tokenizer.json`; the names of several are joined in order. */
     readonly postProcessor?: string;
   };
   /** Sentences about settings in the files that encoding does not apply. */
@@ -40,16 +45,16 @@ export type TokenizerParts = EncodingParts & {
 
 /** What HF's post-processor does to one text. */
 export type PostProcessing = {
-  /** The ids that are put before a text. */
+  /** The ids that it puts before a text. */
   readonly before: readonly number[];
-  /** The ids that are put after a text. */
+  /** The ids that it puts after a text. */
   readonly after: readonly number[];
   /**
-   * The steps that trim spaces off offsets, in order: for each, whether it leaves one space before the first
-   * token of a text.
+   * Its steps that trim spaces from offsets, in order: for each, whether it keeps one space before the first token of a
+   * text.
    */
   readonly trims: readonly boolean[];
-  /** If the fields above are unknown, the reason. */
+  /** The reason why the fields above are unknown, if they are. */
   readonly obstacle?: string;
 };
 
@@ -100,7 +105,7 @@ export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place:
   });
 }
 
-/** A special token to add to those of the files. Without an id it gets the next free one. */
+/** A special token to add to those in the files. Without an id, it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
 /** What the user states for files without a pattern or special tokens. */
@@ -108,8 +113,7 @@ export type LoadOptions = {
   readonly pattern?: ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
   /**
-   * Whether the tokenizer's training was asked to put bos before every text. Then no note says that encoding
-   * does not.
+   * Whether the tokenizer was trained to put bos before every text. If so, no note says that encoding does not add it.
    */
   readonly asksForBos?: () => boolean;
 };
@@ -130,8 +134,8 @@ export function findDocumentEndId(parts: TokenizerParts, name?: string): number 
 }
 
 /**
- * Returns the id of the special token to append to each input. If there is none, throws an error that names
- * others.
+ * Returns the id of the special token with this text. If there is none, throws an error that names other special
+ * tokens. `use` says what the token is for.
  */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);
@@ -160,10 +164,9 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 }
 
 /**
- * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. Loading its files gives the
- * same.
+ * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. Loading its files gives the same.
  *
- * @param merges the merges; for certain texts, those whose tokens occur in the texts suffice
+ * @param merges the merges to apply; to encode given texts, the merges whose tokens occur in them suffice
  */
 export function trainedParts(
   vocabulary: Vocabulary,

@@ -17,8 +17,8 @@ import { allAddedTokens, haveSameMerges, refuse, type TokenizerParts } from "./t
 // is exact: docs/internals/encode.md, "The first merges".
 
 /**
- * Returns the birth of each token: how many of the first merges are needed to reach it, which is one more
- * than the highest rank in its derivation. 0 for tokens that merging does not reach.
+ * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank
+ * in its derivation plus 1; 0 for tokens that merging does not reach.
  */
 function birthsOf({ reaches, left, right, last }: Derivations, { starts }: TokenTable): Int32Array {
   const births = new Int32Array(reaches.length);
@@ -35,8 +35,8 @@ const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolea
   Uint32Array.from(reaches.keys()).filter((id) => is(reaches[id]!, id));
 
 /**
- * Chooses the vocabulary of the first merges, as many as `sizeWanted` has room for. Bytes and added tokens
- * are kept, unreachable tokens are removed.
+ * Chooses the tokens of as many first merges as `sizeWanted` allows. Bytes and added tokens are kept; unreachable
+ * tokens are removed.
  */
 export function firstTokens(
   parts: TokenizerParts,
@@ -67,8 +67,8 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of tokens that only whole pretokens become: they come before the merges that produce tokens
- * of higher ids. Throws a UserError if there are such tokens, and ids are not in the order of the merges.
+ * Sets the births of whole tokens: each comes before the merges that produce tokens of higher ids. Throws a UserError
+ * if there are whole tokens and ids are not in the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -116,8 +116,8 @@ export function checkFirstMerges(
 type Refuse = (what: string) => never;
 
 /**
- * Compares two tokenizers whose ids represent the same bytes. Calls `refuse` with the difference, if there is
- * one. `derivedBefore` are the derivations of the first tokenizer.
+ * Compares the merges of two tokenizers in which equal bytes may have different ids. If they differ, calls `refuse`
+ * with the difference. `derivedBefore` are the derivations of the first tokenizer.
  */
 export function checkSameMerges(
   before: TokenizerParts,
@@ -187,7 +187,7 @@ const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>
 const bytesOf = ({ model, tokens }: TokenizerParts) =>
   JSON.stringify(Array.from(model.byteIds, (id) => latin1(tokens, id)));
 
-/** A separator, which is not a character of Latin-1. */
+/** A separator that cannot occur in Latin-1 text. */
 const between = "\u2192";
 
 /** Returns the merges that end derivations, by rank, with both halves as Latin-1 text. */
@@ -202,7 +202,7 @@ function mergesOf(
   return Array.from(ids, (id) => `${latin1(tokens, left[id]!)}${between}${latin1(tokens, right[id]!)}`);
 }
 
-/** Returns the tokens that only whole pretokens become, as Latin-1 text. */
+/** Returns the whole tokens (`EncodingModel.wholeTokens`), as Latin-1 text. */
 function wholesOf({ model }: TokenizerParts): string[] {
   const { bytes, starts, ids } = model.wholeTokens ?? noTokens;
   const text = Buffer.from(bytes).toString("latin1");
@@ -210,19 +210,14 @@ function wholesOf({ model }: TokenizerParts): string[] {
 }
 
 /**
- * Pieces: the ids of one tokenizer as sequences of ids of another one. An id that no text produces has no
- * pieces.
- *
- *   ARRAY    TYPE          LENGTH        MEANING
- *   ids      Uint32Array   pieceCount    the pieces of all ids, end to end
- *   starts   Uint32Array   idLimit + 1   the pieces of an id are ids[starts[id] .. starts[id + 1])
+ * Pieces: for each id of one tokenizer, the ids of another one that spell the same token. An id that no text produces
+ * has no pieces.
  */
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
 /**
- * Maps each id of a tokenizer to its pieces in the tokenizer of its first merges. They are the same in any
- * text. Throws a UserError if `small` does not have the first merges of `big`, or if the pieces of an id
- * depend on the text.
+ * Maps each id of a tokenizer to its pieces in the tokenizer of its first merges. The pieces are the same in any text.
+ * Throws a UserError if `small` does not have the first merges of `big`, or if the pieces of an id depend on the text.
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;

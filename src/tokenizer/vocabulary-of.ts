@@ -5,9 +5,9 @@ import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.t
 import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "./vocabulary.ts";
 
 /**
- * Converts a loaded tokenizer to the form in which a training is written. Its merges are those that end the
- * derivation of a token, because no other merge is ever applied (docs/internals/encode.md, "The first
- * merges"). `others` holds the tokens without a merge.
+ * Converts a loaded tokenizer to the form in which a training is written. It gets the merges that end the derivation of
+ * a token, because no other merge is ever applied (docs/internals/encode.md, "The first merges"). `others` holds the
+ * tokens without a merge.
  */
 export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(parts)): Vocabulary {
   const { tokens, model, description } = parts;

@@ -35,7 +35,7 @@ export function* vocabularyStatistics(
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
   const { idLimit, bytes, starts } = tokens;
-  /** The length of each token by id; 0 for ids that are not the model's. */
+  /** The length in bytes of each token, by id; 0 for ids that are not the model's. */
   const byteCounts = new Uint32Array(idLimit);
   const shapeOfId = (id: number) => shapeOf(bytes, starts[id]!, starts[id + 1]!);
   let [whitespaceCount, separatorCount] = [0, 0];
@@ -187,9 +187,8 @@ const invalidClass = firstClass + classNames.indexOf(invalidName);
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Returns the same as `scriptOf`, but without decoding, and without regular expressions, which take
- * milliseconds to compile. Returns undefined if a character is not ASCII, Latin up to U+024F, or punctuation
- * from U+2010 to U+205E.
+ * Returns the result of `scriptOf` without decoding and without regular expressions, which take milliseconds to
+ * compile. Returns undefined if a character is not ASCII, Latin up to U+024F, or punctuation from U+2010 to U+205E.
  */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
@@ -212,8 +211,8 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
 }
 
 /**
- * Returns the script of the first letter of these bytes, or, without letters, of marks such as vowel signs, or
- * else the kind of their characters. Returns undefined if they are not whole characters.
+ * Returns the script of the first letter of these bytes; without letters, that of the first mark, such as a vowel sign;
+ * else the kind of their characters. Returns undefined if the bytes are not whole characters.
  */
 export function scriptOrKindOf(bytes: Uint8Array): string | undefined {
   const name = commonScript(bytes, 0, bytes.length) ?? scriptOf(bytes);

@@ -6,9 +6,9 @@ import type { Normalization } from "#text";
 import { describeSharedId, type Like, type ModelSettings } from "./model-settings.ts";
 
 /**
- * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
- * would fill any machine. So only short ones are kept, and a longer one is read from its two halves, down to halves that
- * are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
+ * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
+ * these would fill any machine. So only short tokens are kept. A longer one is read from its two halves, down to halves
+ * that are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
  *
  *   ARRAY     TYPE         LENGTH        MEANING
  *   lengths   Uint32Array  tokenCount    bytes of each token
@@ -29,8 +29,8 @@ export type TokenBytes = {
 };
 
 /**
- * The longest token whose bytes are kept. Tokens of natural language are shorter. Following parts of this
- * size takes little time compared with copying them. The kernel has the same bound.
+ * The length in bytes of the longest token whose bytes are kept. Tokens of natural language are shorter, and following
+ * parts of this size is cheap compared with copying them. The kernel has the same limit.
  */
 export const keptBytesMax = 64;
 export const notKept = -1;
@@ -56,8 +56,8 @@ export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
 }
 
 /**
- * Calls `take` with each kept part of the token, `kept[start .. end)`, from the left. The stack is an array
- * because a token may be as deep as there are merges: "aaaa…" grown by one "a" in each merge.
+ * Calls `take` with each kept part of the token, `kept[start .. end)`, from left to right. It uses a stack instead of
+ * recursion, because a token may be as deep as there are merges: "aaaa…", grown by one "a" in each merge.
  */
 export function forEachPart(
   tokens: TokenBytes,
@@ -84,7 +84,7 @@ export function copyTokenBytes(
   const { kept } = tokens;
   let pos = 0;
   forEachPart(tokens, token, (start, end) => {
-    // A part is a few bytes, for which a loop is faster than a call.
+    // A part has a few bytes; a loop is faster than calling `set`.
     for (let from = start; from < end && pos < bytes.length; from++) bytes[pos++] = kept[from]!;
   });
   return bytes;
@@ -93,8 +93,8 @@ export function copyTokenBytes(
 /**
  * Vocabulary: the tokens of a finished tokenizer, with their bytes and ids.
  *
- * A token has two numbers. Its *token number* is the merge engine's: 0-255 are the bytes, 256 + k is the
- * result of merge k. Its *id* is public, assigned by the rule of the imitated trainer.
+ * A token has two numbers. Its *token number* is the merge engine's: 0-255 are the bytes, 256 + k is the result of
+ * merge k. Its *id* is public, assigned by the rule of the imitated trainer.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
  *   left         Int32Array   mergeCount      token number of the left half of merge k
@@ -106,8 +106,8 @@ export function copyTokenBytes(
  * The merge "t h" and the special token "<|end|>" give, under `cs336`, tokenIds = [0 .. 255, 256], specialIds = [257],
  * entries = [0 .. 255, 256, -1]; under `huggingface`, specialIds = [0], the bytes have 1 .. 256, "th" has 257.
  *
- * Only `huggingface` lets a special token share its id with a token: HF looks up the string before it gives a new id.
- * The entry of a shared id is the special token.
+ * Only `huggingface` lets a special token share its id with an ordinary token, because HF looks up the string before it
+ * assigns a new id. The entry of a shared id is the special token.
  */
 export type Vocabulary = {
   readonly size: number;
@@ -119,8 +119,8 @@ export type Vocabulary = {
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
   /**
-   * The number of special tokens, at the end of the list, whose ids follow the requested size: they fill it
-   * to a multiple, or are `Like.laterTokens`.
+   * The number of special tokens at the end of the list whose ids follow the requested size: they fill it to a multiple
+   * (`padTo`), or are `Like.laterTokens`.
    */
   readonly reservedCount: number;
   readonly entries: Int32Array;
@@ -130,7 +130,7 @@ export type Vocabulary = {
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
-    /** Whether a pretoken that equals such a token becomes it. */
+    /** Whether a pretoken that equals such a token becomes that token. */
     readonly areWhole: boolean;
   };
 };
@@ -149,7 +149,7 @@ type VocabularyOptions = {
   readonly merges: LearnedPairs;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
-  /** Whether special tokens get the first ids, for rules that give them the last ones. */
+  /** Whether special tokens get the first ids under rules that would give them the last ones. */
   readonly specialTokensFirst?: boolean | undefined;
   /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
@@ -196,7 +196,7 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
     tokenIds,
     specialIds: givenIds,
   } = ids(merges.mergeCount, givenTokens.length, equalTokens);
-  // A later token that equals a learned token is that token: it has the same id, and adds none.
+  // A later token that equals a learned token shares its id, and adds none.
   const marked = equalLater.filter((token) => token >= 0).map((token) => tokenIds[token]!);
   const newLater = laterTokens.filter((_, i) => equalLater[i] === notLearned);
   const reserved = reservedTokens(filledSize + newLater.length, padTo, [...givenTokens, ...laterTokens]);
@@ -301,8 +301,7 @@ export function reservedTokens(size: number, padTo: number, specialTokens: reado
 }
 
 /**
- * Returns the merges of a training with a smaller vocabulary of `size` tokens: the first ones of the same
- * merges; all of them if there are no more.
+ * Returns the merges of a vocabulary of `size` tokens: the first ones of the given merges, or all if there are no more.
  */
 export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
   const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
@@ -323,8 +322,9 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
 });
 
 /**
- * Texts that a special token must not equal. HF's files list special tokens as plain text among tokens in byte-to-character
- * form; tables of ranks list tokens as bytes. In both a special token must not equal another key, or one is lost.
+ * Texts that a special token must not equal. HF's files list special tokens as plain text among tokens in
+ * byte-to-character form; rank files list tokens as bytes. If a special token equalled another key, one of the two
+ * would be lost.
  *
  *   "a", "Ġ"    a single byte, as itself or as its character    known from the command line: usage error
  *   "Ġt"        the key of " t", if " t" is learned             known after training: failed run
@@ -333,10 +333,13 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
-/** Upper bound of the bytes of all special tokens: each counting thread has a table of some 20 bytes per byte. */
+/**
+ * The maximum number of bytes of all special tokens together: each counting thread has a table of some 20 bytes for
+ * each of these.
+ */
 const specialBytesMax = 4e6;
 
-/** Checks what is known before training. Throws a usage error that names the special token. */
+/** Checks special tokens as far as possible before training. Throws a usage error that names the special token. */
 export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
@@ -456,9 +459,9 @@ let last: PutArrays | undefined;
 const arraysStart = 2048;
 
 /**
- * Copies arrays of a vocabulary into the memory of the kernel that makes tokens and writes rows of files.
- * `bytesAfter` bytes of free space follow. The process has one such kernel, so arrays that were copied
- * before are lost: see `isStillLoaded`.
+ * Copies arrays of a vocabulary into the memory of the kernel that makes tokens and writes rows of files. `bytesAfter`
+ * bytes of free space follow them. The process has only one such kernel, so arrays that were copied before are
+ * overwritten: see `isStillLoaded`.
  */
 export function putArrays(arrays: readonly ArrayBufferView[], bytesAfter: number): PutArrays {
   kernel ??= createKernel();

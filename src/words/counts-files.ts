@@ -144,13 +144,13 @@ function* addText(
   closeSync(fd);
 }
 
-/** The bytes of a file of word counts, in the form that its name implies. */
+/** Returns the bytes of a file of word counts, in the form that its name implies. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
   return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
 }
 
 /**
- * The files that one value of `--counts` names: a path, or, if there is no such path, the paths that match it as a
+ * Returns the files that one value of `--counts` names: a path, or, if there is no such path, the paths that match it as a
  * glob.
  */
 export function countsPathsOf(name: string): string[] {

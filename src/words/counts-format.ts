@@ -99,7 +99,7 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   (has.normalization ?? null) === (options.normalization ?? null) &&
   has.isLinewise === options.isLinewise;
 
-/** The options that all files have in common; null if there are no files. Throws a UserError if two files differ. */
+/** Returns the options that all files have in common; null if there are no files. Throws a UserError if two files differ. */
 export function commonOptions(files: readonly CountsOrigin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
@@ -297,7 +297,7 @@ export class CountsWriter {
 }
 
 /**
- * The bytes before the words. Their length depends only on the options, so they can be overwritten with the final
+ * Returns the bytes before the words. Their length depends only on the options, so they can be overwritten with the final
  * totals.
  */
 export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
@@ -322,7 +322,7 @@ function headerPayload(options: CountsOptions, totals: CountsTotals): Uint8Array
   return new TextEncoder().encode(JSON.stringify(header));
 }
 
-/** The counts file of a table, in chunks. The caller may keep each chunk. */
+/** Returns the counts file of a table, in chunks. The caller may keep each chunk. */
 export function* countsFileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield countsFileHead(options, totalsOf(table));
   const { bytes, starts, counts } = table;
@@ -352,7 +352,7 @@ function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   return checksum;
 }
 
-/** The length in bytes of the common prefix of two words. */
+/** Returns the length in bytes of the common prefix of two words. */
 function sharedBytes(
   last: Uint8Array,
   lastLength: number,

@@ -264,7 +264,7 @@ const ended = -1;
 /** In `bytes`: the word equals the last winner's. */
 const equal = -1;
 
-/** The exact totals of a sum. */
+/** Returns the exact totals of a sum. */
 export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTotals> {
   let wordCount = 0;
   let byteCount = 0;

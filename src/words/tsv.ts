@@ -201,7 +201,7 @@ export class TsvReader {
   }
 }
 
-/** The byte that a two-byte character in UTF-8 represents; -1 if the two bytes are not such a character. */
+/** Returns the byte that a two-byte character in UTF-8 represents; -1 if the two bytes are not such a character. */
 function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
@@ -241,7 +241,7 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
 
-/** The text form of a table, in chunks, highest count first. Chunks are empty while the words are being sorted. */
+/** Returns the text form of a table, in chunks, highest count first. Chunks are empty while the words are being sorted. */
 export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield tsvHead(options);
   const steps = sortByCountInSteps(table);
@@ -253,7 +253,7 @@ export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Gene
 
 const noBytes = new Uint8Array(0);
 
-/** The lines of the words in `order`, in chunks of 256 KB. The caller may keep each chunk. */
+/** Returns the lines of the words in `order`, in chunks of 256 KB. The caller may keep each chunk. */
 export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint8Array> {
   const { bytes, starts, counts } = table;
   let chunk = new Uint8Array(chunkSizeBytes);
@@ -344,7 +344,7 @@ function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32A
 }
 
 /**
- * The 16 bits of `count` from the bit whose value is `unit`. Exact for whole numbers below 2^53, since `unit` is a
+ * Returns the 16 bits of `count` from the bit whose value is `unit`. Exact for whole numbers below 2^53, since `unit` is a
  * power of two.
  */
 function digitOf(count: number, unit: number): number {

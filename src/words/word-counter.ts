@@ -536,7 +536,7 @@ function tableBytesOf({ exports }: Kernel): number {
   return Object.values(kinds).reduce<number>((sum, kind) => sum + exports.slotsBytes(kind), 0);
 }
 
-/** Where the words of a kernel are. `textBytes` of its text were written. */
+/** Returns where the words of a kernel are. `textBytes` of its text were written. */
 function tablesOf(kernel: Kernel, textBytes = 0): PackedTables {
   const { exports, memory } = kernel;
   return {

@@ -52,7 +52,7 @@ export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 1
 export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
-/** The error for more words than a table can hold. */
+/** Returns the error for more words than a table can hold. */
 export function tooManyWordsError(what: string): UserError {
   return new UserError(`the corpus has ${what}, more than can be counted`, {
     hint: phrase`train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words`,

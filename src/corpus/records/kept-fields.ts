@@ -18,7 +18,7 @@ export type KeptValue = string | bigint | number | boolean | null;
 /** The approximate size of a value in memory. */
 export const keptBytesOf = (value: KeptValue) => 16 + (typeof value === "string" ? 2 * value.length : 0);
 
-/** The kind of a value; null for the value null, which fits every column. */
+/** Returns the kind of a value; null for the value null, which fits every column. */
 export function kindOf(value: KeptValue): KeptKind | null {
   if (value === null) return null;
   if (typeof value === "string") return "text";

@@ -123,7 +123,7 @@ export class LineReader {
 }
 
 /**
- * The start of the last record in the bytes; 0 if no record begins there. It is known that none begins in the first
+ * Returns the start of the last record in the bytes; 0 if no record begins there. It is known that none begins in the first
  * `knownBytes` bytes.
  */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
@@ -232,7 +232,7 @@ function keepFields(
 
 const utf8 = new TextDecoder();
 
-/** The start of the first line that is not valid UTF-8; `end` if all lines are valid. */
+/** Returns the start of the first line that is not valid UTF-8; `end` if all lines are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
@@ -264,7 +264,7 @@ function faultText(fault: number, textField: string): string {
 const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
 
-/** The hint for a fault. `line` returns the line with the record. */
+/** Returns the hint for a fault. `line` returns the line with the record. */
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {

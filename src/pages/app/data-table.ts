@@ -53,7 +53,7 @@ export type DataTable<Row> = {
   readonly sorted?: { readonly column: number; readonly isDescending: boolean };
 };
 
-/** A table. The first cell of each row is its header. */
+/** Returns a table. The first cell of each row is its header. */
 export function dataTable<Row>(table: DataTable<Row>): HTMLElement {
   return new TableView(table).element;
 }

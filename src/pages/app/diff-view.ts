@@ -111,7 +111,7 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   );
 }
 
-/** A collapsed list; null if the list is empty. */
+/** Returns a collapsed list; null if the list is empty. */
 function list<Row>(
   title: string,
   count: number,

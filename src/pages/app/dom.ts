@@ -72,7 +72,7 @@ export function sectionLinks(sections: readonly HTMLElement[]): HTMLElement {
   return h("nav", { "aria-label": "Sections" }, h("ul", links));
 }
 
-/** A collapsed section, filled when first opened. */
+/** Returns a collapsed section, filled when first opened. */
 export function fold(title: string, fill: () => Child, isOpen = false): HTMLDetailsElement {
   const details = h("details", { open: isOpen }, h("summary", title));
   const open = () => {
@@ -106,7 +106,7 @@ export function chooser(
   return h("label", label, " ", select);
 }
 
-/** A drop-down list, with the selected content below it. A single name needs no list. */
+/** Returns a drop-down list, with the selected content below it. A single name needs no list. */
 export function choice(label: string, names: readonly string[], show: (index: number) => Child): Child {
   const place = h("div", { "aria-live": "polite" });
   const choose = (index: number) => replace(place, show(index));

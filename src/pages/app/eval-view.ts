@@ -133,7 +133,7 @@ function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] 
   return known.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** A table of one measure, which the reader chooses: tokenizers as rows, texts as columns. */
+/** Returns a table of one measure, which the reader chooses: tokenizers as rows, texts as columns. */
 function costSection(evaluation: FullEvaluation, names: readonly string[]): Child {
   const measures = measuresOf(evaluation);
   const shown = measures.map(({ name }) => name);
@@ -205,7 +205,7 @@ function fromBest(value: number | null, best: number): string {
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
 }
 
-/** A table of measures, tokenizers as columns. The best value of each row is bold. */
+/** Returns a table of measures, tokenizers as columns. The best value of each row is bold. */
 function measureRows<Of>(
   label: string,
   list: readonly Measure<Of>[],

@@ -21,7 +21,7 @@ export function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
 /** The maximum number of tokens that are shown of a text. */
 const shownTokensMax = 400;
 
-/** A text cut by one tokenizer, with its ids collapsed. */
+/** Returns a text cut by one tokenizer, with its ids collapsed. */
 export function cutText(tokens: readonly Token[]): Child {
   const shown = tokens.slice(0, shownTokensMax);
   const byteCount = tokens.reduce((sum, { bytes }) => sum + bytes.length, 0);

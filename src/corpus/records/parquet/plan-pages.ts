@@ -109,7 +109,7 @@ const encrypted = (path: string) =>
 const cutOff = (path: string) =>
   new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);
 
-/** The top-level columns: the children of the first element, without their own children. */
+/** Returns the top-level columns: the children of the first element, without their own children. */
 export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
@@ -349,7 +349,7 @@ function* pagesOf(source: FileSource, startByte: number, endByte: number) {
  */
 const headerBytes = scaled(1 << 12, 16);
 
-/** The page that begins at `startByte`, in a column chunk that ends at `chunkEndByte`. */
+/** Returns the page that begins at `startByte`, in a column chunk that ends at `chunkEndByte`. */
 export function pageAt(source: FileSource, startByte: number, chunkEndByte: number): Page {
   const restBytes = chunkEndByte - startByte;
   for (
@@ -443,7 +443,7 @@ export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
 
 const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
-/** The memory of a page, from its compressed and its decompressed size. */
+/** Returns the memory of a page, from its compressed and its decompressed size. */
 export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
   if (codec === "UNCOMPRESSED") return compressedBytes;
   const takesTwice = codec === "SNAPPY";
