@@ -176,8 +176,8 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // Goes from the last item to the first. A match of the rest follows the item's match, or stands for both if the
-      // item is empty.
+      // Goes from the last item to the first. A match of the rest follows that of the item, or is the whole match if
+      // the item is empty.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
