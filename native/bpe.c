@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "canonical.h"
+#include "core.h"
 
 enum { IDLE_MAX = 64 };
 
@@ -208,35 +208,51 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   return NULL;
 }
 
-/* Decodes the ids into `*text`, and encodes that into `*canonical`; the caller frees both. */
-static const char *encode_again(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bpe_bytes *text, bpe_ids *canonical) {
+/* Finds the canonical ids, and where they differ from the given ones. The caller frees both, after an error, too. */
+static const char *recode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bool has_one_span, bpe_ids *canonical, Recoding *recoding) {
+  bpe_bytes text = {NULL, 0}, new_text = {NULL, 0};
   *canonical = (bpe_ids){NULL, 0};
-  const char *error = bpe_decode(tokenizer, ids, count, text);
-  return error == NULL ? bpe_encode(tokenizer, text->bytes, text->size, flags, canonical) : error;
+  *recoding = (Recoding){0};
+  const char *error = bpe_decode(tokenizer, ids, count, &text);
+  if (error == NULL) error = bpe_encode(tokenizer, text.bytes, text.size, flags, canonical);
+  if (error == NULL && !has_one_span) error = bpe_decode(tokenizer, canonical->ids, canonical->count, &new_text);
+  bool is_same_text = new_text.bytes != NULL && text.size == new_text.size && memcmp(text.bytes, new_text.bytes, text.size) == 0;
+  free(text.bytes);
+  free(new_text.bytes);
+  Instance *instance = error == NULL ? acquire(tokenizer, &error) : NULL;
+  if (instance == NULL) return error;
+  *recoding = (Recoding){.given = ids, .canonical = canonical->ids, .given_count = count, .canonical_count = canonical->count, .is_same_text = is_same_text};
+  error = find_recoded_spans(instance, &tokenizer->image, recoding);
+  if (error == NULL) release(tokenizer, instance);
+  else instance_free(instance);
+  return error;
 }
 
 const char *bpe_first_noncanonical(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, size_t *index) {
-  bpe_bytes text;
   bpe_ids canonical;
-  const char *error = encode_again(tokenizer, ids, count, flags, &text, &canonical);
-  *index = error == NULL ? first_difference(ids, count, canonical.ids, canonical.count) : 0;
-  free(text.bytes);
+  Recoding recoding;
+  const char *error = recode(tokenizer, ids, count, flags, true, &canonical, &recoding);
+  *index = error != NULL ? 0 : recoding.span_count == 0 ? SIZE_MAX : recoding.spans[0].start;
+  free(recoding.spans);
   free(canonical.ids);
   return error;
 }
 
 const char *bpe_recode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans) {
-  bpe_bytes text, new_text = {NULL, 0};
-  *spans = (bpe_spans){NULL, 0};
-  const char *error = encode_again(tokenizer, ids, count, flags, &text, canonical);
-  if (error == NULL) error = bpe_decode(tokenizer, canonical->ids, canonical->count, &new_text);
-  bool is_same_text = error == NULL && text.size == new_text.size && memcmp(text.bytes, new_text.bytes, text.size) == 0;
-  if (error == NULL) error = find_recoded_spans(&tokenizer->image, ids, count, *canonical, is_same_text, spans);
-  free(text.bytes);
-  free(new_text.bytes);
+  Recoding recoding;
+  const char *error = recode(tokenizer, ids, count, flags, false, canonical, &recoding);
+  size_t n = recoding.span_count;
+  *spans = (bpe_spans){error == NULL ? calloc(n + 1, sizeof *spans->spans) : NULL, n};
+  if (error == NULL && spans->spans == NULL) error = no_memory;
+  for (size_t i = 0; error == NULL && i < n; i++) {
+    RecodedSpan span = recoding.spans[i];
+    spans->spans[i] = (bpe_span){span.start, span.end, span.canonical_start, span.canonical_end};
+  }
+  free(recoding.spans);
   if (error == NULL) return NULL;
   free(canonical->ids);
   *canonical = (bpe_ids){NULL, 0};
+  *spans = (bpe_spans){NULL, 0};
   return error;
 }
 

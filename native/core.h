@@ -227,6 +227,24 @@ BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 /* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` is any number above it. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
+/* ---- canonical.c: where ids differ from those that encoding their text gives, found by the kernel (src/kernel/text/recode.ts) ---- */
+
+/* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
+typedef struct {
+  uint32_t start, end, canonical_start, canonical_end;
+} RecodedSpan;
+
+typedef struct {
+  const uint32_t *given, *canonical; /* ids that have tokens */
+  size_t given_count, canonical_count;
+  bool is_same_text; /* both spell the same text. Otherwise there is one span, from the first difference to the last */
+  RecodedSpan *spans; /* the caller frees them, after an error, too */
+  size_t span_count;
+} Recoding;
+
+/* Finds the shortest spans, in order, that differ in ids but have the same bytes. */
+BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
+
 /* ---- session.c: texts that grow and are edited ---- */
 
 /* A position where the text may be cut, and the number of ids before it. */

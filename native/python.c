@@ -378,6 +378,32 @@ static PyObject *model_encode_segments(Model *self, PyObject *args) {
   return list;
 }
 
+/* recoded_spans(given, canonical, is_same_text) -> list of tuples: both lists as bytes, with 32 bits for each id */
+static PyObject *model_recoded_spans(Model *self, PyObject *args) {
+  PyObject *given, *canonical;
+  int is_same_text;
+  if (!PyArg_ParseTuple(args, "SSp", &given, &canonical, &is_same_text)) return NULL;
+  const char *error;
+  Idle *idle = acquire(self, &error);
+  if (idle == NULL) return raise(self, error);
+  Recoding recoding = {.given = (const uint32_t *)PyBytes_AsString(given),
+                       .canonical = (const uint32_t *)PyBytes_AsString(canonical),
+                       .given_count = (size_t)PyBytes_Size(given) / 4,
+                       .canonical_count = (size_t)PyBytes_Size(canonical) / 4,
+                       .is_same_text = is_same_text};
+  error = find_recoded_spans(idle->instance, &self->image, &recoding);
+  release(self, idle, error);
+  PyObject *list = error == NULL ? PyList_New((Py_ssize_t)recoding.span_count) : raise(self, error);
+  for (size_t i = 0; list != NULL && i < recoding.span_count; i++) {
+    const RecodedSpan *span = &recoding.spans[i];
+    PyObject *item = Py_BuildValue("(IIII)", span->start, span->end, span->canonical_start, span->canonical_end);
+    if (item == NULL) Py_CLEAR(list);
+    else PyList_SetItem(list, (Py_ssize_t)i, item);
+  }
+  free(recoding.spans);
+  return list;
+}
+
 /* Returns the parts of a text as strings. Raises if the last one has too many ids. */
 static PyObject *strings_of(const Model *self, const char *text, const Cutting *cutting) {
   PyObject *strings = PyList_New(0);
@@ -1067,6 +1093,7 @@ static PyMethodDef model_methods[] = {
     {"count", (PyCFunction)model_count, METH_VARARGS, NULL},
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
     {"encode_segments", (PyCFunction)model_encode_segments, METH_VARARGS, NULL},
+    {"recoded_spans", (PyCFunction)model_recoded_spans, METH_VARARGS, NULL},
     {"session", (PyCFunction)model_session, METH_NOARGS, NULL},
     {"cut", (PyCFunction)model_cut, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},

@@ -33,6 +33,9 @@ else:
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
+#: ``(start, end, canonical_start, canonical_end)``: given ids ``[start, end)`` correspond to canonical ids
+#: ``[canonical_start, canonical_end)``.
+RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
@@ -931,20 +934,22 @@ class Tokenizer:
 
     def first_noncanonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> Union[int, None]:
         """Returns the index of the first id that encoding their text does not give; None if the ids are canonical."""
-        from ._canonical import first_difference
+        canonical = self._encode(self.decode_bytes(ids), special_tokens_as_text)
+        spans = self._recoded_spans(ids, canonical, False)
+        return spans[0][0] if spans else None
 
-        return first_difference(ids, self._encode(self.decode_bytes(ids), special_tokens_as_text))
-
-    def recode(
-        self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None
-    ) -> tuple[list[int], list[tuple[int, int, int, int]]]:
+    def recode(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> tuple[list[int], RecodedSpans]:
         """Returns the canonical ids, and where they differ: ids ``[start, end)`` became ``[canonical_start, canonical_end)``."""
-        from ._canonical import spans
-
         data = self.decode_bytes(ids)
         canonical = self._encode(data, special_tokens_as_text)
-        is_same_text = self.decode_bytes(canonical) == data
-        return canonical, spans(ids, canonical, lambda id: len(self.token_bytes(id)), is_same_text)
+        return canonical, self._recoded_spans(ids, canonical, self.decode_bytes(canonical) == data)
+
+    def _recoded_spans(self, ids: Sequence[int], canonical: list[int], is_same_text: bool) -> RecodedSpans:
+        from array import array
+
+        given, others = array("I", ids).tobytes(), array("I", canonical).tobytes()
+        spans: RecodedSpans = self._encoder().recoded_spans(given, others, is_same_text)
+        return spans
 
     def _place(self) -> Place:
         """Returns a context with the path of its files."""
@@ -1109,7 +1114,7 @@ class _AsText:
             return lambda *given: call(*given[:at], given[at] is None or given[at], *given[at + 1 :])
 
         self.decode, self.file, self.encode_segments = model.decode, model.file, model.encode_segments
-        self.session = model.session
+        self.session, self.recoded_spans = model.session, model.recoded_spans
         for name, at in _AS_TEXT_AT.items():
             setattr(self, name, with_default(getattr(model, name), at))
 

@@ -42,9 +42,9 @@ export type Linked = {
 };
 
 const generated = ["kernel", "text"];
-const core = ["image", "instance", "encode", "spans", "session", ...generated];
+const core = ["image", "instance", "encode", "spans", "canonical", "session", ...generated];
 export const pythonParts = [...core, "python"];
-export const libraryParts = [...core, "canonical", "bpe"];
+export const libraryParts = [...core, "bpe"];
 
 /** Optimized, because only that makes the checks of the kernel's memory accesses cheap. */
 const usualFlags = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing"];

@@ -39,6 +39,7 @@ export {
   useMarks,
   useTrims,
 } from "./text/offsets";
+export { beginRecoding, findRecodedSpans, recodedSpansAddress } from "./text/recode";
 export {
   beginSections,
   endSegment,

@@ -25,7 +25,6 @@ import {
   nameObstacle,
   positionOf,
   type RecodedSpan,
-  recodedSpans,
   StreamDecoder,
   TextCuts,
   type TextEncoding,
@@ -514,7 +513,9 @@ export class TextTokenizer {
   recode(ids: GivenIds, options: EncodeOptions = {}): Recoded {
     const { given, bytes, canonical } = this.recodeGiven("recode", ids, options);
     const isSameText = firstDifference(bytes, this.decodeBytes(canonical)) < 0;
-    return { ids: canonical, spans: recodedSpans(this.parts.tokens, given, canonical, isSameText) };
+    const spans = this.memory.decoder.recodedSpans(given, canonical, isSameText);
+    this.memory.dropLargeDecoder();
+    return { ids: canonical, spans };
   }
 
   private recodeGiven(call: string, ids: GivenIds, options: EncodeOptions) {

@@ -1,7 +1,7 @@
 import { scaled } from "#runtime";
 import { TextEncoding } from "./text-encoding.ts";
 import { leadingBytes, TokenDecoder } from "./token-decoder.ts";
-import { decodableEnd, type TokenTable, unknownId } from "./token-table.ts";
+import { decodableEnd, unknownId } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /*
@@ -10,14 +10,6 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  */
 
 type Ids = ArrayLike<number>;
-
-/** Given ids [start, end) correspond to canonical ids [canonicalStart, canonicalEnd). */
-export type RecodedSpan = {
-  readonly start: number;
-  readonly end: number;
-  readonly canonicalStart: number;
-  readonly canonicalEnd: number;
-};
 
 /**
  * @internal Returns the index of the first id that differs, or the length of the shorter list; -1 if both
@@ -28,65 +20,6 @@ export function firstDifference(given: Ids, canonical: Ids): number {
   let i = 0;
   while (i < shorter && given[i] === canonical[i]) i++;
   return i === shorter && given.length === canonical.length ? -1 : i;
-}
-
-/**
- * @internal Compares two encodings of one text. Returns the shortest spans that differ in ids but have the
- * same bytes. If the texts differ, because decoded text is normalized again, returns one span: all between
- * the common start and the common end.
- */
-export function recodedSpans(
-  tokens: TokenTable,
-  given: Ids,
-  canonical: Ids,
-  isSameText: boolean,
-): RecodedSpan[] {
-  if (!isSameText) return differingMiddle(given, canonical);
-  const spans: RecodedSpan[] = [];
-  let [i, j] = [0, 0];
-  while (i < given.length || j < canonical.length) {
-    if (i < given.length && given[i] === canonical[j]) {
-      i++;
-      j++;
-      continue;
-    }
-    const [end, canonicalEnd] = spanEnds(tokens, given, canonical, i, j);
-    spans.push({ start: i, end, canonicalStart: j, canonicalEnd });
-    [i, j] = [end, canonicalEnd];
-  }
-  return spans;
-}
-
-/**
- * Returns the ends of the shortest spans that start at ids i and j of the two lists and have the same bytes;
- * the ends of the lists if there are no such spans.
- */
-function spanEnds(
-  { starts }: TokenTable,
-  given: Ids,
-  canonical: Ids,
-  i: number,
-  j: number,
-): [number, number] {
-  const sizeOf = (id: number) => starts[id + 1]! - starts[id]!;
-  let lead = 0;
-  do {
-    const isGivenNext = lead <= 0;
-    if (isGivenNext ? i === given.length : j === canonical.length) return [given.length, canonical.length];
-    lead += isGivenNext ? sizeOf(given[i++]!) : -sizeOf(canonical[j++]!);
-  } while (lead !== 0);
-  return [i, j];
-}
-
-function differingMiddle(given: Ids, canonical: Ids): RecodedSpan[] {
-  const start = firstDifference(given, canonical);
-  if (start < 0) return [];
-  let [end, canonicalEnd] = [given.length, canonical.length];
-  while (end > start && canonicalEnd > start && given[end - 1] === canonical[canonicalEnd - 1]) {
-    end--;
-    canonicalEnd--;
-  }
-  return [{ start, end, canonicalStart: start, canonicalEnd }];
 }
 
 /** @internal The first place where the ids of a text are not canonical. */
@@ -163,7 +96,7 @@ export class CanonicalCheck {
     this.canonical = undefined;
     this.equalCount = 0;
     if (given.length === 0 && canonical.length === 0) return null;
-    const [end, canonicalEnd] = spanEnds(this.parts.tokens, given, canonical, 0, 0);
+    const { end, canonicalEnd } = this.decoder.recodedSpans(given, canonical, true)[0]!;
     return { index, given: given.slice(0, end), canonical: canonical.slice(0, canonicalEnd) };
   }
 

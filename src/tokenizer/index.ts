@@ -6,8 +6,6 @@ export {
   CanonicalCheck,
   firstDifference,
   type NoncanonicalPlace,
-  type RecodedSpan,
-  recodedSpans,
 } from "./canonical-ids.ts";
 export { chatTemplates } from "./chat-templates.ts";
 export { EncodingKernel, IdBuffer, type Ids, segmentWords, WordMerger } from "./encoding-kernel.ts";
@@ -71,7 +69,7 @@ export {
   tokenCountFacts,
   tokenCountsOfFirst,
 } from "./token-counts.ts";
-export { leadingBytes, type Spans, TokenDecoder } from "./token-decoder.ts";
+export { leadingBytes, type RecodedSpan, type Spans, TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {

@@ -5,6 +5,8 @@ import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
+type Ids = ArrayLike<number>;
+
 /** The bytes of the ids before the first id without a token, and the index of that id, or -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
@@ -34,9 +36,18 @@ export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: 
  */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
 
+/** Given ids [start, end) correspond to canonical ids [canonicalStart, canonicalEnd). */
+export type RecodedSpan = {
+  readonly start: number;
+  readonly end: number;
+  readonly canonicalStart: number;
+  readonly canonicalEnd: number;
+};
+
 /**
  * An instance of the kernel's text module with the tokens in its memory. It decodes ids
- * (src/kernel/text/decode.ts) and finds the tokens of a text (src/kernel/text/offsets.ts).
+ * (src/kernel/text/decode.ts), finds the tokens of a text (src/kernel/text/offsets.ts), and compares ids with
+ * canonical ones (src/kernel/text/recode.ts).
  */
 export class TokenDecoder {
   readonly exports;
@@ -122,6 +133,28 @@ export class TokenDecoder {
       }
     }
     return exports.endOffsets() >>> 0 === text.length;
+  }
+
+  /**
+   * Compares ids, all of which have tokens, with canonical ones. Returns the shortest spans that differ in ids but
+   * have the same bytes. If the texts differ, because decoded text is normalized again, returns one span: all
+   * between the common start and the common end.
+   */
+  recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
+    const { exports, memory } = this;
+    const address = exports.beginRecoding(given.length, canonical.length) >>> 0;
+    if (address === 0) throw noMemory("spans of recoded ids");
+    this.lookAtMemory();
+    new Uint32Array(memory.buffer, address, given.length).set(given);
+    new Uint32Array(memory.buffer, address + 4 * given.length, canonical.length).set(canonical);
+    const count = exports.findRecodedSpans(Number(isSameText));
+    const found = new Uint32Array(memory.buffer, exports.recodedSpansAddress() >>> 0, 4 * count);
+    return Array.from({ length: count }, (_, i) => ({
+      start: found[4 * i]!,
+      end: found[4 * i + 1]!,
+      canonicalStart: found[4 * i + 2]!,
+      canonicalEnd: found[4 * i + 3]!,
+    }));
   }
 
   /** Whether the memory has grown so much for a long text that the decoder should be replaced. */

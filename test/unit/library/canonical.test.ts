@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
-import { recodedSpans } from "../../../src/tokenizer/canonical-ids.ts";
+import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
 import { rounds } from "../../rounds.ts";
 import { madeTrial } from "../text/made-trials.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -65,7 +65,7 @@ test("spans end with the ids if decoding leaves out spaces", () => {
     ],
   ];
   for (const [given, canonical, [start, end, canonicalStart, canonicalEnd]] of cases)
-    expect<object>(recodedSpans(tokens, given, canonical, true)).toEqual([
+    expect<object>(new TokenDecoder(tokens).recodedSpans(given, canonical, true)).toEqual([
       { start, end, canonicalStart, canonicalEnd },
     ]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
-import { CanonicalCheck, firstDifference, recodedSpans } from "../../../src/tokenizer/canonical-ids.ts";
+import { CanonicalCheck, firstDifference } from "../../../src/tokenizer/canonical-ids.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
 import { tokenBytesOf } from "../../../src/tokenizer/token-table.ts";
@@ -68,12 +68,9 @@ test("spans are the shortest with the same bytes, and all else is equal", () => 
     const ids = broken(encode(Buffer.from(madeText(round + 1, 40))), 0.2, next);
     const canonical = canonicalOf(ids);
     const recoded = [...ids];
-    for (const { start, end, canonicalStart, canonicalEnd } of recodedSpans(
-      tokens,
-      ids,
-      canonical,
-      true,
-    ).reverse()) {
+    for (const { start, end, canonicalStart, canonicalEnd } of decoder
+      .recodedSpans(ids, canonical, true)
+      .reverse()) {
       const [given, others] = [ids.slice(start, end), canonical.slice(canonicalStart, canonicalEnd)];
       expect(textOf(given)).toEqual(textOf(others));
       const ends = (list: number[]) => list.map((_, i) => textOf(list.slice(0, i + 1)).length).slice(0, -1);
@@ -85,7 +82,7 @@ test("spans are the shortest with the same bytes, and all else is equal", () => 
 });
 
 test("texts that differ have one span, between the equal parts at both ends", () => {
-  const spans = (given: number[], canonical: number[]) => recodedSpans(tokens, given, canonical, false);
+  const spans = (given: number[], canonical: number[]) => decoder.recodedSpans(given, canonical, false);
   expect(spans([1, 2, 3], [1, 2, 3])).toEqual([]);
   expect(spans([1, 2, 3], [1, 9, 8, 3])).toEqual([{ start: 1, end: 2, canonicalStart: 1, canonicalEnd: 3 }]);
   expect(spans([1, 1], [1, 1, 1])).toEqual([{ start: 2, end: 2, canonicalStart: 2, canonicalEnd: 3 }]);
