@@ -99,6 +99,7 @@ test("modules of the runtime that take milliseconds to load are loaded where the
     "src/corpus/records/parquet/plan-pages.ts",
     "src/runtime/host.node.ts",
     "src/tokenizer/image.ts",
+    "src/tokenizer/read-image.ts",
   ]);
 });
 

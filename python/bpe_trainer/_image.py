@@ -19,9 +19,9 @@ IMAGE_NAME = "tokenizer.image"
 #: The size limit of an image, and of the files that it is made of.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
-_HEAD = struct.Struct("<8s2I16s6I16I")
-_VERSION = 7
-_FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
+_HEAD = struct.Struct("<8s2I16s6I18I")
+_VERSION = 8
+_FACTS, _STARTS, _TOKENS, _TEXTS, _SETTINGS = 0, 1, 2, 3, 8
 #: Bits of the flags of an image.
 _HAS_PLAIN_SECTIONS, _LEAVES_OUT_SPACE, _LEAVES_OUT_SPACES = 128, 512, 1024
 
@@ -86,7 +86,7 @@ class Image:
         return (
             all(self.facts[name] == other.facts[name] for name in names)
             and self._flags == other._flags
-            and all(self._part(i) == other._part(i) for i in range(_STARTS, len(self._parts) // 2))
+            and all(self._part(i) == other._part(i) for i in range(_STARTS, _SETTINGS))
         )
 
     def is_of(self, directory: str) -> bool:

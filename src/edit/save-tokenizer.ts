@@ -3,7 +3,7 @@ import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from 
 import { loadInWorker } from "#jobs";
 import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
-import { digestOfParts } from "#tokenizer";
+import { digestOfParts, imageName } from "#tokenizer";
 import { publishFiles } from "#training";
 
 export type Saving = {
@@ -57,7 +57,10 @@ function filesOf(path: string): Map<string, string> {
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
   const files = tokenizersAt(path).flatMap(({ format, paths }) =>
-    paths.map((from, i): [string, string] => [isWhole ? basename(from) : format.names[0]![i]!, from]),
+    paths.map((from, i): [string, string] => [
+      isWhole ? basename(from) : (format.names[0]?.[i] ?? imageName),
+      from,
+    ]),
   );
   const companions = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
   return new Map([...files, ...companions]);

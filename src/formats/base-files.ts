@@ -33,7 +33,7 @@ export async function readBase(path: string): Promise<BaseFiles> {
   const { name, written } = only.format;
   const why =
     written === undefined
-      ? `a ${name} model can only be read`
+      ? `bpe only reads files of the format ${name}`
       : `a ${name}.json fixes the size of its vocabulary`;
   throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
     hint: "give the tokenizer.json of the same tokenizer",

@@ -1,3 +1,4 @@
+import { UserError } from "#runtime";
 import { gguf } from "./gguf.ts";
 import { gpt2 } from "./gpt2.ts";
 import { sentencepiece } from "./sentencepiece.ts";
@@ -15,5 +16,7 @@ export const formatCode = {
   tiktoken: async () => tiktoken,
   gguf: async () => gguf,
   sentencepiece: async () => sentencepiece,
+  image: () =>
+    Promise.reject(new UserError("images of tokenizers cannot be read here: load the tokenizer.json")),
   tekken: async () => tekken,
 };

@@ -5,5 +5,6 @@ export const formatCode = {
   tiktoken: async () => (await import("./tiktoken.ts")).tiktoken,
   gguf: async () => (await import("./gguf.ts")).gguf,
   sentencepiece: async () => (await import("./sentencepiece.ts")).sentencepiece,
+  image: async () => (await import("./tokenizer-image.ts")).image,
   tekken: async () => (await import("./tekken.ts")).tekken,
 };

@@ -1,4 +1,5 @@
 import { formatCode } from "#format-code";
+import { imageMagic } from "#tokenizer";
 import type { TokenizerFormat } from "./output-file.ts";
 
 /** A format's description, available before its code is loaded. */
@@ -29,6 +30,12 @@ export type FormatEntry = {
  */
 const isSentencePiece = (head: string) =>
   head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";
+
+/**
+ * One more value of `--format`: the other files compiled into an image, which loads instantly
+ * (tokenizer/image.ts).
+ */
+export const imageFormat = "image";
 
 /** All formats, in the order in which they are written and searched for in a directory. */
 export const formats: readonly FormatEntry[] = [
@@ -78,16 +85,16 @@ export const formats: readonly FormatEntry[] = [
     matches: () => false,
     load: formatCode.gguf,
   },
+  {
+    name: imageFormat,
+    names: [],
+    matches: (head) => head.startsWith(imageMagic),
+    load: formatCode.image,
+  },
 ];
 
 /** The values of `--format`. */
 export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
-
-/**
- * One more value of `--format`: the other files compiled into an image, which loads instantly
- * (tokenizer/image.ts).
- */
-export const imageFormat = "image";
 
 /** The names of the formats that are written only on request: "tekken and gguf". */
 export const writtenOnRequest = formats

@@ -1,7 +1,7 @@
 import { readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDirectory, isFile, readBytes, statOf, UserError, withRegularFile } from "#runtime";
-import type { LoadOptions, TokenizerParts } from "#tokenizer";
+import { imageName, type LoadOptions, type TokenizerParts } from "#tokenizer";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
@@ -188,7 +188,9 @@ export async function readSource(
 ): Promise<TokenizerSource> {
   const { format, paths } = file;
   const { names, load } = format;
-  const files = paths.map((path, i) => readFile(path, naming === "own" ? basename(path) : names[0]![i]!));
+  const files = paths.map((path, i) =>
+    readFile(path, naming === "own" ? basename(path) : (names[0]?.[i] ?? imageName)),
+  );
   return { ...file, files: files as unknown as SourceFiles, code: await load() };
 }
 

@@ -39,6 +39,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   sections            what is done to a text before it is cut, in the format of the kernel's text module
  *                       (src/kernel/text/description.ts)
  *   areas, model, variables: laid-out-model.ts
+ *   settings UTF-8      JSON: `ImageSettings`, which only the executable and the library for Node and Bun read
  */
 export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array<ArrayBuffer> {
   const { tokens } = parts;
@@ -53,6 +54,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
     bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
     describeSections(sectionSettings(parts)),
     ...[laidOut.areas, laidOut.bytes, laidOut.variables],
+    new TextEncoder().encode(JSON.stringify(settingsOf(parts))),
   ];
   const headWords = partsAt / 4 + 2 * body.length;
   const head = new Uint32Array(headWords);
@@ -76,9 +78,19 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   return image;
 }
 
-const imageVersion = 7;
-const flagsAt = 32;
-const partsAt = 56;
+export const imageVersion = 8;
+export const flagsAt = 32;
+export const partsAt = 56;
+
+/** The fields of a tokenizer that are neither tables nor made from them, and facts about its table of tokens. */
+function settingsOf(parts: TokenizerParts) {
+  const { model: _, pattern: __, tokens, specialTokensAsText: ___, description, ...rest } = parts;
+  const { path: ____, ...described } = description;
+  const { tokenCount, nameCount = tokenCount, areCharacters = false } = tokens;
+  return { ...rest, description: described, tokenFacts: { tokenCount, nameCount, areCharacters } };
+}
+
+export type ImageSettings = ReturnType<typeof settingsOf>;
 
 const padTo4 = (byteCount: number) => (byteCount + 3) & ~3;
 const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: false });

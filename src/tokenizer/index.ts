@@ -57,6 +57,7 @@ export {
   Reach,
   type TooSmall,
 } from "./prune-vocabulary.ts";
+export { partsOfImage } from "./read-image.ts";
 export { SessionIds } from "./session-ids.ts";
 export { StreamDecoder } from "./stream-decoder.ts";
 export { NoCut, TextCuts } from "./text-cuts.ts";

@@ -61,7 +61,7 @@ export function layOut(
  */
 const blockBytes = 256;
 /** The value that replaces the fill byte of an area whose bytes are listed. */
-const isListed = 256;
+export const isListed = 256;
 /**
  * The maximum number of bytes in areas with a fill byte. Blocks beyond it are listed, so that an image does not make an
  * instance write much more memory than its own size.

@@ -40,6 +40,33 @@ test("it says what the tokenizer is, for who uses it", async () => {
   expect(facts.madeOf["tokenizer.json"]).toMatch(/^[0-9a-f]{64}$/);
 });
 
+test("bpe reads an image as it reads the files, and refuses to change it", () => {
+  expect(image(tokenizer, "-o", "read.image").code).toBe(0);
+  writeFileSync(join(home, "text.txt"), "low lower<|endoftext|> 漢字 lowest\n".repeat(40));
+  const answers = (path: string) =>
+    [
+      ["tokens", "text.txt", "--tokenizer", path, "--json"],
+      ["encode", "text.txt", "--tokenizer", path, "-w", "2", "-o", "-", "--format", "txt"],
+      ["explain", path, "low lowest<|endoftext|>"],
+    ].map((args) => bpe([...args, "-q"], { cwd: home }).stdout.replaceAll(path, "PATH"));
+  expect(answers("read.image")).toEqual(answers(tokenizer));
+  const refused = (...args: string[]) => bpe(args, { cwd: home }).stderr;
+  expect(refused("prune", "read.image", "--text", "text.txt", "-n", "300", "-o", "pruned")).toContain(
+    '"read.image" cannot be pruned: it is an image of a tokenizer',
+  );
+  expect(refused("train", "text.txt", "--extend", "read.image", "-n", "9999", "-o", "extended")).toContain(
+    "bpe only reads files of the format image",
+  );
+  expect(refused("tokens", "text.txt", "--tokenizer", "read.image", "-p", "gpt2")).toContain(
+    "--pattern is stored in a tokenizer image",
+  );
+  const whole = readFileSync(join(home, "read.image"));
+  writeFileSync(join(home, "cut.image"), whole.subarray(0, whole.length - 4));
+  expect(refused("tokens", "text.txt", "--tokenizer", "cut.image")).toBe(
+    'bpe: error: "cut.image" is a damaged tokenizer image\nhint: make it again with bpe image\n',
+  );
+});
+
 test("missing or impossible arguments are reported, and nothing is written", () => {
   const refused = (...args: string[]) => {
     const { code, stderr } = image(...args);

@@ -8,7 +8,7 @@
 #include "bpe.h"
 #include "core.h"
 
-enum { PARTS_AT = 56, PART_COUNT = 8, SECONDS_MAX = 20 };
+enum { PARTS_AT = 56, PART_COUNT = 9, SECONDS_MAX = 20 };
 
 static uint64_t state;
 

@@ -7,6 +7,7 @@ import { explainText, firstIds } from "../../../src/tokenizer/explain.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
+import { expectInImage } from "../tokenizer/image-round-trip.ts";
 
 // Tokenizers that begin with characters. character-json.py made them, and asked HF's tokenizers.
 
@@ -62,6 +63,10 @@ test("ids, offsets and decoded text are those of HF", () => {
       expect([...found.ends]).toEqual(unitsOf(text, ends));
     }
   }
+});
+
+test("their images give back all parts", () => {
+  for (const { root } of cases) expectInImage(load(root));
 });
 
 /** Merges by the definition: the lowest rank first, of equal ones the leftmost. */

@@ -9,6 +9,7 @@ import { explainText, firstIds } from "../../../src/tokenizer/explain.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
+import { expectInImage } from "../tokenizer/image-round-trip.ts";
 
 // SentencePiece models of BPE. sentencepiece-model.py made them, and asked the package sentencepiece.
 
@@ -96,6 +97,10 @@ test("ids and decoded text are those of sentencepiece", async () => {
     }
     expect(tokenizersIn(directory)).toEqual([path]);
   });
+});
+
+test("their images give back all parts", () => {
+  for (const given of cases) expectInImage(load(modelOf(given)));
 });
 
 /** Merges by the definition: the piece of the highest score first, of equal scores the leftmost. */

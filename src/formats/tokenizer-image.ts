@@ -1,0 +1,17 @@
+import { UserError } from "#runtime";
+import { partsOfImage } from "#tokenizer";
+import { refuseOptions } from "./assemble-model.ts";
+import type { TokenizerFormat } from "./output-file.ts";
+
+/** The image of a tokenizer, which `bpe image` makes. It can only be read. */
+export const image: TokenizerFormat = {
+  read: ([{ path, bytes }], options) => {
+    refuseOptions("a tokenizer image", options);
+    return partsOfImage(bytes, path);
+  },
+  prune: ([{ path }]) => {
+    throw new UserError(`"${path}" cannot be pruned: it is an image of a tokenizer`, {
+      hint: "prune the files that it was made from, and make it again with bpe image",
+    });
+  },
+};
