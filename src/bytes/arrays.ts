@@ -32,7 +32,7 @@ export class Heap {
   private keys = new Float64Array(1 << 12);
   private ids = new Int32Array(1 << 12);
 
-  /** The key and, below, the id of the smallest pair. Meaningless if the heap is empty. */
+  /** The key of the smallest pair. Meaningless if the heap is empty. */
   get topKey(): number {
     return this.keys[0]!;
   }
@@ -86,7 +86,10 @@ export class Heap {
   }
 }
 
-/** Copies bytes [start, stop) to `end`; returns the new end. Most words are short, so a loop is cheaper than a native copy. */
+/**
+ * Copies bytes [start, stop) to `end`; returns the new end. Most words are short, so a loop is cheaper than a native
+ * copy.
+ */
 export function copyBytes(
   from: Uint8Array,
   start: number,

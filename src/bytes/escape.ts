@@ -33,7 +33,9 @@ export const escapeText = (text: string) =>
 /** Text with nothing to escape, which is the usual case: a table of files has many lines. */
 const isPlain = /^[\x20-\x7e]*$/;
 
-/** JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning. */
+/**
+ * JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning.
+ */
 export const jsonLine = (value: unknown) =>
   JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
     Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),

@@ -6,7 +6,7 @@ export const groupDigits = (value: number) =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** Decimal units, as for disks and networks: 100646966 -> "100.6 MB". */
+/** Formats a number of bytes in decimal units, as for disks and networks: 100646966 -> "100.6 MB". */
 export function formatBytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ["kB", "MB", "GB", "TB", "PB"];
@@ -23,7 +23,7 @@ export function formatSeconds(value: number): string {
   return formatClock(value);
 }
 
-/** Time left: 4 -> "0:04", 3683 -> "1:01:23" */
+/** Formats the time left: 4 -> "0:04", 3683 -> "1:01:23". */
 export function formatClock(value: number): string {
   const whole = Math.round(value);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -31,7 +31,9 @@ export function formatClock(value: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** ", 12 MB/s", to follow a time; empty for less than 1 MB, where the start takes most of the time. */
+/**
+ * Formats a speed to append to a time: ", 12 MB/s"; empty for less than 1 MB, where the start takes most of the time.
+ */
 export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
   sizeBytes < 1e6
     ? ""

@@ -92,7 +92,9 @@ export function skipSplitPair(text: string, position: number): number {
 
 const noCodePoint = -1;
 
-/** Returns the code point of the character at `pos` of a text that ends at `limit`; -1 if it is invalid or truncated. */
+/**
+ * Returns the code point of the character at `pos` of a text that ends at `limit`; -1 if it is invalid or truncated.
+ */
 export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }

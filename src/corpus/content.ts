@@ -1,26 +1,28 @@
 import { asOption, faultOf, type Message, nameOf, phrase, shellQuoted, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
 
-/** What an input contains, by the first bytes of its content, decompressed if necessary. */
+/** What an input contains, judged by the first bytes of its decompressed content. */
 export type Content = "text" | "parquet" | NotText;
 
 export type NotText = {
-  /** The text that follows "is" in a message. */
+  /** What the input is, as a message says it after "is". */
   readonly what: string;
   readonly hint: Message;
 };
 
 /**
- * How many bytes decide what the content is. A zero byte among them means that the input is not text; a later one is
- * part of a text.
+ * The number of bytes that decide what the content is. A zero byte among them means that the input is not text; a later
+ * one is accepted as part of a text.
  */
 export const headBytesMax = 1 << 13;
 
-/** Returns the compression of an input that begins with `head`; "none" also for compressions that `bpe` does not read. */
+/**
+ * Returns the compression of an input that begins with `head`; "none" also for compressions that `bpe` does not read.
+ */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
-  // A skippable frame, with which some zstd compressors begin.
+  // A skippable frame; some zstd compressors write one first.
   const isSkipped = head.length >= 4 && head[0]! >> 4 === 5 && hasBytes(head, 1, "\x2a\x4d\x18");
   return isSkipped ? "zstd" : "none";
 }
@@ -75,7 +77,9 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/** Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest, for a head without a byte-order mark. */
+/**
+ * Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest, for a head without a byte-order mark.
+ */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
@@ -94,7 +98,7 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 /** The minimum share of characters with a zero byte, which is about the share of spaces and line ends. */
 const zeroShareLeast = 0.1;
 
-/** How a format that is not text begins, its name, and a remedy. Bytes are written as Latin-1. */
+/** The first bytes of a format that is not text, its name, and a remedy. Bytes are written as Latin-1. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
@@ -141,8 +145,8 @@ const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
 /**
- * The files in a zip archive whose entries are in the head. An entry has its lengths at 22 (name) and 24 (extra fields)
- * after four bytes of signature, and its name at 26.
+ * Returns the files in a zip archive whose entries are in the head. An entry has the lengths of its name and its extra
+ * fields at bytes 26 and 28, and its name at byte 30.
  */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)
@@ -266,8 +270,8 @@ function isTar(head: Uint8Array): boolean {
 }
 
 /**
- * Whether an LZMA file begins like this: after the properties, the size of the content is below 2^40, or 2^64 - 1 if it
- * is unknown.
+ * Whether an LZMA file begins like this: after the properties comes the size of the content, which is below 2^40, or
+ * 2^64 - 1 if unknown.
  */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
@@ -282,8 +286,8 @@ function isPickle(head: Uint8Array): boolean {
 }
 
 /**
- * Whether a PDF begins like this: the version, then something that no text about PDF has, which is an object, or the
- * line of high bytes that marks a binary file.
+ * Whether a PDF begins like this: the version, followed by what no text about PDF has: an object, or the line of high
+ * bytes that marks a binary file.
  */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));

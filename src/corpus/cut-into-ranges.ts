@@ -8,7 +8,7 @@ import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 /** A position where a text may be divided between independent readers. */
 export type Cut = {
   readonly pos: number;
-  /** true: this is a safe cut inside a document. false: a special token begins here, so a document ends. */
+  /** true: a safe cut inside a document. false: the start of a special token, so a document ends here. */
   readonly inside: boolean;
 };
 
@@ -25,7 +25,7 @@ const characterTailBytes = 3;
 
 /** Finds positions where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** How many bytes before and after a stretch must be known to find its cuts. */
+  /** The number of bytes before and after a stretch that must be known to find its cuts. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -86,14 +86,15 @@ export class CutFinder {
   }
 }
 
-/** How many bytes after a cut decide about it, or may change the character there. */
+/** The number of bytes after a cut that decide whether it is one, or may change the character there. */
 const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * How far after its target a cut is searched. Text has a cut every few bytes (docs/internals/pattern.md). A megabyte
- * without one is likely followed by more such text, so the range then grows until a later search succeeds.
+ * The number of bytes after its target in which a cut is searched. Text has a cut every few bytes
+ * (docs/internals/pattern.md). A megabyte without one is likely followed by more such text, so the range then grows
+ * until a later search succeeds.
  */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
@@ -133,7 +134,7 @@ class TextCutSearch {
   }
 }
 
-/** Finds where a file whose records are lines can be cut: after the first byte of the separator of two records. */
+/** Finds where a file whose records are lines can be cut: after the first byte of the separator between two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
@@ -170,7 +171,7 @@ export type RangePlanOptions = CutOptions & {
   readonly chunkSizeBytes?: number;
   /** The memory limit for the metadata of a file. */
   readonly textBytesMax?: number | undefined;
-  /** How many bytes a search for a cut reads at a time. */
+  /** The number of bytes that a search for a cut reads at a time. */
   readonly probeSizeBytes?: number;
 };
 

@@ -25,9 +25,9 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /** Files in directories and matches of globs that are not read. */
+  /** The files in directories, and matches of globs, that are not read. */
   readonly skipped: readonly Skipped[];
-  /** How many inputs each of the names has, in the order of the names. */
+  /** The number of inputs for each name, in the order of the names. */
   readonly inputCounts?: readonly number[] | undefined;
 };
 
@@ -117,7 +117,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} takes it in)`;
 
-/** The reason as a message with options to spell, for a reason that was recorded as text. */
+/** Returns the reason as a message, in which options can be spelled. A recorded reason is plain text. */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === spell(aboutRecords) ? aboutRecords : reason;
 
@@ -263,7 +263,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Returns what an entry of a directory is, or the target of a link. Some file systems do not report it in listings. */
+/** Returns the kind of a directory entry, or of a link's target. Some file systems do not report it in listings. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -301,7 +301,7 @@ const listErrorOf = (path: string, error: unknown) =>
 
 export type Skipped = {
   readonly path: string;
-  /** The text that follows "is" in a message. */
+  /** Why it is skipped, as a message says it after "is". */
   readonly reason: string;
 };
 

@@ -94,7 +94,7 @@ class TextLines implements ByteStream {
     } catch {}
   }
 
-  /** Takes the next text; false at the end. Avoids promises, whose cost shows with a billion short texts. */
+  /** Takes the next text. Returns false at the end. Avoids promises, whose cost shows with a billion short texts. */
   private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
     const next = this.texts.next();
@@ -150,7 +150,7 @@ class TextLines implements ByteStream {
   }
 }
 
-/** In place of the number of taken characters: no part of the line was made. An empty text also becomes a line. */
+/** The value of `taken` before the first part of a line is made. An empty text becomes a line, too. */
 const notBegun = -1;
 /** How many characters are in a part of a line: a text of hundreds of megabytes is converted in steps. */
 const partCharacters = scaled(1 << 16, 5);

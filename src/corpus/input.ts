@@ -9,7 +9,7 @@ import type { KeptField } from "./records/kept-fields.ts";
 export type Input = {
   /** The path; `-` for standard input. */
   readonly path: string;
-  /** Whether it can be read only once and from front to back, as standard input, a pipe or a device. */
+  /** Whether it can be read only once, from front to back: standard input, a pipe or a device. */
   readonly isStream: boolean;
   /** The compression of a file. For a stream it is `none`, because its compression is found only when it is read. */
   readonly compression: Compression;
@@ -41,7 +41,7 @@ export type FileState = {
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly changedMs: number;
-  /** Permissions, owner and links. A change of these also updates the change time. */
+  /** Permissions, owner, and number of links. Changing these also updates the change time. */
   readonly attributes: string;
 };
 
@@ -179,8 +179,8 @@ export function openInput(input: Input): number {
 
 /**
  * Checks, once everything was read, that the file has not changed since the run began; appended bytes are allowed. A
- * new change time is ignored if a change of permissions, owner or links explains it: a backup that makes links must not
- * end a night's run.
+ * new change time is ignored if permissions, owner or number of links have changed and so explain it: a backup that
+ * makes hard links must not end a nightly run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;
@@ -197,7 +197,7 @@ export function checkUnchanged(input: Input): void {
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is being truncated gets its new time before its new size, so further looks tell the reason.
+  // A file that is being truncated gets its new time before its new size. Looking again shows the reason.
   for (let i = 0; i < furtherLooks; i++) {
     sleepSync(furtherLookMs);
     checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
@@ -206,7 +206,7 @@ export function checkUnchanged(input: Input): void {
 }
 
 export const standardInput = 0;
-// A busy machine may take long between the two.
+// On a busy machine, long may pass between the two.
 const furtherLooks = 5;
 const furtherLookMs = 50;
 
@@ -222,7 +222,7 @@ export function shrunkError(input: Input, endByte: number): UserError {
   return changedError(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }
 
-/** The size of an input when the run began, also of a file that is read as a stream. */
+/** Returns the size of an input when the run began, even if its file is read as a stream. */
 const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? state.sizeBytes : sizeBytes);
 
 function changedError(input: Input, what: string): UserError {

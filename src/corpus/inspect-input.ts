@@ -48,14 +48,14 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
   return memory.subarray(0, readSync(fd, memory, 0, byteCount, 0));
 }
 
-/** How many compressed bytes are tried first: mostly enough for a head. */
+/** The number of compressed bytes that are tried first: usually enough for a head. */
 const firstTryBytes = 1 << 12;
 /** A limit of the compressed bytes that are tried, because any number of empty gzip members decompresses to nothing. */
 const compressedBytesMax = 1 << 24;
 /** A limit of the decompressed bytes, because a few bytes of zstd may become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
-/** Decompresses prefixes of the file of different lengths, until one gives enough bytes, but not far too many. */
+/** Decompresses prefixes of the file of various lengths, until one gives enough bytes, but not far too many. */
 function decompressHead(fd: number, path: string, compression: Codec, bytesMax: number): Uint8Array {
   let tooFewBytes = 0;
   let tooManyBytes = Number.POSITIVE_INFINITY;
@@ -188,7 +188,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
   }
 }
 
-/** How to read an input with this beginning; undefined for plain text. */
+/** Returns how to read an input with this head; undefined for plain text. */
 function readingOf(
   head: Pick<FileHead, "bytes" | "isWhole">,
   isNamedJson: boolean,

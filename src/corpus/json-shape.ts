@@ -15,7 +15,7 @@ import {
 /** The default name of the field with a record's text. */
 export const defaultTextField = "text";
 
-/** How many bytes of a file are inspected for JSON: enough for nearly every first record. */
+/** The number of bytes of a file that are inspected for JSON: enough for nearly every first record. */
 export const jsonHeadBytesMax = 1 << 20;
 
 /**
@@ -52,7 +52,7 @@ export type JsonShape = {
   readonly isSeveral: boolean;
 };
 
-/** Whether the first bytes may begin JSON. */
+/** Whether the first bytes may be the beginning of JSON. */
 export function beginsAsJson(head: Uint8Array): boolean {
   const first = head[skipSpace(head, startsWithBom(head) ? 3 : 0)];
   return first === openBrace || first === openBracket;
@@ -104,8 +104,8 @@ function isText(json: Uint8Array, text: string): boolean {
 }
 
 /**
- * The format of an input's records, by its beginning; undefined if there are no records. A file named `.json` may hold
- * any records. Any other file must have at least two records with the text field.
+ * Returns the format of an input's records, judged by its head; undefined if there are no records. A file named `.json`
+ * may hold any records. Any other file must have at least two records with the text field.
  */
 export function recordsIn(
   { bytes, isWhole }: { readonly bytes: Uint8Array; readonly isWhole: boolean },

@@ -392,7 +392,7 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   }
 }
 
-/** Whether a copy of a file has the time of its original, which scp and tar may truncate to a coarser clock. */
+/** Whether a copy of a file has the time of its original. scp and tar may truncate it to a coarser clock. */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||

@@ -103,7 +103,7 @@ export class OpenFile {
 
   constructor(private readonly inputs: readonly Input[]) {}
 
-  /** The source for an input. It is valid until the next call with another input. */
+  /** Returns the source for an input. It is valid until the next call with another input. */
   of(inputIndex: number): FileSource {
     if (this.source === undefined || this.inputIndex !== inputIndex) {
       this.close();
@@ -195,7 +195,7 @@ export class RangeReader {
   /** The offset in the source of the text's position 0. */
   baseByte = 0;
   limit = 0;
-  /** The end of the range. While the end is unknown, a number above any offset. */
+  /** The end of the range; while it is unknown, a number above every offset. */
   endByte = 0;
   private source: ByteSource | undefined;
   /** The file whose parts are mapped into the window. */
@@ -204,7 +204,7 @@ export class RangeReader {
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong makes the error for bytes that must be kept and exceed a window
+   * @param tooLong creates the error for kept bytes that exceed the largest window
    * @param mapping the window for mapping files, at the start of the texts of `makeText`
    */
   constructor(
@@ -217,7 +217,9 @@ export class RangeReader {
     this.mappedBytesMax = capacityBytes;
   }
 
-  /** Begins to read bytes [startByte, endByte) of the source. With a mapping, the caller must call `close` afterwards. */
+  /**
+   * Begins to read bytes [startByte, endByte) of the source. With a mapping, the caller must call `close` afterwards.
+   */
   open(source: ByteSource, startByte: number, endByte: number): void {
     this.source = source;
     this.baseByte = startByte;
@@ -258,8 +260,8 @@ export class RangeReader {
   }
 
   /**
-   * The size that the window will have after `advance(keepPos)`: twice the present one if the kept bytes fill half of
-   * it.
+   * Returns the size that the window will have after `advance(keepPos)`: twice the present size if the kept bytes fill
+   * half of it.
    */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;

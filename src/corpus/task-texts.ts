@@ -66,7 +66,7 @@ export class TaskTexts {
   /** Reads or maps windows directly into the taker's text; undefined if the text is changed before it is taken. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
-  /** The offset up to which a range has been pushed. */
+  /** The offset up to which the current range has been pushed. */
   private readByte = 0;
 
   constructor(
@@ -312,7 +312,7 @@ export class TaskTexts {
   }
 }
 
-/** In place of the end of a range whose last chunk has not arrived. */
+/** The value of the end of a range whose last chunk has not arrived. */
 const endUnknown = Number.MAX_SAFE_INTEGER;
 
 type Unfinished<Result> = {

@@ -112,7 +112,7 @@ async function* planPages(
 /** The target size of a chunk: its words are counted in about 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/** How many of the following bytes a chunk has that ends inside a document: one character, and some to spare. */
+/** The number of following bytes in a chunk that ends inside a document: one character, and some to spare. */
 const lookaheadBytes = 8;
 
 /** A pool of buffers of finished chunks. They are reused, because fresh pages cost more than reading into them. */
@@ -187,7 +187,7 @@ export async function* planChunks(
   }
 }
 
-/** Where a chunk ends: with the input, with a document, at a cut inside a document, or without a cut. */
+/** What a chunk ends with: the input, a document, a cut inside a document, or none of these. */
 type ChunkEnd = "input" | "document" | "inside" | "open";
 
 /** Makes the chunks of one input, in order, and tracks their positions and progress. */

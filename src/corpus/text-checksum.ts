@@ -1,11 +1,11 @@
 import { crc32, scaled } from "#runtime";
 import type { ByteSource, RangeReader } from "./range-reader.ts";
 
-// The checksum of a text: its CRC-32, as in gzip and zip. It shows accidental changes: anybody can make another text with
-// the same one. Checksums of two parts give that of the whole, so it does not depend on how the text was cut, and hashing in
-// the runtime takes some 2 % of counting, where SHA-256 would take a fifth.
+// The checksum of a text: its CRC-32, as in gzip and zip. It detects accidental changes only: anybody can make another
+// text with the same checksum. The checksum of a whole can be computed from those of its parts, so it does not depend
+// on how the text was cut. It takes some 2 % of the time of counting; SHA-256 would take a fifth.
 
-/** The checksum of the text that was added so far; undefined where the runtime has none. */
+/** The checksum of the text added so far; undefined if the runtime has no CRC-32. */
 export class TextChecksum {
   value: number | undefined = crc32 && 0;
 

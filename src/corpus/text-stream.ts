@@ -93,9 +93,9 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
   );
 
 /**
- * How to open streams that are already open or have no path: texts in memory, and a pipe whose first bytes were read to
- * detect its format. This is a separate map because inputs are plain data, which is compared and sent to threads, and
- * functions can be neither. Only the main thread reads streams.
+ * Functions that open streams without a path, or streams that are already open: texts in memory, and a pipe whose first
+ * bytes were read to detect its format. This is a separate map because inputs are plain data, which is compared and
+ * sent to threads, and functions can be neither. Only the main thread reads streams.
  */
 const openers = new WeakMap<Input, () => ByteStream>();
 
@@ -129,7 +129,7 @@ function decompressed(bytes: ByteStream, input: Input, compression: Compression)
 export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =>
   format === "json" ? new JsonLinesStream(text, path) : text;
 
-/** How many bytes show the compression of a stream. */
+/** The number of bytes that show the compression of a stream. */
 const magicBytesMax = 4;
 
 /** Reads the first bytes of a stream until they are enough. Returns them, and a stream of all its bytes. */
@@ -213,7 +213,7 @@ export class DecompressedStream implements ByteStream {
       this.wake();
     });
     this.decoder.on("error", (error) => {
-      // The sentinel is valid, so an error at it means that the frame before is truncated.
+      // The sentinel itself is valid, so an error there means that the preceding frame is truncated.
       const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
       this.fail(
         isAtSentinel ? truncatedError(path, compression) : decompressionError(path, compression, error),

@@ -16,7 +16,9 @@ export type Comparison = {
   readonly notes: string[];
 };
 
-/** Compares a result with what its training gives now: first inputs, merges and files, then what records say of them. */
+/**
+ * Compares a result with what its training gives now: first inputs, merges and files, then what records say of them.
+ */
 export async function compareResult(recorded: RecordedTraining, finished: Finished): Promise<Comparison> {
   const { product } = finished;
   const differences = compareInputs(recorded, finished);
@@ -97,7 +99,9 @@ function recordIn(directory: string, name: string, differences: Difference[]): J
   }
 }
 
-/** Compiles the image again from the files next to it. That of another build has another layout, and is not compared. */
+/**
+ * Compiles the image again from the files next to it. That of another build has another layout, and is not compared.
+ */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageName);
   const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
@@ -124,7 +128,7 @@ function compareMerges(json: JsonObject, mergesSha256: string, folder: string): 
 const otherFields = ["inputs", "skipped", "counts", "base"];
 const otherOptions = ["workers", "weights", "like"];
 
-/** A record, what training gives for it now, and where its files are. */
+/** A record, the record that training gives now, and the place of its files. */
 type Said = {
   readonly json: JsonObject;
   readonly made: object;
@@ -132,7 +136,7 @@ type Said = {
   readonly directory: string;
 };
 
-/** Compares what a record says with what training gives now. A field that the record lacks is not compared. */
+/** Compares a record with the one that training gives now. A field that the record lacks is not compared. */
 function compareRecord({ json, made, folder, directory }: Said): Difference[] {
   const what = folder === "" ? recordName : `${folder}/${recordName}`;
   const differences: Difference[] = [];
@@ -154,7 +158,7 @@ function compareRecord({ json, made, folder, directory }: Said): Difference[] {
   return [...differences, ...compareChecksums(directory, json, folder)];
 }
 
-/** Compares files with their checksums in a record; one that is missing is found elsewhere. */
+/** Compares files with their checksums in a record. Missing files are not reported here. */
 export function compareChecksums(directory: string, json: JsonObject, folder = ""): Difference[] {
   return Object.entries(objectOf(json.filesSha256)).flatMap(([name, sha256]) => {
     const path = join(directory, name);
@@ -163,7 +167,10 @@ export function compareChecksums(directory: string, json: JsonObject, folder = "
   });
 }
 
-/** Returns the form of a pattern for JavaScript follows from its expressions, and may be written better by another version. */
+/**
+ * Returns an option of a record without a pattern's form for JavaScript. It follows from the expressions, and another
+ * version may write it better.
+ */
 function withoutJavaScript(name: string, value: unknown): unknown {
   if (name === "superwords" && value !== undefined) {
     const { wordPattern, ...rest } = objectOf(value);

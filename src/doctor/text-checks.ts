@@ -7,11 +7,11 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
 // Checks that need texts, except for rare tokens (quality-checks.ts).
 
-/** With fewer documents, a token may be in only one because no other is on the same subject. */
+/** The minimum number of documents: with fewer, a token may be in only one because no other is on the same subject. */
 const documentsMin = 100;
-/** A token that occurs less often in its only document says little about that document. */
+/** The minimum number of occurrences: fewer in its only document say little about that document. */
 const occurrencesMin = 10;
-/** Below this share of the used tokens, they are usually just names that only one document mentions. */
+/** The minimum share of the used tokens: fewer are usually just names that only one document mentions. */
 const shareMin = 0.01;
 const shownDocuments = 5;
 
@@ -56,7 +56,7 @@ function placeOf(document: number, inputs: readonly CountedInput[]): string {
   return `document ${document - input.firstDocument + 1} of ${input.name}`;
 }
 
-/** A script with fewer bytes in the texts is not compared. */
+/** The minimum number of bytes of a script in the texts; scripts with fewer are not compared. */
 const bytesMin = 10_000;
 /** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
@@ -99,7 +99,9 @@ export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
 const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
-/** Returns the mean length in bytes of the probe's sentence in the languages of a script; undefined if there are none. */
+/**
+ * Returns the mean length in bytes of the probe's sentence in the languages of a script; undefined if there are none.
+ */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages
     .map(({ text }) => Buffer.from(text))

@@ -121,9 +121,9 @@ const incomplete = 1;
 const special = 2;
 const firstScript = 3;
 
-/** If more bytes than this are not whole characters, they are dropped. */
+/** The maximum number of pending bytes that are not whole characters; more are dropped. */
 const pendingBytesMax = 64;
-/** Up to this many bytes, as a number, are the key of their class, which is kept. */
+/** Tokens of at most this many bytes are keyed by their bytes as a number, and their classes are kept. */
 const packedBytesMax = 4;
 
 /**

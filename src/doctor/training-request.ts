@@ -64,8 +64,8 @@ const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
 /**
- * A pattern as it is typed; undefined for one that only a file can state: a sequence of expressions, or an
- * expression that would be read as a name. The source of such a pattern is read again.
+ * Returns a pattern in the form in which it is typed; undefined for one that only a file can state: a sequence of
+ * expressions, or an expression that would be read as a name. The source of such a pattern is read again.
  */
 function typedPattern({
   name,

@@ -40,7 +40,7 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
 
 const inputHint = phrase`${asOption("input", "OLD=NEW")} says where an input is now; ${asOption("files-only")} checks only the files`;
 
-/** Loading large tokenizers takes seconds without a pause. */
+/** Checks the files in a worker, because loading large tokenizers takes seconds without a yield. */
 async function checkInWorker(directory: string) {
   const thread = startJob<ReturnType<typeof examiningJob>>("examining");
   const forget = onStop(() => thread.end());
@@ -50,7 +50,7 @@ async function checkInWorker(directory: string) {
   });
 }
 
-/** Differences that people see. */
+/** The maximum number of differences that are printed. */
 const shownMax = 20;
 
 /** Formats the verification for display: the verdict, and the differences. */

@@ -21,7 +21,7 @@ export type Verification = {
   readonly merges: number;
   /** Bytes of text that were read again; 0 without training. */
   readonly textBytes: number;
-  /** Recorded paths, and the present ones; null for those that were not looked for or are missing. */
+  /** The recorded paths, and where the files are now; null for those that are missing or were not searched. */
   readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
   /** Files that were compared. */
   readonly files: readonly string[];
@@ -108,7 +108,7 @@ async function repeatTraining(
     },
     {
       ...host,
-      // The training itself has shown its warnings.
+      // Warnings are not repeated, because the recorded training has shown them.
       warn: () => {},
       lock: async () => () => {},
       find: () => ({ inputs, skipped: [], inputCounts: inputs.map(() => 1) }),

@@ -29,7 +29,7 @@ import {
 } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
 
-/** `bpe tokens`: counts the tokens of files, each of which has as many as `bpe encode` writes ids. */
+/** `bpe tokens`: counts the tokens of files. The counts equal the numbers of ids that `bpe encode` writes. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;

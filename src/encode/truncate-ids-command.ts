@@ -186,8 +186,8 @@ class IdCutter {
 }
 
 /**
- * Marks an id that does not have exactly one piece. Single pieces are in a table of their own, which halves
- * the lookup time.
+ * Marks an id that does not have exactly one piece. Ids with a single piece have it in a table of their own, which
+ * halves the lookup time.
  */
 const notOne = 0xffffffff;
 

@@ -103,8 +103,8 @@ const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
   inputs.every(canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
 /**
- * Whether each step of encoding is short enough for the main thread. Setting up 100,000 added tokens, or a
- * million merges, takes some 0.2 s.
+ * Whether each step of encoding is short enough for the main thread, which handles signals between steps. Setting up
+ * 100,000 added tokens, or a million merges, takes some 0.2 s.
  */
 export const hasOnlyQuickSteps = ({ addedTokens, model }: EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;

@@ -393,10 +393,7 @@ type TokenCountingOptions = {
   readonly count: CountPretokens;
 };
 
-/**
- * Where the tokens of a text come from: those of `pretokens` are still to be encoded; `others` are already
- * counted.
- */
+/** The origin of a text's tokens: those of `pretokens` must still be encoded; `others` are already counted. */
 export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: CountsById };
 
 /**
@@ -427,7 +424,7 @@ export class TokenCounting {
     }
   }
 
-  /** Makes an object for a text. Before, finds the special tokens in it. */
+  /** Creates the counting of a text, after finding the special tokens in it. */
   static async begin(options: TokenCountingOptions, progress: EvaluationProgress): Promise<TokenCounting> {
     const { tokenizers, words, inputs } = options;
     const cuts: (SpecialCuts | null)[] = [];

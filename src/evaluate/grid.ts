@@ -15,7 +15,7 @@ export type Grid = {
 export type Axis = {
   readonly noun: string;
   readonly names: readonly string[];
-  /** The name of a last column or row for all of them together, which is never shortened. */
+  /** The name of a last column or row for all of these together. It is never shortened. */
   readonly sum?: string;
 };
 

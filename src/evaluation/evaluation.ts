@@ -426,5 +426,5 @@ export function gini(costs: readonly number[]): number {
   return weighted / (count * total);
 }
 
-/** Divides; null if the divisor is 0. */
+/** Returns a quotient; null if the divisor is 0. */
 export const ratio = (of: number, by: number): number | null => (by === 0 ? null : of / by);

@@ -43,9 +43,9 @@ export function assembleModel(
 }
 
 /**
- * Scans a parsed vocabulary and merges that the fast scan gave up on. Throws an error that names the wrong
- * place and value. If nothing is wrong, the file is only spelled in an unusual way: its parsed content is
- * serialized and scanned again.
+ * Scans a parsed vocabulary and merges for which the fast scan gave up. If something is wrong, throws an error that
+ * names the place and the value. Otherwise the file is only spelled in an unusual way: its parsed content is serialized
+ * and scanned again.
  */
 export function scanParsed(
   ids: Readonly<Record<string, number>>,

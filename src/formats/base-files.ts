@@ -16,8 +16,8 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
     .map((path) => readFile(path));
 
 /**
- * Reads the files of a tokenizer to extend: from a directory, all formats and companion files; otherwise only
- * the named tokenizer. Companion files do not list learned tokens, so learning leaves them unchanged.
+ * Reads the files of a tokenizer to extend: from a directory, all formats and companion files; otherwise only the named
+ * tokenizer. Companion files do not list learned tokens, so an extension leaves them unchanged.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizersAt(path);

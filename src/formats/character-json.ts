@@ -107,7 +107,7 @@ const metaspaceFields = fieldsOf({
   split: optional(flag),
 });
 
-/** Returns where a Metaspace step puts a mark before text; null if nowhere. */
+/** Returns the rule by which a Metaspace step puts a mark before text; null if it never does. */
 function prefixOfMetaspace(step: Step, path: string): PrefixRule | null {
   const fields = checkOr(metaspaceFields, step, (what) =>
     refuse(path, `its Metaspace cannot be read: ${what}`),
@@ -221,7 +221,8 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // Dropping a character makes its neighbours adjacent, so no cut next to it is safe. This holds for fused ones too.
+      // Dropping a character makes its neighbours adjacent, so no cut next to it is safe. The same holds for fused
+      // unknown characters.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? droppedByte, isFused: fusesUnknown || unknownId === undefined },
@@ -273,8 +274,8 @@ function charactersIn(vocab: TokenIds): PackedTokens {
 }
 
 /**
- * Returns a pattern that cuts a text where HF does, or, if HF does not cut, only where a cut changes no id. Two marks up to
- * `longestRun` are tokens that take no part in other merges, if it is more than 1.
+ * Returns a pattern that cuts a text where HF does; if HF does not cut, one that cuts only where no id changes. If
+ * `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that take part in no other merge.
  */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
@@ -335,7 +336,7 @@ function crossedAt(
   return found;
 }
 
-/** Returns a table of the bytes that decoding joins for each id: those of `replaced`, or what the token spells. */
+/** Returns the table of the bytes that decoding joins: for each id those in `replaced`, or what its token spells. */
 export function assembleCharacterTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],

@@ -5,7 +5,9 @@ import type { TokenizerFormat } from "./output-file.ts";
 /** A format's description, available before its code is loaded. */
 export type FormatEntry = {
   readonly name: string;
-  /** What `--format` writes, for its help. undefined: the format can only be read. */
+  /**
+   * The files that the format writes, as the help of `--format` names them; undefined if the format can only be read.
+   */
   readonly written?: string;
   /** Whether the format is written only if `--format` names it. */
   readonly isOnRequest?: boolean;

@@ -145,7 +145,7 @@ function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
   }
 }
 
-/** llama.cpp's pre-tokenizers with which a pretoken that is in the vocabulary is not merged (`ignore_merges`). */
+/** The pre-tokenizers of llama.cpp under which a pretoken that is in the vocabulary is not merged (`ignore_merges`). */
 const takesWhole = new Set(["llama-bpe", "tekken"]);
 
 function obstacle(tokenizer: FinishedTokenizer): string | null {

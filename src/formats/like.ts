@@ -46,7 +46,7 @@ export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promi
       `"${path}": ${showValue(token)} is in its post-processor or padding, but is not a special token`,
     );
   };
-  // Checked now, because otherwise the training would fail at its end.
+  // Checks the file now, because otherwise the training would fail at its end.
   if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = contentOf(config?.bos_token);
   const recorded = findTrainingRecord(paths);

@@ -76,7 +76,7 @@ export function tokenizersIn(directory: string): string[] {
     .sort((a, b) => a.order - b.order)
     .filter(({ set }) => set.every((name) => isFile(inside(name))))
     .map(({ set }) => inside(set[0]!));
-  // Two formats have one name.
+  // Two formats share a file name, so paths may occur twice.
   return [...new Set(found)];
 }
 
@@ -181,7 +181,7 @@ export type TokenizerSource = TokenizerFile & {
   readonly code: TokenizerFormat;
 };
 
-/** Reads the files of a tokenizer. They are named as they are, or by the format's usual names. */
+/** Reads the files of a tokenizer. With "own" they keep their names; with "usual" they get the format's usual names. */
 export async function readSource(
   file: TokenizerFile,
   naming: "own" | "usual" = "own",

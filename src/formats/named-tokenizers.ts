@@ -71,7 +71,7 @@ export function findTokenizer(typed: string): FoundTokenizer {
     }
     throw notFoundError(typed, `fetch it, and name the file: curl -LO ${url}`);
   }
-  // A name that ends like a tokenizer's file is a path.
+  // A name with the ending of a tokenizer's file is a path, not a model.
   const isModel = /^\w[\w.-]*\/[\w.-]+(?<!\.(json|tiktoken|model|txt))$/.test(repository!);
   if (!isModel) return { name: undefined, path: typed };
   const path = modelInCache(repository!);

@@ -47,7 +47,10 @@ export type TokenizerFormat = {
     /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
-    /** Set if loading the files finds no special tokens in a text: the program that they are for adds their ids. */
+    /**
+     * Set if special tokens in a text are not found when these files are loaded, because the program that reads the
+     * files adds their ids itself.
+     */
     readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
@@ -62,7 +65,7 @@ export type TokenizerFormat = {
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });
 
-/** Members that are absent if the format has no room for new tokens. */
+/** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
   /**
    * Inserts new tokens into the files and changes nothing else. May yield empty chunks, each of which ends a

@@ -5,8 +5,8 @@ import type { JsonObject, PostProcessing } from "#tokenizer";
 const noPostProcessing: PostProcessing = { before: [], after: [], trims: [] };
 
 /**
- * Parses HF's `post_processor`. Encoding does not use it, so one that cannot be parsed is not an error: the
- * result has an obstacle.
+ * Parses HF's `post_processor`. If it cannot be parsed, the result has an obstacle instead of an error being thrown,
+ * because encoding does not use it.
  */
 export function readPostProcessor(value: unknown): PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;

@@ -28,9 +28,9 @@ const punctuationSince = `
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
-/** The sequence of splits that does the same as HF's `pre_tokenizer`. */
+/** The sequence of splits that is equivalent to HF's `pre_tokenizer`. */
 type Splits = {
-  /** The splits as for `--pattern`. A named pattern has its own ones. */
+  /** The splits in the dialect of `--pattern`; for a named pattern, its own. */
   readonly sources: readonly string[];
   readonly name: string | null;
   readonly addsPrefixSpace: boolean;
@@ -89,7 +89,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // Some files spell a pattern in the form that is another pattern's own.
+  // A file may spell a pattern in a form that equals the own form of another pattern, so own forms are compared first.
   const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
@@ -160,8 +160,8 @@ const isolatedHint =
   "it drops text, which ids could not give back; behavior Isolated cuts in the same places and keeps it";
 
 /**
- * Rewrites an expression so that its matches include the text next to them. `invert` swaps the matches and
- * the text between them, and therefore also the sides.
+ * Rewrites an expression so that its matches include the text on one side of them. `invert` exchanges matches and the
+ * text between them, and therefore also the sides. Returns undefined for a behavior other than merging.
  */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;

@@ -1,4 +1,7 @@
-/** A field of a Protocol Buffers message: a number of up to 64 bits, or the bytes of a string, a message, a float or a double. */
+/**
+ * A field of a Protocol Buffers message: a number of up to 64 bits, or the bytes of a string, a message, a float or a
+ * double.
+ */
 export type MessageField = { readonly number: number; readonly value: number | Uint8Array };
 
 /**
@@ -33,7 +36,9 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
 /** Bytes of the fixed wire types. */
 const fixedSizes: readonly (number | undefined)[] = [undefined, 8, undefined, undefined, undefined, 4];
 
-/** Reads an integer of up to ten groups of seven bits, the lowest first. Those from 2^53 on, such as -1, are rounded. */
+/**
+ * Reads an integer of up to ten groups of seven bits, the lowest first. Those from 2^53 on, such as -1, are rounded.
+ */
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;
   for (let i = 0; i < 10; i++) {

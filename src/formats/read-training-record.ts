@@ -34,7 +34,7 @@ export type RecordedTraining = {
   /** null: text is not normalized. undefined: the record does not say. */
   readonly normalization: Normalization | null | undefined;
   /**
-   * Tokens that fill the vocabulary, and have the last ids. If `specialIds` is present, `specialTokens`
+   * The reserved tokens, which fill the vocabulary and have the last ids. If `specialIds` is present, `specialTokens`
    * includes them.
    */
   readonly reservedTokens: readonly string[];

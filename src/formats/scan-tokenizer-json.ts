@@ -136,7 +136,7 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
 
 type TakeMember = Parameters<typeof walkMembers>[2];
 
-/** Gives up on a file with duplicate keys, of which JSON.parse uses the last. */
+/** Makes the scan give up on a file with duplicate keys, because JSON.parse uses the last of them. */
 function refuseDuplicates(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
   return (key, ...places) => {
@@ -213,7 +213,7 @@ const firstMerges = ({ left, right, merged }: RankedMerges, count: number): Rank
 /** A lower bound of the bytes of a merge: `"a b",` is shorter than `["",""],`. */
 const smallestMergeBytes = 5;
 
-/** What `readString` finds: where the copied bytes end, and their hash. */
+/** The result of `readString`: the end of the copied bytes, and their hash. */
 const found = new Int32Array(2);
 
 /** Copies the bytes of the string at `pos` to bytes[at ..]. Returns the position after its closing quote. */

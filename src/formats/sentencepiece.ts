@@ -11,8 +11,8 @@ import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sente
 
 /**
  * Reads SentencePiece's `tokenizer.model`, if it is BPE, and gives the ids of the package `sentencepiece`. The file
- * lists pieces with scores, and no merges: two neighbours may merge if their text is a piece. The piece with the
- * highest score comes first, among equal scores the leftmost.
+ * lists pieces with scores, and no merges: two neighbours may merge if their joined text is a piece. The merge that
+ * makes the piece with the highest score is applied first, the leftmost among equal scores.
  */
 function read(
   [{ path, bytes }]: SourceFiles,
@@ -58,7 +58,7 @@ function read(
   };
 }
 
-/** Refuses models and settings that give other ids, or another text. */
+/** Refuses models and settings with which ids or decoded text would differ from sentencepiece's. */
 function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceModel, path: string): void {
   if (trainer.modelType !== "BPE")
     refuse(

@@ -87,8 +87,8 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
 }
 
 /**
- * Loads tiktoken's rank file, which states no pattern and no special tokens. They come from the options, from
- * a record next to the file, or from what is known of a published file with this checksum.
+ * Loads tiktoken's rank file, which states neither a pattern nor special tokens. These come from the options, from a
+ * record next to the file, or from the known facts about a published file with this checksum.
  */
 const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts =>
   partsOfRanks(

@@ -323,7 +323,7 @@ export function tokenizerOfJson(
   };
 }
 
-/** Likewise, if merging begins with characters. */
+/** Reads a `tokenizer.json` whose merging begins with characters. */
 function charactersOfJson(
   root: JsonObject,
   scanned: ScannedModel,

@@ -57,7 +57,10 @@ export type ExtensionRecord = RunRecord &
     } & AskedOfBoth;
   };
 
-/** `sizes` are the requested sizes. `reservedTokens` are those of `specialTokens` that only fill the vocabulary. */
+/**
+ * Options that both kinds of records have. `sizes` are the requested sizes; `reservedTokens` are those of
+ * `specialTokens` that only fill the vocabulary.
+ */
 type AskedOfBoth = TokenLimits &
   Pick<
     TrainingOptionsRecord,
@@ -223,7 +226,7 @@ type InputRecord = {
  */
 export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
-/** What was read of a language's training text, or of its dev text. */
+/** The amounts of text read for a language: of its training text, or of its dev text. */
 export type LanguageRecord = LanguageOfInput & {
   readonly textBytes: number;
   /** Number of pretokens. */

@@ -152,7 +152,7 @@ export const npyWriter = (out: ByteSink, type: IdType) =>
 
 const noEnds = new Uint32Array(0);
 
-/** The most bytes of an id as text: 2^32 has ten digits, after a space. */
+/** The maximum number of bytes of an id as text: ten digits after a space. */
 const textBytesMax = 11;
 
 /** Writes decimal ids separated by spaces, in a line for each input, or for each record. */

@@ -9,7 +9,7 @@ import type { IdWriter } from "./id-writers.ts";
 
 /** A row group ends after the document with which it has this many ids, or 4 MB of fields. */
 const groupIds = scaled(1 << 20, 64);
-/** The most ids in a page, whose size is a signed 32-bit field. */
+/** The maximum number of ids in a page, whose size is a signed 32-bit field. */
 const pageIdsMax = 2 ** 29 - 1;
 
 /** The column `input_ids`: a list of int32 in the layout of pyarrow and `datasets`. Lists and ids are never null. */
@@ -90,7 +90,7 @@ export class ParquetIds implements IdWriter {
   }
 
   finish(): void {
-    // Ids after the last end of a document are one more document.
+    // Ids after the last end of a document form one more document.
     if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
     if (this.ends.length > 0) this.writeGroup();
     const { fields } = this.kept;

@@ -123,7 +123,7 @@ export function countedInvalidBytes(
   return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
 }
 
-/** Warns of a text that special tokens divide: nothing else gives a plain text several documents. */
+/** Warns if special tokens divide a text: a plain text has several documents for no other reason. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],
@@ -158,7 +158,7 @@ export const streamWithCache = (inputs: readonly Input[]): Warning[] =>
     .slice(0, 1)
     .map(({ path }) => ({ kind: "stream with a cache", path }));
 
-/** With this ratio of bytes, two texts are hardly the same text in two languages. */
+/** Two texts whose sizes differ by this factor are hardly the same text in two languages. */
 const unevenFactor = 2;
 
 export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {

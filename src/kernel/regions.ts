@@ -53,7 +53,10 @@ export let recordsStart: usize = 0;
 /** The size of a sixteenth in bytes. */
 export let sixteenth: usize = 0;
 
-/** The maximum number of bytes that are scanned before ends are processed. Each may settle an end, in addition to the slots. */
+/**
+ * The maximum number of bytes that are scanned before ends are processed. Each may settle an end, in addition to the
+ * slots.
+ */
 export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
 /** Pretokens counted together: few enough that their keys stay in the L1 cache, enough for cache misses to overlap. */
@@ -77,7 +80,10 @@ export function layOut(): void {
   reserveArrays();
 }
 
-/** Lays out a memory for one text of at most `textBytes`, without tables of words: the text is at the end, all else is fixed. */
+/**
+ * Lays out a memory for one text of at most `textBytes`, without tables of words: the text is at the end, all else is
+ * fixed.
+ */
 export function layOutForText(textBytes: u32): void {
   shortStart = <usize>memory.size() * pageBytes;
   textStart = (shortStart - textBytes - pageBytes) & ~(pageBytes - 1);
@@ -167,7 +173,9 @@ export function memoryBytes(): f64 {
  */
 let workStart: usize = 0;
 
-/** Room for tables that make scanning faster, which are built after some text was scanned (src/pattern/kernel-scan.ts). */
+/**
+ * Room for tables that make scanning faster, which are built after some text was scanned (src/pattern/kernel-scan.ts).
+ */
 const spareBytes: usize = 1 << 21;
 
 /** Lays out a memory for encoding; returns false if there is no room. */
@@ -194,13 +202,18 @@ export function useWholeMemory(): void {
   fixedEnd = <usize>memory.size() * pageBytes;
 }
 
-/** Reserves `byteCount` bytes of the fixed region and returns their address, a multiple of 64; 0 if there is no room. */
+/**
+ * Reserves `byteCount` bytes of the fixed region and returns their address, a multiple of 64; 0 if there is no room.
+ */
 export function reserveTable(byteCount: usize): usize {
   const start = reserveFixed(byteCount);
   return start !== 0 && reserveTo(<u64>start + byteCount) ? start : 0;
 }
 
-/** Makes room for `byteCount` bytes of text, including padding; false if there is none. Afterwards little room is left for tables. */
+/**
+ * Makes room for `byteCount` bytes of text, including padding; false if there is none. Afterwards little room is left
+ * for tables.
+ */
 export function reserveText(byteCount: u32): bool {
   if (workStart === 0) textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);
   const end = (<u64>textStart + byteCount + 63) & ~63;

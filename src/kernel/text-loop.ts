@@ -85,7 +85,10 @@ export function takeToEncode(): void {
   taker = encodesWords;
 }
 
-/** Sets up the search for the tokens of a description (text/description.ts), which must remain. False if there is no room. */
+/**
+ * Sets up the search for the tokens of a description (text/description.ts), which must remain. False if there is no
+ * room.
+ */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
   const search = newSearch(records, tokenCountOf(description), contentsOf(description));
@@ -152,7 +155,10 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
   return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
 }
 
-/** The next character settles a pretoken that ends at `rangeEnd`. That character is not taken. Returns what `takeText` returns. */
+/**
+ * The next character settles a pretoken that ends at `rangeEnd`. That character is not taken. Returns what `takeText`
+ * returns.
+ */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
   if (pos === rangeEnd) scanTo(rangeEnd + 1, limit, limit < rangeEnd + 4);
@@ -249,7 +255,9 @@ export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   return found;
 }
 
-/** Emits the id of the token that was found. Tokens that follow each other have no text that makes room for their ids. */
+/**
+ * Emits the id of the token that was found. Tokens that follow each other have no text that makes room for their ids.
+ */
 function emitToken(): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;
   emitId(idOfToken(addedTokens, addedTokens.found), idBytes() === 2);

@@ -18,14 +18,13 @@ const editOptionKinds = { trusted: flagArgument };
 type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
 
 /**
- * A text that grows and is edited, with its ids, which are always those of the whole text. An edit encodes what
- * has changed, and as much next to it as the change can reach.
+ * A text that grows and is edited, with its ids, which are always those of the whole text. An edit encodes the changed
+ * text, and as much text next to it as the change can affect.
  *
- * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is
- * trusted, the ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of
- * JavaScript's strings. `append`, `replace` and `truncate` return how many leading ids have not changed: a cache
- * of keys and values can keep these. A call that throws changes nothing. After `dispose` of its tokenizer, a
- * session cannot be edited any more.
+ * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is trusted, the
+ * ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of JavaScript's strings.
+ * `append`, `replace` and `truncate` return how many leading ids have not changed: a cache of keys and values can keep
+ * these. A call that throws changes nothing. After `dispose` of its tokenizer, a session cannot be edited any more.
  */
 export class Session {
   /** @internal */

@@ -89,10 +89,10 @@ export class Tokenizer extends TextTokenizer {
   private batchThreads: BatchThreads | undefined;
 
   /**
-   * Loads a directory that `bpe train` wrote, HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`,
-   * tiktoken's rank file, Mistral's `tekken.json` or SentencePiece's `tokenizer.model`. A string is a path. A
-   * URL is fetched, unless it is a `file:` URL, and must be that of a `tokenizer.json`. What cannot be
-   * reproduced exactly is refused with an error that names it.
+   * Loads a directory that `bpe train` wrote, HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
+   * rank file, Mistral's `tekken.json` or SentencePiece's `tokenizer.model`. A string is a path. A URL is fetched,
+   * unless it is a `file:` URL, and must be that of a `tokenizer.json`. Anything that cannot be reproduced exactly is
+   * refused with an error that names it.
    */
   static override async load(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     if (!isUrl(path)) return Tokenizer.loadPath(path, options);
@@ -127,7 +127,9 @@ export class Tokenizer extends TextTokenizer {
     return Tokenizer.load(path, options);
   }
 
-  /** Always throws, and says how to get the files: this library finds no models by their names on a hub. */
+  /**
+   * Always throws an error that says how to get the files: this library does not find models by their names on a hub.
+   */
   static from_pretrained(name: string): never {
     throw usageError(
       `Tokenizer.from_pretrained: models are not found by name`,

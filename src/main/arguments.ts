@@ -189,7 +189,7 @@ export function peekOption(typed: readonly string[], name: string): string | und
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
 }
 
-/** How a message names an option: a short name as it was typed, a long one as the caller spells it. */
+/** Returns the name of an option for messages: a short name as it was typed, a long one as the caller spells it. */
 export const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
 /** Refuses text or ids typed where encode, tokens and decode expect a file: they read short text from a pipe. */

@@ -48,7 +48,7 @@ const features: readonly Feature[] = [
   { words: ["completions"], load: async () => [completions] },
 ];
 
-/** What the commands with two words are for, by their first word. */
+/** A description of each group of commands with two words, by their first word. */
 export const commandGroups = {
   ids: "learn merges over ids; truncate, join, check ids",
 } as const;

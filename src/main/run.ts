@@ -41,9 +41,9 @@ const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 
 /**
- * How the caller of this process names a command's options; undefined if as they are typed. The Python package starts
- * this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its messages in errors and warnings of
- * its own.
+ * Returns how the caller of this process names a command's options; undefined if as they are typed. The Python package
+ * starts this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its messages in errors and
+ * warnings of its own.
  */
 const spellingFor = async (command: string): Promise<Spelling | undefined> =>
   process.env.BPE_CALLER === "python"

@@ -18,7 +18,9 @@ export type MergePlan = {
   readonly positionBytes: number;
   /** Where the regions begin if counting left its records in this memory; 0 for a new memory. */
   readonly firstByte: number;
-  /** One more than the largest id in the words, if ids are mapped to start tokens; 0 if they are start tokens already. */
+  /**
+   * One more than the largest id in the words, if ids are mapped to start tokens; 0 if they are start tokens already.
+   */
   readonly idLimit: number;
   readonly cellCount: number;
   /** The number of memories, the index of this one, and the number of cells in all of them. */

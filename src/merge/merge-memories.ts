@@ -174,7 +174,7 @@ function planInPlace({ kernel, freeEnd }: RecordWords, plan: MergePlan): MergeMe
   return planRegions(kernel, plan, freeEnd) === 0 ? undefined : { ...kernel, plan, capacityBytes: freeEnd };
 }
 
-/** The bytes of an engine's regions, up to the highest address that they may reach. */
+/** Returns a view of an engine's regions, up to the highest address that they may reach. */
 export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityBytes }: MergeMemory) =>
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
@@ -279,8 +279,8 @@ function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array
 }
 
 /**
- * The special tokens that a merge may spell under HF's rule, as the bytes that their text is the byte-to-character form
- * of.
+ * Returns the special tokens that a merge may spell under HF's rule, as the bytes whose byte-to-character form is the
+ * token's text.
  */
 function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
@@ -316,7 +316,7 @@ const colon = 0x3a;
 /** The largest number of words that is stored; more are stored as this number. */
 const countMax = 5;
 
-/** Facts about the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
+/** Returns the facts about the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
 function wordFactsOf(bytes: Uint8Array): number {
   let count = 0;
   let hasColonAndSpace = false;
@@ -335,7 +335,7 @@ function wordFactsOf(bytes: Uint8Array): number {
   );
 }
 
-/** The state of a reader of UTF-8 after these bytes (src/kernel/merge/whole-characters.ts). */
+/** Returns the state of a UTF-8 reader after these bytes (src/kernel/merge/whole-characters.ts). */
 const characterStateOf = ({ exports }: Kernel, bytes: Uint8Array) =>
   bytes.reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 

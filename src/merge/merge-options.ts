@@ -61,8 +61,8 @@ export type MergeOptions = Partial<TokenLimits> & {
 export type TokenPair = readonly [left: number, right: number];
 
 /**
- * Which pair wins a tie: the one whose (left, right) is greater as bytes, is greater or smaller as strings in HF's
- * byte-to-character form, by code point, or is smaller as ids.
+ * The pair that wins a tie: the one whose (left, right) is greater as bytes; greater or smaller as strings in HF's
+ * byte-to-character form, by code point; or smaller as ids.
  */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
@@ -75,7 +75,9 @@ const ordersOfCompats = {
 /** The order of ties for these options. */
 export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
 
-/** Returns the position of each byte in HF's alphabet, which is sorted by the code points of the byte-to-character form. */
+/**
+ * Returns the position of each byte in HF's alphabet, which is sorted by the code points of the byte-to-character form.
+ */
 export function alphabetOrder(): Int32Array {
   const ranks = new Int32Array(256);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
@@ -129,7 +131,7 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
 /** The number of threads is limited because each has sums of its own, which must be added up. */
 const threadCountMax = 8;
 
-/** The number of threads that merge `cellCount` cells. */
+/** Returns the number of threads for merging `cellCount` cells. */
 export function threadCountOf(
   { threadCount = 1 }: MergeOptions,
   cellCount: number,

@@ -57,7 +57,7 @@ export function* trainMerges(
 
 /**
  * Like `trainMerges`, for words that are records: the engine works in the memory that holds them. Returns undefined if
- * the memory has no room for it. If room runs out later, the generator returns undefined, and the words are lost.
+ * the memory is too small. If memory runs out later, the generator returns undefined, and the words are lost.
  */
 export function trainInPlace(
   words: NumberedRecords,
@@ -126,14 +126,14 @@ export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startC
 const memoryBytesMax = 3.5e9;
 
 /**
- * The address space per cell: for the cell, its neighbours, which may be staged, and its share of the smallest initial
- * arena.
+ * Returns the address space per cell: for the cell, for its neighbours, which may be staged, and for its share of the
+ * smallest initial arena.
  */
 const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
 /**
- * Returns a single huge word can be one pair repeated. Among many words, the commonest pair had at most 3 % of the cells
- * (measured).
+ * Returns an estimate of the longest list. A single huge word can be one pair repeated; among many words, the commonest
+ * pair had at most 3 % of the cells (measured).
  */
 function longestListLength(wordCount: number, cellCount: number): number {
   return wordCount < 1000 ? cellCount : 0.03 * cellCount;

@@ -64,7 +64,7 @@ export type Option<T = any> = {
   readonly recorded?: true | JsonSchema;
 };
 
-/** What is read: a corpus is files, directories and globs; a tokenizer may have several files. */
+/** How a path is read: a corpus is files, directories and globs; a tokenizer may have several files. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
 /** `other` is an option, or a setting that only the library has: `texts`. */

@@ -27,7 +27,9 @@ export type VocabularyData = {
   /** The text in which tokens were counted, if not the training corpus. */
   readonly textName: string | null;
   readonly curve: Curve | null;
-  /** The beginnings of texts, with the byte lengths of their pretokens and added tokens. The page applies the merges. */
+  /**
+   * The beginnings of texts, with the byte lengths of their pretokens and added tokens. The page applies the merges.
+   */
   readonly samples: readonly {
     readonly text: string;
     readonly content: string;

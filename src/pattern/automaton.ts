@@ -214,7 +214,10 @@ export function exploreSituations<Situation>(
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
-/** Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing it. */
+/**
+ * Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing
+ * it.
+ */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);

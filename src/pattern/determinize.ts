@@ -280,7 +280,9 @@ const setCountMax = 5000;
 /** The maximum number of instructions that are followed, which take some tenths of a second. */
 const followCountMax = 1 << 25;
 
-/** Builds the table. `symbolSets[set][symbol]` is 1 if the program's set contains the symbol. Throws BeyondAutomaton. */
+/**
+ * Builds the table. `symbolSets[set][symbol]` is 1 if the program's set contains the symbol. Throws BeyondAutomaton.
+ */
 function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): ThreadTable {
   const { program: nfa, symbolSets, symbolCount } = threadProgram;
   const invalid = symbolCount - 2;

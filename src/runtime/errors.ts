@@ -2,7 +2,7 @@ import { asOption, type Message, phrase, type Spelling, spell } from "./message.
 
 /** @internal The exit codes of the process. */
 export const exitCode = {
-  /** Also if the reader of stdout closes it (`run` in src/main/run.ts). */
+  /** Success; also if the reader of stdout closes it (`run` in src/main/run.ts). */
   done: 0,
   failed: 1,
   usage: 2,

@@ -20,7 +20,10 @@ export type ByteSink = {
   write(chunk: Uint8Array): void;
   /** Overwrites bytes, for a header that is known only at the end. Absent for a stream. */
   overwrite?(chunk: Uint8Array, pos: number): void;
-  /** A promise to await before more is written; undefined or absent if there is room. The next `write` throws its errors. */
+  /**
+   * A promise to await before more is written; undefined or absent if there is room. The next `write` throws its
+   * errors.
+   */
   drain?(): Promise<void> | undefined;
 };
 

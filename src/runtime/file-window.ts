@@ -166,7 +166,10 @@ export function requestHugePages(array: Uint8Array): void {
   advise(array, MADV_HUGEPAGE);
 }
 
-/** Calls madvise on the whole pages of an array; false if it is too small, or the system does not support the advice. */
+/**
+ * Calls madvise on the whole pages of an array. Returns false if it is too small, or the system does not support the
+ * advice.
+ */
 function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   const libc = array.byteLength < worthwhileBytes ? null : openLibc("madvise");
   if (libc === null) return false;
@@ -174,7 +177,7 @@ function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   return end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), advice) === 0;
 }
 
-/** The address of an array in the process, and the bounds of the whole pages in it. */
+/** Returns the address of an array in the process, and the bounds of the whole pages in it. */
 function pagesOf(array: Int32Array | Uint8Array) {
   const address = addressOf(array);
   const start = Math.ceil(address / pageBytes) * pageBytes;

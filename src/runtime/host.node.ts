@@ -82,7 +82,7 @@ type Limits = {
   readonly entersHidden: boolean;
 };
 
-/** All paths below a directory, relative to it. `above` has the real paths of its ancestors. */
+/** Yields all paths below a directory, relative to it. `above` has the real paths of its ancestors. */
 function* walk(
   directory: string,
   { depthMax, entersHidden }: Limits,

@@ -11,7 +11,7 @@ export const runtimeVersion: string = Bun.version;
 
 /** A hash that detects accidental damage, but not a deliberate change. */
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
-/** CRC-32 of the data, which follow others with the checksum `before`. */
+/** The CRC-32 of data that follow other data with the CRC-32 `before`. */
 export const crc32 = ((data, before) => Bun.hash.crc32(data, before)) as Crc32 | undefined;
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
@@ -41,8 +41,8 @@ export const toBase64 = (bytes: Uint8Array): string => bytes.toBase64();
 export const fromBase64 = (text: string): Uint8Array => Uint8Array.fromBase64(text);
 
 /**
- * The paths below `cwd` that match a glob, including directories and links, without hidden ones. Links are followed. On
- * Windows the paths contain "\\".
+ * Returns the paths below `cwd` that match a glob, including directories and links, without hidden ones. Links are
+ * followed. On Windows the paths contain "\\".
  */
 export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
   new Bun.Glob(glob).scanSync({

@@ -31,7 +31,10 @@ let compiled: WebAssembly.Module | undefined;
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
-/** Returns the kernel's code, loaded once per process and posted to workers, so that all threads share its compiled code. */
+/**
+ * Returns the kernel's code, loaded once per process and posted to workers, so that all threads share its compiled
+ * code.
+ */
 export function kernelModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;
@@ -96,8 +99,8 @@ export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
 /**
- * The usual minimum and the smallest size of a memory. Nearly all patterns' regions fit into 256 MB; hardly any fit
- * into less than 64 MB.
+ * The usual minimum and the smallest size of a memory in bytes. The regions for nearly all patterns fit into 256 MB,
+ * and for hardly any into less than 64 MB.
  */
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;

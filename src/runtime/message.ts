@@ -11,8 +11,8 @@ type OptionParts = {
 /**
  * An option in a message, with the value to show, written as in a shell.
  *
- * Typed as a symbol, too, which it is not at run time. So the type checker refuses it, and every `Message`, in template strings and
- * next to `+`, where it would become "[object Object]". `phrase` embeds it, and `spell` writes it.
+ * Its type is also a symbol, although its value is not. So the type checker refuses it, and every `Message`, in
+ * template strings and next to `+`, where it would become "[object Object]". `phrase` embeds it, and `spell` writes it.
  */
 export type NamedOption = OptionParts & symbol;
 

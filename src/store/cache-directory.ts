@@ -90,8 +90,9 @@ export const isCacheFile = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
- * Increment this number if a code change gives other words for the same bytes and options, but leaves the pattern
- * tables unchanged. The commit cannot take its place: uncommitted code has no commit of its own.
+ * The version of the words in caches. Increment it if a code change gives other words for the same bytes and options,
+ * but leaves the pattern tables unchanged. The commit cannot take its place, because uncommitted code has no commit of
+ * its own.
  */
 export const wordsVersion = 3;
 

@@ -116,7 +116,7 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** What is known of each input; undefined for an input that is not cached. */
+  /** The facts about each input; undefined for an input that is not cached. */
   private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;

@@ -126,7 +126,7 @@ const settledMs = 2000;
 /** The state of a file before it is read. */
 export type FileState = {
   readonly key: string;
-  /** Whether the file's times are old enough that any change from now on gives it another time. */
+  /** Whether the file's times are so old that any later change gives it another time. */
   readonly isSettled: boolean;
 };
 

@@ -34,7 +34,9 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/** Returns the real path of a path's parent. Tries again if another run creates or removes a part of the path meanwhile. */
+/**
+ * Returns the real path of a path's parent. Tries again if another run creates or removes a part of the path meanwhile.
+ */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -71,7 +71,9 @@ function openWithoutLink(path: string, access: number): number {
   }
 }
 
-/** What the system's errors mean when a link is opened, a directory is opened to write, or a socket is opened. */
+/**
+ * The meanings of the system's errors when a link is opened, a directory is opened for writing, or a socket is opened.
+ */
 const untrustedByCode: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",

@@ -46,7 +46,7 @@ type Place = RunOutput & {
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,
-    /** Whether the misplaced output is the log, which then must not be written. */
+    /** Whether the misplaced output is the log; if so, the log must not be written. */
     readonly isOfLog: boolean,
     hint: Message = "choose another path",
   ) {

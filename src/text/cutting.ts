@@ -2,18 +2,18 @@ import { type CompiledPattern, loadCompiler } from "#pattern";
 import { type Normalization, normalize, stepIndices } from "./normalization.ts";
 import type { PrefixRule, SectionSettings, TokenToFind } from "./text-sections.ts";
 
-/** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
+/** A token that is found in a text before the pattern cuts it. The fields are HF's, with HF's meaning. */
 export type AddedToken = {
   readonly id: number;
   readonly content: string;
-  /** Control, not text: with `--special-tokens-as-text` it stays text. */
+  /** Whether it is a special token. With `--special-tokens-as-text`, special tokens stay text. */
   readonly special: boolean;
-  /** Looked for in the normalized text between the other added tokens. */
+  /** Whether it is searched in the normalized text between the other added tokens. */
   readonly normalized: boolean;
-  /** Also takes the whitespace before (`lstrip`) or after (`rstrip`) it. */
+  /** Whether it also consumes the whitespace before it (`lstrip`), or after it (`rstrip`). */
   readonly lstrip: boolean;
   readonly rstrip: boolean;
-  /** Counts only where no word character touches it. */
+  /** Whether it counts only where no word character is next to it. */
   readonly singleWord: boolean;
 };
 
@@ -25,22 +25,25 @@ export const plainSpecial = {
   singleWord: false,
 } as const;
 
-/** How a text becomes pretokens. The same value for training, extending and encoding. Plain data. */
+/** How a text becomes pretokens. Training, extending and encoding use the same value. Plain data. */
 export type Cutting = {
   readonly pattern: CompiledPattern;
   readonly normalization: Normalization | null;
-  /** A section that does not begin with a space is taken as if it did. */
+  /** Whether a space is put before each section that does not begin with one. */
   readonly addsPrefixSpace: boolean;
-  /** Which sections these are, if not those that do not begin with a space. */
+  /** Which sections get a space, if not all that do not begin with one. */
   readonly prefixRule?: PrefixRule;
-  /** A line is such a section, too. */
+  /** Whether each line gets a space like a section. */
   readonly isLinewise?: boolean;
   readonly addedTokens: readonly AddedToken[];
-  /** Special tokens in the text stay text; left out: they are found. */
+  /** Whether special tokens in the text stay text. By default they are found. */
   readonly specialTokensAsText?: boolean;
 };
 
-/** Text that is cut at special tokens, then normalized if that is asked for, and cut by a pattern. */
+/**
+ * Returns the cutting of text at special tokens; then it is normalized, if `normalization` is given, and cut by a
+ * pattern.
+ */
 export const plainCutting = (
   pattern: CompiledPattern,
   specialTokens: readonly string[] = [],
@@ -52,26 +55,29 @@ export const plainCutting = (
   addedTokens: specialTokens.map((content, id) => ({ id, content, ...plainSpecial })),
 });
 
-/** Whether text is changed before it is cut. */
+/** Whether text is changed before the pattern cuts it. */
 export const changesText = ({ normalization, addsPrefixSpace }: Cutting) =>
   normalization !== null || addsPrefixSpace;
 
-/** Whether an added token looks at the text next to it. */
+/** Whether some added token depends on the text next to it. */
 export const looksAround = ({ addedTokens }: Pick<Cutting, "addedTokens">) =>
   addedTokens.some(({ lstrip, rstrip, singleWord }) => lstrip || rstrip || singleWord);
 
-/** Whether none of the added tokens is found: all are special, and these stay text. */
+/** Whether no added token is ever found: all are special, and special tokens stay text. */
 const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
-/** Whether the pattern cuts a text unchanged, except for added tokens that do not look at their neighbours. */
+/**
+ * Whether the pattern cuts a text unchanged, except that added tokens are removed, none of which depends on its
+ * neighbours.
+ */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
   const areAlike = addedTokens.every(({ normalized }) => normalized === addedTokens[0]!.normalized);
   return !changesText(cutting) && (findsNone(cutting) || (areAlike && !looksAround(cutting)));
 }
 
-/** The tokens that are looked for while the text is cut, in some texts: none if that is done before. */
+/** Returns the tokens that the kernel searches while it cuts a text; none if they are found before that. */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
   isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
 
@@ -84,7 +90,7 @@ function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken
   };
 }
 
-/** Returns what is done to a text before the pattern cuts it. */
+/** Returns how a text is cut into sections before the pattern cuts these. */
 export function sectionSettings(cutting: Cutting): SectionSettings {
   const { addedTokens, normalization, addsPrefixSpace, prefixRule, isLinewise = false } = cutting;
   const inForm = (token: AddedToken) =>
@@ -101,9 +107,9 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
 }
 
 /**
- * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is encoded (a normal
- * form, a prefix space), if a token looks at its neighbours, or if one kind of added tokens is looked for in what another
- * kind leaves.
+ * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal
+ * form, a prefix space), if some token depends on its neighbours, or if some added tokens are searched only in the text
+ * between others.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
@@ -112,7 +118,9 @@ export function canBeCut(cutting: Cutting): boolean {
   return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }
 
-/** Whether a text can be cut into ranges by its bytes, at safe cuts among characters that normalization does not change. */
+/**
+ * Whether a text can be cut into ranges by its bytes, at safe cuts among characters that normalization does not change.
+ */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =
     cutting.normalization !== null &&
@@ -122,9 +130,10 @@ export function canBeCutSafely(cutting: Cutting): boolean {
 }
 
 /**
- * Where threads may cut a text: at every safe cut, at added tokens only, or nowhere. A text may be cut only at tokens that are
- * found before normalization. The text between two of them is normalized and searched on its own. If all are, it may also be
- * cut at safe cuts among characters that normalization does not change.
+ * Returns where threads may cut a text: at every safe cut, at added tokens only, or nowhere. Cuts at added tokens are
+ * allowed only at those that are found before normalization, because the text between two of these is normalized and
+ * searched on its own. If all tokens are of this kind, safe cuts among characters that normalization does not change
+ * are allowed, too.
  */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>
@@ -146,6 +155,6 @@ export function textCutting(cutting: Cutting) {
   return { pattern: null, specialTokens: inBytes(early.map(({ content }) => content)), keepsTextsWhole };
 }
 
-/** The added tokens at which a text is cut, if it can be cut. */
+/** Returns the added tokens at which a text may be cut. */
 export const cuttingTokens = ({ addedTokens, specialTokensAsText }: Cutting): string[] =>
   specialTokensAsText ? [] : addedTokens.map(({ content }) => content);

@@ -1,5 +1,5 @@
-// A text goes through added tokens, normalization and the pattern to a taker of pretokens.
-// It is one module because counting, encoding and lifting have to cut a text alike.
+// The way of a text: added tokens, normalization, the pattern, and the taker of the pretokens. This is one module
+// because counting, encoding and lifting must cut a text in the same way.
 
 export {
   type AddedToken,

@@ -2,16 +2,19 @@ import { type Check, Mismatch, text } from "#bytes";
 import { type Message, phrase, UserError, usageError } from "#runtime";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
-/** Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel knows them by index. */
+/**
+ * Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel knows them by
+ * index.
+ */
 export const normalizationSteps = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
 export type NormalizationStep = (typeof normalizationSteps)[number];
 
-/** Steps in their order, with commas between: "NFC", "NFKC,lowercase". */
+/** Steps in order, separated by commas: "NFC", "NFKC,lowercase". */
 export type Normalization = string;
 
 export const stepsOf = (normalization: Normalization) => normalization.split(",") as NormalizationStep[];
 
-/** Returns the steps that `option` asks for, in the spelling of the table. */
+/** Parses the value of `option`, and returns the steps as `normalizationSteps` spells them. */
 export function readNormalization(option: Message, typed: string): Normalization {
   const steps = typed.split(",").map((asked) => {
     const name = asked.trim().toLowerCase();
@@ -25,14 +28,14 @@ export function readNormalization(option: Message, typed: string): Normalization
   return steps.join(",");
 }
 
-/** For what files state. */
+/** Checks a normalization that a file states. */
 export const normalizationCheck: Check<Normalization> = (value, name) => {
   const steps = text(value, name);
   if (stepsOf(steps).every((step) => normalizationSteps.includes(step))) return steps;
   throw new Mismatch(value, name, `not a list of ${normalizationSteps.join(", ")}`);
 };
 
-/** The most steps that an image has room for. */
+/** The maximum number of steps that an image can store. */
 const stepsMax = 255;
 
 /** Returns the steps as indices of `normalizationSteps`. */
@@ -42,12 +45,12 @@ export function stepIndices(normalization: Normalization): number[] {
   return steps;
 }
 
-/** A fact about a character, as src/kernel/text/normalization-tables.ts has it. */
+/** A bit of the facts about a character (src/kernel/text/normalization-tables.ts). */
 const noBoundaryBit = 1 << 10;
 
 /**
- * Normalizes whole texts, as HF does, and knows characters: src/kernel/text/normalize.ts. Bytes that are not valid UTF-8 stay as
- * they are; the text before and after them is normalized separately.
+ * Normalizes whole texts as HF does, and has facts about characters (src/kernel/text/normalize.ts). Bytes that are not
+ * valid UTF-8 stay unchanged; the text before and after them is normalized separately.
  */
 export class TextNormalizer {
   private readonly sections: TextSections;
@@ -59,7 +62,7 @@ export class TextNormalizer {
     this.lowers = normalization.includes("lowercase");
   }
 
-  /** One that is shared. */
+  /** Returns a normalizer that all callers share. */
   static of(normalization: Normalization): TextNormalizer {
     let found = TextNormalizer.shared.get(normalization);
     if (found === undefined)
@@ -67,7 +70,7 @@ export class TextNormalizer {
     return found;
   }
 
-  /** The whole text, normalized. */
+  /** Returns the normalized text. */
   normalizeText(text: Uint8Array): Uint8Array<ArrayBuffer> {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     const sink: TextSink = {
@@ -80,23 +83,23 @@ export class TextNormalizer {
     return parts.length === 1 ? parts[0]! : joined(parts);
   }
 
-  /** Whether the character stays whatever is next to it, and nothing reaches across its start. */
+  /** Whether the character never changes, whatever is next to it, and no step reaches across its start. */
   isSettled(codePoint: number): boolean {
     return this.sections.kernel.exports.factsOf(codePoint) === 0;
   }
 
-  /** Whether text before the character and text from it on are normalized separately (UAX #15). */
+  /** Whether the text before the character and the text from it on are normalized separately (UAX #15). */
   hasBoundaryBefore(codePoint: number): boolean {
     return (this.sections.kernel.exports.factsOf(codePoint) & noBoundaryBit) === 0;
   }
 
-  /** Lowers ASCII letters, if a step does that: it settles them. */
+  /** Returns the bytes with ASCII letters in lower case, if a step does that; their characters are then settled. */
   lowered(bytes: Uint8Array): Uint8Array {
     return this.lowers ? loweredAscii(bytes) : bytes;
   }
 }
 
-/** The bytes with ASCII letters in lower case. */
+/** Returns the bytes with ASCII letters in lower case. */
 export const loweredAscii = (bytes: Uint8Array) =>
   bytes.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
 
@@ -113,6 +116,6 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text after all steps, as HF computes it. */
+/** Returns the text after all steps, as HF computes it. */
 export const normalize = (text: string, normalization: Normalization): string =>
   decoder.decode(TextNormalizer.of(normalization).normalizeText(encoder.encode(text)));

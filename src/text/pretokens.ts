@@ -5,35 +5,35 @@ import { describeSections, type TokenToFind } from "./text-sections.ts";
 import type { CutWindow } from "./window-of-text.ts";
 
 /**
- * The part of a text that is taken next. Positions are offsets into the taker's text.
+ * The part of a text to take next. Positions are offsets in the taker's text.
  *
- * Example: a window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10, sureEnd = 6,
- * stop = 2, limit = 6, endsText = false.
+ * Example: a window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10,
+ * sureEnd = 6, stop = 2, limit = 6, endsText = false.
  */
 export type TextPart = {
-  /** Tokens are searched up to here. */
+  /** Tokens must end by this position. */
   readonly end: number;
-  /** A token that begins before this position is certain: no more text can make it longer. */
+  /** Tokens that begin before this position are final: more text cannot make them longer. */
   readonly sureEnd: number;
-  /** The text after the last token is taken up to here. */
+  /** The end of the text to take after the last token. */
   readonly stop: number;
-  /** Scanning may look at bytes before this position: more than `stop` + 3, or the text's end. */
+  /** Bytes before this position may be read: above `stop` + 3, or the text's end. */
   readonly limit: number;
   /** Whether the text ends at `stop`. */
   readonly endsText: boolean;
 };
 
-/** Scanning looks at a whole character, and the byte after it. */
+/** The number of bytes after a position that scanning may read: a whole character. */
 export const lookaheadBytes = 4;
 
-/** Returns what can be taken of a text when `limit` bytes of it have come, and more will. */
+/** Returns the part that can be taken of a text when its first `limit` bytes have arrived and more will follow. */
 export function partBefore(limit: number, tokenBytesMax: number): TextPart {
-  // A token that begins before `sureEnd` is there as a whole.
+  // A token that begins before `sureEnd` has arrived completely.
   const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
   return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
 }
 
-/** All up to `end`. The text ends there, or continues elsewhere, and bytes before `limit` may be read. */
+/** Returns the part up to `end`. The text ends there, or continues elsewhere and bytes before `limit` may be read. */
 export const partTo = (end: number, endsText = true, limit = end): TextPart => ({
   end,
   sureEnd: end,
@@ -43,41 +43,50 @@ export const partTo = (end: number, endsText = true, limit = end): TextPart => (
 });
 
 /**
- * Who takes pretokens, to count, to encode or to lift them. It has the text that they are in, in the memory of a kernel, which may
- * take them itself (src/kernel/text-loop.ts).
+ * Takes pretokens, to count, to encode or to lift them. It owns the text of the pretokens, in the memory of a kernel.
+ * The kernel may process the pretokens itself (src/kernel/text-loop.ts).
  */
 export interface Taker {
   readonly kernel: Kernel;
-  /** A text of at least `capacityBytes` bytes, always at the same address. Its content stays. */
+  /** Returns the text, with a capacity of at least `capacityBytes` bytes. Its address and its content stay the same. */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   take(ends: Int32Array, endCount: number): void;
-  /** To be called when the kernel has taken some; `done` is below 0 if it had no room, which is an error. */
+  /**
+   * Handles the result of a kernel call that processed pretokens. `done` is below 0 if the kernel ran out of memory,
+   * which is an error.
+   */
   kernelTook(done: number): void;
-  /** Takes a token that was found before the text was cut, and its size in the text; left out where they do not matter. */
+  /**
+   * Takes an added token that was found before the text was cut, with its size in the text. Absent if the taker ignores
+   * such tokens.
+   */
   takeToken?(id: number, byteCount: number): void;
-  /** The last token is longer by white space after it. */
+  /** Extends the last token by this much white space after it. */
   strip?(byteCount: number): void;
-  /** A space is put here, which is not in the text. */
+  /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
-  /** Bytes [start, end) of the text are normalized to `newSize` other ones; where changes are noted. */
+  /**
+   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called only if changes are
+   * requested.
+   */
   change?(start: number, end: number, newSize: number): void;
 }
 
 /**
- * Cuts texts that arrive window by window: the kernel finds tokens and pretokens, and hands them to a taker. One that wants the
- * ids of tokens has them in its kernel. The calls for one text are: start; then, for each window, searchText, take until it
- * returns true, and shift; at last lookAhead if the text continues elsewhere.
+ * Cuts texts that arrive window by window: the kernel finds tokens and pretokens, and passes them to a taker. For each
+ * text, call `start`; for each window `searchText`, `take` until it returns true, and `shift`; and at the end
+ * `lookAhead`, if the text continues elsewhere.
  */
 export class Pretokens {
   private readonly kernel: Kernel;
   private readonly scan: KernelScan;
   private readonly stateCount: number;
-  /** Whether there is room for the tables of safe cuts; undefined before the first search. */
+  /** Whether the kernel has memory for the tables of safe cuts; undefined before the first search. */
   private findsCuts: boolean | undefined;
-  /** Bytes of the longest token that is looked for; 0 without any. */
+  /** The size in bytes of the longest token that is searched; 0 if there is none. */
   readonly tokenBytesMax: number;
-  /** A UserError if the kernel's memory has no room for the tables of the pattern or of the tokens. */
+  /** Throws a UserError if the kernel's memory is too small for the tables of the pattern or of the tokens. */
   constructor(
     automata: readonly PatternTables[],
     tokens: readonly TokenToFind[],
@@ -99,12 +108,12 @@ export class Pretokens {
     this.scan = scan;
   }
 
-  /** Whether tokens are looked for, from the next text on, and special ones stay text. */
+  /** Sets for the following texts whether tokens are searched, and whether special ones stay text. */
   lookForTokens(areFound: boolean, areSpecialKept: boolean): void {
     this.kernel.exports.lookForTokens(areFound, areSpecialKept);
   }
 
-  /** The text from here on is still needed. */
+  /** The position of the first byte of the text that is still needed. */
   get keepPos(): number {
     return this.kernel.exports.keepPosition();
   }
@@ -113,36 +122,38 @@ export class Pretokens {
     return this.kernel.exports.isInside() !== 0;
   }
 
-  /** Documents that began and have at least one byte. Tokens end them. */
+  /** The number of documents that have begun and have at least one byte. Tokens end documents. */
   get documentCount(): number {
     return this.kernel.exports.documents();
   }
 
-  /** Bytes that were not part of valid UTF-8. */
+  /** The number of bytes that are not part of valid UTF-8. */
   get invalidByteCount(): number {
     return this.kernel.exports.invalidBytes();
   }
 
-  /** Position of the first of them in the last `take`, or -1. */
+  /** The position of the first such byte in the last `take`, or -1. */
   get firstInvalidPos(): number {
     return this.kernel.exports.firstInvalidPosition();
   }
 
-  /** A text begins at `pos`, inside a document that began elsewhere or not. */
+  /** Begins a text at `pos`. `isInside`: it continues a document that began elsewhere. */
   start(pos: number, isInside: boolean): void {
     this.kernel.exports.openText(pos, Number(isInside));
   }
 
-  /** The text has changed. Bytes before `limit` may be looked at. */
+  /** Declares that the text has changed. Bytes before `limit` may be read. */
   searchText(limit: number): void {
     this.kernel.exports.searchText(limit);
   }
 
-  /** Returns false if the slice of work ended before the part did: call again with the same part. */
+  /**
+   * Takes a part of the text. Returns false if the slice of work ended first; then call it again with the same part.
+   */
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;
     const { exports } = this.kernel;
-    // Short texts feel every call of the kernel.
+    // Avoids a call of the kernel, which costs a noticeable share of the time for a short text.
     const { isComplete } = scan;
     if (!isComplete) scan.prepare();
     const posBefore = isComplete ? 0 : exports.scanPosition();
@@ -152,24 +163,27 @@ export class Pretokens {
     return done === 1;
   }
 
-  /** The pretoken that ends at `end` is settled by the next character, which is not taken. */
+  /** Lets the next character settle the pretoken that ends at `end`. The character itself is not taken. */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
   }
 
-  /** The text that the next search is in is a window. */
+  /** Declares that the next search for safe cuts is in a window. */
   useHoles({ textBytes, holeCount, barredCount }: CutWindow): void {
     this.kernel.exports.useHoles(textBytes, holeCount, barredCount);
   }
 
-  /** Finds a safe cut of the text (src/kernel/text/safe-cuts.ts); returns -1 if there is none, or no room to search for one. */
+  /**
+   * Finds a safe cut of the text (src/kernel/text/safe-cuts.ts). Returns -1 if there is none, or if the search does not
+   * fit into memory.
+   */
   findSafeCut(from: number, stop: number, limit: number, isStart: boolean, wantsLast: boolean): number {
     const { exports } = this.kernel;
     this.findsCuts ??= exports.useSafeCuts(this.stateCount) !== 0;
     return this.findsCuts ? exports.findSafeCut(from, stop, limit, Number(isStart), Number(wantsLast)) : -1;
   }
 
-  /** The text has moved: every position is lower by `deltaBytes`. */
+  /** Lowers all positions by `deltaBytes`, after the text has moved. */
   shift(deltaBytes: number): void {
     this.kernel.exports.moveText(deltaBytes);
   }
@@ -178,14 +192,14 @@ export class Pretokens {
 const longestOf = (tokens: readonly TokenToFind[]) =>
   tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
 
-/** Has a kernel look for tokens while it cuts a text; false without room. */
+/** Makes a kernel search for tokens while it cuts a text. Returns false if its memory is too small. */
 export function useTokens(kernel: Kernel, tokens: readonly TokenToFind[]): boolean {
   if (longestOf(tokens) === 0) return true;
   const address = putArray(kernel, describeSections({ early: tokens }));
   return address !== 0 && kernel.exports.useTokens(address) !== 0;
 }
 
-/** Upper bound of what `useTokens` takes of the kernel's memory (src/kernel/token-search.ts). */
+/** Returns an upper bound of the memory in bytes that `useTokens` takes in the kernel (src/kernel/token-search.ts). */
 export function tokenTablesBytes(tokens: readonly string[]): number {
   const sizes = tokens.map((token) => new TextEncoder().encode(token).length);
   const byteCount = sizes.reduce((sum, size) => sum + size, 0);
@@ -194,7 +208,7 @@ export function tokenTablesBytes(tokens: readonly string[]): number {
 }
 
 const longestBlockBytes = 1 << 14;
-/** A state of the automaton, and the byte itself. */
+/** For each byte of a token: a state of the automaton, and the byte itself. */
 const bytesPerByte = 14;
-/** A record, and its place while the automaton is built. */
+/** For each token: a record, and its entry in the order while the automaton is built. */
 const bytesPerToken = 24;

@@ -2,30 +2,34 @@ import { groupBy } from "#bytes";
 import { scaled } from "#runtime";
 
 /**
- * Finds special tokens in bytes: leftmost, longest, not overlapping. Where one occurs, a document ends.
+ * Finds special tokens in bytes: from left to right, the longest at each position, without overlaps. A document ends at
+ * each of them.
  *
- * The native substring search finds the next place where a token may begin: for all tokens with the same first byte it
- * looks for the longest prefix that they share (`<|a|>` and `<|b|>` share `<|`). From there a block is read backwards
- * (`special-token-finder.ts`), which shows all tokens that begin in it. Blocks are short where such places are rare, and longer where
- * they are frequent. A block is not shorter than the longest token, so no byte is read more than twice.
+ * The runtime's substring search finds the next position where a token may begin. For all tokens with the same first
+ * byte it searches the longest prefix that they share (`<|a|>` and `<|b|>` share `<|`). From there on a block is read
+ * backwards (`TokenTrie`), which finds all tokens that begin in it. Blocks are short where such positions are rare, and
+ * longer where they are frequent. A block is not shorter than the longest token, so no byte is read more than twice.
  */
 export class SpecialTokenFinder {
   readonly longestBytes: number;
-  /** How many bytes were read backwards; for tests. */
+  /** The number of bytes read backwards; for tests. */
   visitedByteCount = 0;
   private readonly tokens: readonly Uint8Array[];
-  /** Made when the first block is read: most texts have no special token. */
+  /** The automaton, built when the first block is read: most texts have no special token. */
   private trie: TokenTrie | undefined;
-  /** Empty if there would be too many: then everything is read backwards. */
+  /** The prefixes; empty if there would be too many, and all of the text is read backwards. */
   private readonly prefixes: readonly Prefix[];
   private text: Buffer = Buffer.alloc(0);
-  /** The tokens that begin before `blockEnd` and end by `blockLimit` are known. */
+  /** All tokens that begin before `blockEnd` and end by `blockLimit` are known. */
   private blockEnd = 0;
   private blockLimit = notRead;
   private blockBytes: number;
   private readonly shortestBlockBytes: number;
   private readonly longestBlockBytes: number;
-  /** Where tokens begin in the block, from last to first. The first `left` of them are still ahead. */
+  /**
+   * The positions in the block where tokens begin, from last to first. The first `left` of them have not been reported
+   * yet.
+   */
   private found: TokenPlaces = { places: new Int32Array(0), lengths: new Int32Array(0) };
   private left = 0;
 
@@ -40,21 +44,21 @@ export class SpecialTokenFinder {
     this.prefixes = prefixes.map((prefix) => ({ bytes: Buffer.from(prefix), nextPos: -1 }));
   }
 
-  /** Sets the bytes to search, and forgets what was found before. */
+  /** Sets the bytes to search, and forgets earlier findings. */
   reset(bytes: Uint8Array): void {
     this.text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     for (const prefix of this.prefixes) prefix.nextPos = -1;
     this.blockLimit = notRead;
   }
 
-  /** Length of the longest token at `pos` that ends by `limit`, or 0. */
+  /** Returns the length of the longest token at `pos` that ends by `limit`, or 0. */
   lengthAt(pos: number, limit: number): number {
     return pos < limit && this.find(pos, limit) === pos ? this.found.lengths[this.left - 1]! : 0;
   }
 
   /**
-   * Position of the first token at or after `pos` that ends by `limit`; `limit` if there is none. Until the next `reset`
-   * no call may give a lower position than an earlier call gave or returned.
+   * Returns the position of the first token at or after `pos` that ends by `limit`; `limit` if there is none. Until the
+   * next `reset`, `pos` must not be lower than any earlier `pos` or result.
    */
   find(pos: number, limit: number): number {
     if (limit !== this.blockLimit) {
@@ -72,7 +76,7 @@ export class SpecialTokenFinder {
     }
   }
 
-  /** The first position from `from` on where a token may begin. */
+  /** Returns the first position from `from` on where a token may begin. */
   private nextCandidate(from: number): number {
     if (this.prefixes.length === 0) return this.tokens.length === 0 ? nowhere : from;
     let first = nowhere;
@@ -103,9 +107,12 @@ export class SpecialTokenFinder {
   }
 }
 
-/** After every position. Not infinity, which would turn all positions into floating-point numbers. */
+/** A number above every position. Infinity would turn all positions into floating-point numbers. */
 const nowhere = 0x7fffffff;
-/** Searching for one prefix takes 0.02 ns a byte, reading backwards 0.4 to 0.7: more prefixes gain little. */
+/**
+ * The maximum number of prefixes. Searching for one takes 0.02 ns per byte, reading backwards 0.4 to 0.7 ns, so more
+ * prefixes gain little.
+ */
 const prefixCountMax = 8;
 const notRead = -1;
 const shortestBlockBytes = scaled(64, 8);
@@ -113,7 +120,7 @@ const longestBlockBytes = scaled(1 << 14, 16);
 
 type Prefix = {
   readonly bytes: Buffer;
-  /** Where it occurs next; -1 = not searched yet. */
+  /** The position of its next occurrence; -1: not searched yet. */
   nextPos: number;
 };
 
@@ -130,17 +137,16 @@ function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * TokenTrie: an Aho-Corasick automaton of byte strings (tokens) that are written backwards. It reads a text backwards; at
- * each byte its state says which is the longest token that begins there. One pass over n bytes makes at most 2n moves,
- * whatever the tokens are. A search from left to right that tries each place would read a text of near misses again and
- * again.
+ * TokenTrie: an Aho-Corasick automaton of the reversed tokens. It reads a text backwards; after each byte its state
+ * tells the longest token that begins there. One pass over n bytes makes at most 2n moves, whatever the tokens are. A
+ * search from left to right that tries each position would read a text of near misses again and again.
  *
  *   ARRAY            TYPE          LENGTH          MEANING
  *   labels           Uint8Array    stateCount      the byte that leads to the state from its parent
  *   firstChildren    Int32Array    stateCount + 1  children of state s: states firstChildren[s] to firstChildren[s + 1],
  *                                                  exclusive, by ascending label
- *   fallbacks        Int32Array    stateCount      where to continue if no child fits: the state of the longest shorter
- *                                                  string that this state's string ends with
+ *   fallbacks        Int32Array    stateCount      the state to continue in if no child fits: that of the longest proper
+ *                                                  suffix of the state's string that is also a state
  *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none
  *   rootChildren     Int32Array    256             the child of state 0 by its label; 0 = none
  *
@@ -161,7 +167,7 @@ type TokenTrie = {
 /**
  * Builds the automaton. 100,000 tokens take some 60 ms, which no signal interrupts.
  *
- * @param tokens have a byte at least
+ * @param tokens each of at least one byte
  */
 export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
   const keys = backwards(tokens);
@@ -169,7 +175,7 @@ export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
   const labels = new Uint8Array(stateCountMax);
   const firstChildren = new Int32Array(stateCountMax + 1);
   const tokenLengths = new Int32Array(stateCountMax);
-  // The keys that begin with the string of state s are neighbours: firstKeys[s] to endKeys[s] of them.
+  // The keys that begin with the string of state s are adjacent: keys firstKeys[s] to endKeys[s], exclusive.
   const firstKeys = new Int32Array(stateCountMax);
   const endKeys = new Int32Array(stateCountMax);
   endKeys[0] = keys.starts.length;
@@ -211,7 +217,7 @@ export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
   return trie;
 }
 
-/** Tokens backwards, end to end, and where each begins and ends: the order changes, the bytes do not. */
+/** The tokens, end to end, with the start and end of each. Sorting permutes `starts` and `ends`, not the bytes. */
 type Keys = {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
@@ -231,13 +237,13 @@ function backwards(tokens: readonly Uint8Array[]): Keys {
   return { bytes, starts, ends };
 }
 
-/** The byte of key k at a depth; -1 if the key ends there. */
+/** Returns the byte of key k at a distance from its end; -1 if the key has no more. */
 function byteOf({ bytes, starts, ends }: Keys, k: number, depth: number): number {
   const pos = starts[k]! + depth;
   return pos < ends[k]! ? bytes[pos]! : -1;
 }
 
-/** Sorts keys [first, end) by their byte at `depth`: few by insertion, many by counting. */
+/** Sorts keys [first, end) by their byte at `depth`: by insertion if there are few, else by counting. */
 function sortByByte(keys: Keys, first: number, end: number, depth: number): void {
   const { starts, ends } = keys;
   if (end - first > insertedMax) {
@@ -268,7 +274,7 @@ function sortByByte(keys: Keys, first: number, end: number, depth: number): void
 
 const insertedMax = 32;
 
-/** Sets where each state continues if no child fits, and the tokens that its string then ends with. */
+/** Fills in `fallbacks`, and the token lengths of states whose own string is not a token. */
 function addFallbacks({ labels, firstChildren, fallbacks, tokenLengths, rootChildren }: TokenTrie): void {
   for (let state = 0; state < labels.length; state++) {
     tokenLengths[state] ||= tokenLengths[fallbacks[state]!]!;
@@ -299,7 +305,7 @@ function childOf(labels: Uint8Array, firstChildren: Int32Array, state: number, l
 }
 
 /**
- * TokenPlaces: where tokens begin, and the length of the longest token there.
+ * TokenPlaces: positions where tokens begin, and the length of the longest token at each.
  *
  *   ARRAY     TYPE         LENGTH             MEANING
  *   places    Int32Array   a block or more    positions, descending

@@ -6,10 +6,13 @@ import { lookaheadBytes, Pretokens, partBefore, partTo, type Taker, type TextPar
 import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
 
-/** A part of a text. Added tokens are found within one; special tokens stay text in one that is not trusted. */
+/**
+ * A part of a text from one source. Added tokens are found within a segment only, and special tokens only in trusted
+ * segments.
+ */
 export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
 
-/** A search for a safe cut in [from, to), for which bytes [start, limit) of the text are looked at. */
+/** A search for a safe cut in [from, to), which may read bytes [start, limit) of the text. */
 type CutSearch = {
   readonly text: Uint8Array;
   readonly start: number;
@@ -19,23 +22,23 @@ type CutSearch = {
   readonly wantsLast: boolean;
 };
 
-/** What is pushed in one step. */
+/** The number of bytes that are pushed in one step. */
 export const pushedBytes = scaled(1 << 18, 16);
 
 /**
- * Sections, window, pretokens, taker: a text goes one way, in HF's order. The kernel cuts it into sections
- * (src/kernel/text/sections.ts); each is cut by the pattern, and its pretokens are handed to the taker. A text that is cut as it
- * is goes straight to the window.
+ * The chain that processes a text, in HF's order: sections, window, pretokens, taker. The kernel cuts the text into
+ * sections (src/kernel/text/sections.ts). The pattern cuts each section, and the pretokens are passed to the taker. A
+ * text that is cut unchanged skips the sections, and goes directly to the window.
  */
 export class TextChain {
   protected readonly window: TextWindow;
   private sections: TextSections | undefined;
   private direct = false;
   private opened: number | undefined;
-  /** Whether safe cuts are searched in windows (src/kernel/text/cut-windows.ts), not in the text as it is. */
+  /** Whether safe cuts are searched in windows (src/kernel/text/cut-windows.ts), and not in the unchanged text. */
   private readonly usesWindows: boolean;
 
-  /** @param pretokens what cuts the text; left out: made for the cutting */
+  /** @param pretokens cuts the text; by default it is created from `cutting` */
   constructor(
     private readonly cutting: Cutting,
     readonly taker: Taker,
@@ -50,14 +53,14 @@ export class TextChain {
     this.open(cutting.specialTokensAsText ?? false);
   }
 
-  /** Whether a text may be put straight into the taker's text. */
+  /** Whether a text may be written directly to the taker's text. */
   get isDirect(): boolean {
     return this.direct;
   }
 
   /**
-   * From the next text on, special tokens are found or stay text, and the taker receives changes or not. `continues`: the next text
-   * follows a safe cut.
+   * Sets for the following texts whether special tokens stay text, and whether the taker receives changes. `continues`:
+   * the next text follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, continues = false): void {
     const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
@@ -74,17 +77,17 @@ export class TextChain {
     return this.sections;
   }
 
-  /** Bytes that are not in sections yet, or not taken yet. */
+  /** The number of pushed bytes that have not been taken yet. */
   get pendingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }
 
-  /** What waits, as bytes of a window. */
+  /** The window size in bytes that the pending text may need. */
   get waitingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
 
-  /** Whether the last text that was ended was inside a document there: false if a document begins right after it. */
+  /** Whether the last text ended inside a document; false if a document begins right after it. */
   get endedInside(): boolean {
     return this.window.endedInside;
   }
@@ -95,7 +98,10 @@ export class TextChain {
     else this.sections!.push(bytes, start, end, this.window);
   }
 
-  /** Ends the text, or the part of it that continues elsewhere with the settled characters of `following`. The next one may begin. */
+  /**
+   * Ends the text; or, with `following`, this part of it: the text continues elsewhere with these settled characters.
+   * Another text may follow.
+   */
   end(following?: Uint8Array): void {
     if (!this.direct) this.sections!.end(this.window, following !== undefined);
     if (following !== undefined) {
@@ -105,8 +111,8 @@ export class TextChain {
   }
 
   /**
-   * Takes a text that consists of segments: a whole one, or a part that continues another one or elsewhere, there with the settled
-   * characters of `following`. `open` has to be called before the next one.
+   * Takes a text that consists of segments. It is a whole text, or a part that continues another one, or one that
+   * continues elsewhere with the settled characters of `following`. `open` must be called before the next text.
    */
   pushSegments(
     segments: readonly TextSegment[],
@@ -128,14 +134,15 @@ export class TextChain {
   }
 
   /**
-   * Takes a part of a text that begins and ends at safe cuts. It consists of `segments`, and `follows` such a cut or begins the text.
-   * `after`: all text after it, or at least `cutReach` bytes; left out at the end of the text.
+   * Takes a part of a text, of `segments`, that begins and ends at safe cuts. `follows`: it begins at a safe cut, and
+   * not with the text. `after` is the text after it, all of it or at least `cutReach` bytes; absent at the end of the
+   * text.
    */
   pushPart(segments: readonly TextSegment[], follows: boolean, after?: Uint8Array): void {
     const [first, second] = segments;
     if (first === undefined) return;
     const isChanged = after !== undefined && this.usesWindows;
-    // Copied, because the part goes through the same memory.
+    // Copied, because the part is processed in the same memory.
     const following = (isChanged ? this.madeSections.following(after) : after)?.slice(0, lookaheadBytes);
     if (isChanged) this.opened = undefined;
     if (second !== undefined) {
@@ -152,7 +159,7 @@ export class TextChain {
     }
   }
 
-  /** How many bytes on each side of a position decide whether it is a safe cut. */
+  /** The number of bytes on each side of a position that decide whether it is a safe cut. */
   get cutReach(): number {
     return this.usesWindows
       ? this.madeSections.kernel.exports.windowReach()
@@ -160,8 +167,8 @@ export class TextChain {
   }
 
   /**
-   * The first safe cut in [from, to) of a text (src/kernel/text/safe-cuts.ts), or the last one; -1 if there is none. Must not be
-   * called within a text. `open` has to be called before the next one.
+   * Returns the first safe cut in [from, to) of a text (src/kernel/text/safe-cuts.ts), or with `wantsLast` the last
+   * one; -1 if there is none. Not allowed within a text. `open` must be called before the next text.
    */
   findSafeCut(text: Uint8Array, from: number, to: number, wantsLast: boolean): number {
     const { cutReach, usesWindows, pretokens } = this;
@@ -192,7 +199,7 @@ export class TextChain {
     return cut < 0 ? -1 : kernel.exports.givenPosition(cut);
   }
 
-  /** Takes a whole text, as `push` and `end` do, in fewer steps. */
+  /** Takes a whole text, like `push` and `end` in fewer steps. */
   pushText(bytes: Uint8Array, start: number, end: number): void {
     if (!this.direct) {
       this.sections!.pushText(bytes, start, end, this.window);
@@ -207,11 +214,11 @@ export class TextChain {
   }
 }
 
-/** The end of a chain: gathers a section in the taker's text, and has it cut and taken there. */
+/** The last link of a chain: gathers a section in the taker's text, and has it cut and taken there. */
 export class TextWindow implements TextSink {
   private capacityBytes = scaled(1 << 12, 64);
   private text: Text;
-  /** Bytes of the section in memory. */
+  /** The number of bytes of the section in memory. */
   private limit = 0;
   endedInside = false;
 
@@ -223,7 +230,7 @@ export class TextWindow implements TextSink {
     pretokens.start(0, false);
   }
 
-  /** Bytes that were pushed and are not taken yet. */
+  /** The number of pushed bytes that have not been taken yet. */
   get pendingBytes(): number {
     return this.limit - this.pretokens.keepPos;
   }
@@ -233,7 +240,7 @@ export class TextWindow implements TextSink {
     this.take(partBefore(this.limit, this.pretokens.tokenBytesMax));
   }
 
-  /** The next bytes of the section. They are taken when it ends, or with those that are pushed. */
+  /** Appends bytes to the section. They are taken when it ends, or together with the next pushed bytes. */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
     this.write(bytes, start, end);
@@ -247,7 +254,7 @@ export class TextWindow implements TextSink {
     if (this.limit > 0) this.restart();
   }
 
-  /** The first character of `following` settles the last pretoken. */
+  /** Ends the section inside a document: the first character of `following` settles the last pretoken. */
   private endInside(following: Uint8Array): void {
     const { pretokens } = this;
     this.append(following, 0, following.length);
@@ -274,13 +281,13 @@ export class TextWindow implements TextSink {
     this.taker.change?.(start, end, newSize);
   }
 
-  /** Places bytes [start, end) in the taker's text, between two texts. */
+  /** Copies bytes [start, end) to the taker's text. Only allowed between two texts. */
   place(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
     this.write(bytes, start, end);
   }
 
-  /** Takes pretokens that are cut already, between two texts: words [first, end) of a table. */
+  /** Takes pretokens that are already cut: words [first, end) of a table. Only allowed between two texts. */
   cutPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     const start = starts[first]!;
     this.place(bytes, start, starts[end]!);
@@ -304,7 +311,10 @@ export class TextWindow implements TextSink {
     else to.set(bytes.subarray(start, end), limit);
   }
 
-  /** Makes room for `byteCount` bytes: moves what is not taken yet to the front, and grows the text if that is not enough. */
+  /**
+   * Makes room for `byteCount` bytes: moves the text that has not been taken to the front, and grows the text if that
+   * does not suffice.
+   */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;
     const { pretokens } = this;

@@ -2,12 +2,13 @@ import { space } from "#bytes";
 import { asOption, createTextKernel, phrase, type TextKernel, UserError } from "#runtime";
 import { makeFollowing } from "./window-of-text.ts";
 
-/** A token that is looked for in a text: `flags` are those of src/kernel/token-search.ts. */
+/** A token that is searched in a text. `flags` are those of src/kernel/token-search.ts. */
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
 
 /**
- * Where a space is put before text, as by HF's Prepend, and by its Metaspace "always" and "first", which know that U+2581
- * is a space; and by SentencePiece, also before an added token.
+ * Which text gets a space before it. "every section": HF's Prepend. "sections without mark" and "start without mark":
+ * HF's Metaspace "always" and "first", for which U+2581 is a space, too. "start": SentencePiece, also before an added
+ * token at the start.
  */
 export type PrefixRule = "every section" | "sections without mark" | "start without mark" | "start";
 
@@ -15,7 +16,7 @@ export type PrefixRule = "every section" | "sections without mark" | "start with
 export type SectionSettings = {
   readonly early?: readonly TokenToFind[];
   readonly late?: readonly TokenToFind[];
-  /** First and last code point of each range of word characters. */
+  /** The first and the last code point of each range of word characters. */
   readonly words?: readonly number[];
   /** Indices of `normalizationSteps`. */
   readonly steps?: readonly number[];
@@ -32,7 +33,7 @@ const prefixFlags: Readonly<Record<PrefixRule, number>> = {
   start: 4 | 8,
 };
 
-/** Settings as the kernel reads them. Tokens are not empty, and of equal ones the last counts. */
+/** Returns settings in the kernel's form. No token may be empty; if tokens are equal, the last one counts. */
 export function describeSections(settings: SectionSettings): Uint8Array<ArrayBuffer> {
   const { early = [], late = [], words = [], steps = [], addsSpace = false, isLinewise = false } = settings;
   const { prefixRule } = settings;
@@ -57,31 +58,42 @@ export function describeSections(settings: SectionSettings): Uint8Array<ArrayBuf
   return described;
 }
 
-/** Takes a text as sections, which are the text between two added tokens, and the tokens between them. */
+/** Receives a text as sections (the text between two added tokens), and the added tokens between them. */
 export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
-  /** Ends the section. With `following`, only the part in this range ends: the section continues with these settled characters. */
+  /**
+   * Ends the section; or, with `following`, this part of it: the section continues elsewhere with these settled
+   * characters.
+   */
   end(following?: Uint8Array): void;
-  /** Takes a token between two sections: bytes [start, end) of the text, with the white space before it that it takes. */
+  /**
+   * Takes the added token between two sections: bytes [start, end) of the text, including white space before it that it
+   * consumes.
+   */
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
-  /** The last token also takes this white space, which follows it. */
+  /** Extends the last token by this white space, which follows it. */
   strip(bytes: Uint8Array, start: number, end: number): void;
-  /** Takes the space that is put before the section or before a line of it. Without this method it is pushed. */
+  /**
+   * Takes the space that is put before the section, or before a line of it. Without this method, the space is pushed.
+   */
   space?(bytes: Uint8Array): void;
-  /** Bytes [start, end) of the text are normalized to `newSize` other ones; where changes are noted. */
+  /**
+   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called only if changes are
+   * requested.
+   */
   change?(start: number, end: number, newSize: number): void;
 }
 
-/** Bytes that go through the kernel at a time. */
+/** The number of bytes that the kernel processes at a time. */
 const pieceBytes = 1 << 16;
 const eventWords = 4;
 
-/** Cuts texts that come in pieces into sections: src/kernel/text/sections.ts as JavaScript sees it. */
+/** Cuts texts that arrive in pieces into sections: the JavaScript side of src/kernel/text/sections.ts. */
 export class TextSections {
   /** @internal */
   readonly kernel: TextKernel;
-  /** All of the kernel's memory. */
+  /** A view of all of the kernel's memory. */
   private memory = new Uint8Array(0);
   private numbers = new Uint32Array(0);
 
@@ -96,48 +108,51 @@ export class TextSections {
   }
 
   /**
-   * A text begins, and what came before is forgotten. Only needed where the next text has other settings than the last one, or
-   * segments. Then `specialTokensAsText` is for the first one. `continues`: the text follows a safe cut.
+   * Begins a text, and discards the previous one. Only needed if the text has segments, or other settings than the
+   * previous text. `specialTokensAsText` applies to the first segment. `continues`: the text follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {
     const flags = [specialTokensAsText, notesChanges, hasSegments, continues];
     this.kernel.exports.openText(flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0));
   }
 
-  /** A segment of the text ends, and the next one begins. */
+  /** Ends a segment of the text, and begins the next one. */
   endSegment(specialTokensAsText: boolean): void {
     if (this.kernel.exports.endSegment(Number(specialTokensAsText)) === 0) throw this.noMemory();
   }
 
-  /** The first bytes of text that follows a safe cut, as the pattern sees them, valid until the next call. `open` has to be called next. */
+  /**
+   * Returns the first bytes of text that follows a safe cut, in the form that the pattern sees. They are valid until
+   * the next call, which must be `open`.
+   */
   following(text: Uint8Array): Uint8Array {
     const made = makeFollowing(this.kernel, text);
     if (made === undefined) throw this.noMemory();
     return made;
   }
 
-  /** Bytes that wait for the text after them. */
+  /** The number of bytes that cannot be given out before more text arrives. */
   get pendingBytes(): number {
     return this.kernel.exports.waitingBytes() >>> 0;
   }
 
-  /** The memory that they may need. */
+  /** The memory in bytes that these may need. */
   get pendingNeed(): number {
     return this.kernel.exports.waitingNeed();
   }
 
-  /** Takes the next bytes of a text, and gives what is certain to the sink. */
+  /** Processes the next bytes of a text, and passes all that is final to the sink. */
   push(bytes: Uint8Array, start: number, end: number, sink: TextSink): void {
     for (let pos = start; pos < end; pos += pieceBytes)
       this.take(bytes, pos, Math.min(end, pos + pieceBytes), 0, sink);
   }
 
-  /** Ends the text; the next one may begin. `continues`: the caller ends the section, which was cut off. */
+  /** Ends the text. Another one may follow. `continues`: the section continues elsewhere, and the caller ends it. */
   end(sink: TextSink, continues = false): void {
     this.take(this.memory, 0, 0, continues ? 2 : 1, sink);
   }
 
-  /** Takes a whole text, or the rest of one. */
+  /** Processes a whole text, or the rest of one. */
   pushText(bytes: Uint8Array, start: number, end: number, sink: TextSink): void {
     let pos = start;
     for (; end - pos > pieceBytes; pos += pieceBytes) this.take(bytes, pos, pos + pieceBytes, 0, sink);
@@ -175,7 +190,7 @@ export class TextSections {
     }
   }
 
-  /** Memory that has grown has another buffer. */
+  /** Updates the view of the memory: growth replaces its buffer. */
   private lookAtMemory(): void {
     const { buffer } = this.kernel.memory;
     if (this.memory.buffer === buffer) return;

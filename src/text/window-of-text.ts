@@ -1,8 +1,8 @@
 import type { TextKernel } from "#runtime";
 
-/** A window of a text: src/kernel/text/cut-windows.ts as JavaScript sees it. */
+/** A window of a text: the JavaScript side of src/kernel/text/cut-windows.ts. */
 export type CutWindow = {
-  /** Its text, then its holes, then its barred positions. */
+  /** The text of the window, followed by its holes and its barred positions. */
   readonly bytes: Uint8Array;
   readonly textBytes: number;
   readonly holeCount: number;
@@ -10,8 +10,8 @@ export type CutWindow = {
 };
 
 /**
- * Makes a window of a part of a text; `startsText`: that begins the text. Returns undefined if there is no memory for it. A text
- * that the kernel has begun is forgotten.
+ * Creates a window from a part of a text. `startsText`: the text begins with this part. Returns undefined if memory
+ * runs out. A text that the kernel has begun is discarded.
  */
 export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boolean): CutWindow | undefined {
   const { exports } = kernel;
@@ -36,8 +36,8 @@ export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boo
 }
 
 /**
- * Returns the first bytes of text that follows a safe cut as the pattern sees them, valid until the next call; undefined if there is
- * no memory for them.
+ * Returns the first bytes of text that follows a safe cut, in the form that the pattern sees. They are valid until the
+ * next call. Returns undefined if memory runs out.
  */
 export function makeFollowing(kernel: TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;

@@ -16,7 +16,9 @@ export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
   return Buffer.from(hash.update(build.version).digest("hex"), "hex").subarray(0, 16);
 }
 
-/** Whether `image` was compiled by another build than `own`, by the version and the digest in their heads (image.ts). */
+/**
+ * Whether `image` was compiled by another build than `own`, by the version and the digest in their heads (image.ts).
+ */
 export const isImageOfOtherBuild = (image: Uint8Array, own: Uint8Array): boolean =>
   Buffer.from(image.subarray(0, 8)).toString("latin1") === imageMagic &&
   [

@@ -75,7 +75,7 @@ export type CountedWords = {
  */
 type CheckSize = (size: TableSize) => void;
 
-/** `keepRest` puts new words into the cache. Call it when the result is written. */
+/** The result of counting with a cache: `keepRest` stores new words in it. Call it when the result is written. */
 type KeepRest = { readonly keepRest?: () => Promise<void> };
 
 /** Counts the words of the corpus and the counts files. Words in the cache are not counted again. */
@@ -108,7 +108,7 @@ async function countWithCache(
   await identify(cache, inputs, report);
   const statistics: RangeStatistics[] = [];
   const runs: SortedRun[] = [];
-  /** Inputs that were already counted in this run, or that are outside the ranges. */
+  /** The inputs that were already counted in this run, or are outside the ranges. */
   const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
   let fresh = emptyTable;
   let known: WordTable | undefined;
@@ -147,8 +147,8 @@ async function countWithCache(
     }
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
-  // Words on disk go into the cache at once, because the run may still fail. If the corpus has several parts,
-  // all words go, to free memory.
+  // Words that are already on disk are stored in the cache at once, because the run may still fail. If the corpus has
+  // several parts, all words are, which frees memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
@@ -265,8 +265,8 @@ export async function countParts(
 }
 
 /**
- * Throws if there was no text. Only for streams, compressed files and records, where this is known only at
- * the end. Given ranges may be a part of the corpus without text.
+ * Throws if there was no text. This is known only at the end for streams, compressed files and records. With given
+ * ranges it does nothing, because they may be a part of the corpus without text.
  */
 export function checkNotEmpty(
   { inputs, ranges }: CorpusOptions,

@@ -21,7 +21,7 @@ import {
 import type { TokenWords } from "#words";
 
 /**
- * Gives each added token the bytes that its text spells as a key. In HF's files added tokens are keys of the
+ * Gives each added token the bytes that its text represents as a key. In HF's files added tokens are keys of the
  * vocabulary like all others, so an added token "Ġlo" is also the merged token " lo".
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {

@@ -24,11 +24,11 @@ import { idBytesOf } from "./lifted-pretokens.ts";
 import type { Training } from "./training.ts";
 
 /**
- * Runs the second stage: lifts the pretokens of the corpus, and continues merging from the tokens that the
- * first stage's merges make of them. Returns all merges, starting with the kept ones of the first stage.
+ * Runs the second stage: lifts the pretokens of the corpus, encoding them with the merges of the first stage, and
+ * continues merging from these tokens. Returns all merges, starting with the kept ones of the first stage.
  *
- * The words are converted to records in the memory where they were counted. If that has no room, or the words
- * are in sorted runs or slices, they become a table first.
+ * The words are converted to records in the memory where they were counted. If that memory is too small, or the words
+ * are in sorted runs or slices, they are copied to a table first.
  */
 export async function learnSuperwords(
   training: Training,

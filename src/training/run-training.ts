@@ -55,7 +55,7 @@ export type TrainingInput = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What differs among the callers of a training. It does not depend on the options. */
+/** The services that the callers of a training provide in different ways. They do not depend on the options. */
 export type TrainingHost = {
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
@@ -260,7 +260,7 @@ async function productOfAny(
   return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, warnWithNote(host));
 }
 
-/** Returns warnings that only the end reveals. */
+/** Returns the warnings that are known only at the end of a training. */
 function warningsOfEnd(
   training: Training,
   trained: TrainedVocabulary | Extended,

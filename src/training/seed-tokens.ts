@@ -75,8 +75,8 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /**
- * Returns a function that cuts a text. It returns the pieces if the pattern cuts the text whatever is next to
- * it, and undefined if the text may lie within one pretoken.
+ * Returns a function that cuts a text. It returns the pieces if the pattern cuts the text whatever is next to it, or
+ * undefined if some context makes the text part of a single pretoken.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compilePattern(sources);
@@ -99,8 +99,8 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 }
 
 /**
- * The room for seeds in a vocabulary of `size`. Bytes and special tokens, or a base, take `leastSize` of it.
- * If seeds are built on a base, `mergesOf` returns the number of new tokens that they need.
+ * The space for seeds in a vocabulary of `size` tokens. Bytes and special tokens, or a base, take `leastSize` of it. If
+ * seeds are built on a base, `mergesOf` returns the number of new tokens that they need.
  */
 export type SeedRoom = {
   readonly leastSize: number;

@@ -202,8 +202,8 @@ const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): Extensi
   compat ?? recorded?.compat ?? "extension";
 
 /**
- * The requested sizes of a vocabulary, ascending. undefined: as large as its seed tokens require. `own` are
- * special tokens that the base has, and `newSpecials` those to add.
+ * The requested sizes of a vocabulary, ascending; undefined: as large as the seed tokens require. `own` are the base's
+ * special tokens, and `newSpecials` those to add.
  */
 type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
@@ -440,7 +440,10 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
 };
 
-/** Refuses word counts and the cache for a tokenizer that puts a space before each text: they do not record it. */
+/**
+ * Refuses word counts and the cache for a tokenizer that puts a space before each text, because neither records such
+ * spaces.
+ */
 function refuseCountsOfSpaces(
   asked: RequestedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,

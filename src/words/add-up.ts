@@ -60,7 +60,7 @@ export class SumOfParts {
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
 
-  /** Upper bounds of the totals, because a word that occurs in several parts is one word of the sum. */
+  /** Returns upper bounds of the totals, because a word that occurs in several parts is one word of the sum. */
   get bound(): CountsTotals {
     const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);

@@ -99,7 +99,10 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   (has.normalization ?? null) === (options.normalization ?? null) &&
   has.isLinewise === options.isLinewise;
 
-/** Returns the options that all files have in common; null if there are no files. Throws a UserError if two files differ. */
+/**
+ * Returns the options that all files have in common; null if there are no files. Throws a UserError if two files
+ * differ.
+ */
 export function commonOptions(files: readonly CountsOrigin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
@@ -237,7 +240,10 @@ const frameSizeBytes = scaled(1 << 16, 64);
 /** An upper bound of the size of a word's three varints. */
 const wordNumbersBytes = 24;
 
-/** Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during its `write`. */
+/**
+ * Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during its
+ * `write`.
+ */
 export class CountsWriter {
   private frame = new Uint8Array(2 * frameSizeBytes);
   private end = frameHeadBytes;
@@ -504,7 +510,10 @@ export class CountsReader implements SortedWords {
     if (this.checksum !== checksum) throw this.damaged();
   }
 
-  /** Reads bytes of the file to the front of `frame`. Returns their number: fewer than `sizeBytes` only at the file's end. */
+  /**
+   * Reads bytes of the file to the front of `frame`. Returns their number: fewer than `sizeBytes` only at the file's
+   * end.
+   */
   private read(sizeBytes: number): number {
     let filled = 0;
     while (filled < sizeBytes) {

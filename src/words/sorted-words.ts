@@ -257,11 +257,11 @@ function quotient(numerator: number, denominator: number): number {
 const tooOften = (what: string, hint: string) =>
   new UserError(`${what} more than 2^53, more than can be added up exactly`, { hint });
 
-/** In `losers`: no summand was here yet. */
+/** A value of `losers`: no summand has been here yet. */
 const nobody = -1;
-/** In `offsets`: the summand has no more words, and loses to all others. */
+/** A value of `offsets`: the summand has no more words, and loses to all others. */
 const ended = -1;
-/** In `bytes`: the word equals the last winner's. */
+/** A value of `bytes`: the word equals the last winner's. */
 const equal = -1;
 
 /** Returns the exact totals of a sum. */

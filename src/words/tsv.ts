@@ -241,7 +241,9 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
 
-/** Returns the text form of a table, in chunks, highest count first. Chunks are empty while the words are being sorted. */
+/**
+ * Returns the text form of a table, in chunks, highest count first. Chunks are empty while the words are being sorted.
+ */
 export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield tsvHead(options);
   const steps = sortByCountInSteps(table);

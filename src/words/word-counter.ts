@@ -135,7 +135,10 @@ export class WordCounter {
     return this.ownWindow;
   }
 
-  /** The text in the kernel's memory, with room for `capacityBytes`, always at the same address. Its content is preserved. */
+  /**
+   * The text in the kernel's memory, with room for `capacityBytes`, always at the same address. Its content is
+   * preserved.
+   */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
     this.ownWindow?.clear();

@@ -55,7 +55,7 @@ const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
  * fits every column.
  */
 export class KeptColumns {
-  /** null: the type was not given, and no value other than null has come so far. */
+  /** The type of each column; null: it was not given, and no value other than null has come so far. */
   readonly kinds: (KeptKind | null)[];
 
   /** @param kinds the kinds in earlier shards */

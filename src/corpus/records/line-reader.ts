@@ -260,7 +260,7 @@ function faultText(fault: number, textField: string): string {
   }
 }
 
-/** The line that ends at `end`, including its line feed. */
+/** Returns the line that ends at `end`, including its line feed. */
 const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
 
@@ -306,7 +306,7 @@ export const lineFault = {
 
 type LineCursor = {
   pos: number;
-  /** Where the unescaped text ends in `out`. Unchanged if the field is missing or the line is blank. */
+  /** The end of the unescaped text in `out`. Unchanged if the field is missing or the line is blank. */
   outPos: number;
   fault: number;
   isBlank: boolean;
@@ -414,7 +414,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
   else cursor.fault = lineFault.notJson;
 }
 
-/** In place of a position, from all functions below: the line is not valid JSON. */
+/** The result, instead of a position, of all functions below if the line is not valid JSON. */
 const nowhere = -1;
 
 function skipBlanks(bytes: Uint8Array, pos: number): number {

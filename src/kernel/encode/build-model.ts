@@ -13,13 +13,19 @@ import { useCache, useLookUp } from "./word-cache";
 
 let modelHead: usize = 0;
 
-/** Lays out the memory and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
+/**
+ * Lays out the memory and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no
+ * room.
+ */
 export function beginModel(byteCount: u32): usize {
   modelHead = layOutEncoding() ? reserveTable(byteCount) : 0;
   return modelHead;
 }
 
-/** Builds all tables of the model that JavaScript has written; false if there is no room. Shrinks the cache by 2^shrinkBits. */
+/**
+ * Builds all tables of the model that JavaScript has written; false if there is no room. Shrinks the cache by
+ * 2^shrinkBits.
+ */
 export function useModel(shrinkBits: u32): bool {
   return buildTables() && useWordCache(shrinkBits);
 }

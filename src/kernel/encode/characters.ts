@@ -59,7 +59,9 @@ export function reserveFragments(): bool {
   return rows !== 0;
 }
 
-/** Adds a merge, by the last bytes of its left half and the first bytes of the right one (`edges` of never-merged.ts). */
+/**
+ * Adds a merge, by the last bytes of its left half and the first bytes of the right one (`edges` of never-merged.ts).
+ */
 export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   const beginning = beginningOf(firsts);
   if (beginning < fragmentCount) lower(beginning, lasts, rank);

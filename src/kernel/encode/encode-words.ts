@@ -89,7 +89,10 @@ function encodeCut(endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 if there is no room. */
+/**
+ * Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 if there is no
+ * room.
+ */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
   if (count === noRoom) return -1;

@@ -49,7 +49,9 @@ export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;
 }
 
-/** Whether some of the three bytes on either side of a place may be of a mark. The edges of joins have a space instead. */
+/**
+ * Whether some of the three bytes on either side of a place may be of a mark. The edges of joins have a space instead.
+ */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;
   if (left === mark || left >> 8 === (mark & 0xffff) || left >> 16 === (mark & 255)) return true;

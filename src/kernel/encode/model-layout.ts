@@ -117,7 +117,10 @@ export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   return -1;
 }
 
-/** The slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no free slot. */
+/**
+ * The slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no free
+ * slot.
+ */
 export function nextSlot(pos: u32, last: u32, home: u32): u32 {
   const next = (pos + 1) & last;
   if (next === home) unreachable();

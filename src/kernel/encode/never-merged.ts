@@ -125,7 +125,10 @@ export function beginCuts(count: u32): void {
   nextCut = findPretokenToCut(1);
 }
 
-/** Finds the next ends, at `cutEndsAddress`; the first one is the start of the first part. Returns their number, 0 when done. */
+/**
+ * Finds the next ends, at `cutEndsAddress`; the first one is the start of the first part. Returns their number, 0 when
+ * done.
+ */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
   if (nextCut === endCount && pos === endAt(next - 1)) {
@@ -383,7 +386,10 @@ function edgeOf(start: usize, length: u32): u32 {
   return edge | (length << 24);
 }
 
-/** Finds the edges of every token that merging can make, 0 for other ids. Returns false if two bytes share an id, or one has none. */
+/**
+ * Finds the edges of every token that merging can make, 0 for other ids. Returns false if two bytes share an id, or one
+ * has none.
+ */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
   memory.fill(lasts, 0, <usize>4 * model.idLimit);

@@ -18,7 +18,9 @@ import { EncodingModel } from "./model-layout";
  * has to be checked against its halves, before it is merged. That saves half of the cache misses.
  */
 
-/** The rank of two ids that do not merge: higher than every rank. Its bytes are equal, so memory can be filled with it. */
+/**
+ * The rank of two ids that do not merge: higher than every rank. Its bytes are equal, so memory can be filled with it.
+ */
 export const noRank: i32 = 0x7f7f7f7f;
 export const noRankByte: u8 = 0x7f;
 
@@ -34,7 +36,9 @@ let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
 let mergedIds: usize = 0;
-/** The id that rank 0 makes, if each rank makes the next id, as in most vocabularies: then ids are computed. Else -1. */
+/**
+ * The id that rank 0 makes, if each rank makes the next id, as in most vocabularies: then ids are computed. Else -1.
+ */
 let firstMerged: i32 = -1;
 
 /** Whether a pair is listed twice, merges are tied, or ranks are added in any order: then no rank is guessed. */

@@ -22,7 +22,10 @@ export function useRankedTokens(modelHead: usize): bool {
   return reserveText(0);
 }
 
-/** Merges a token's bytes, and keeps its merge if two parts are left. Returns the number of parts, or -1 if there is no room. */
+/**
+ * Merges a token's bytes, and keeps its merge if two parts are left. Returns the number of parts, or -1 if there is no
+ * room.
+ */
 export function mergeRanked(token: u32): i32 {
   const tokens = model.wholeTokens;
   const length = tokenLength(tokens, token);

@@ -12,7 +12,10 @@ import { limitRanks, noRank } from "./pair-ranks";
  */
 let merges: usize = 0;
 
-/** Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if there is no room. */
+/**
+ * Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if there is no
+ * room.
+ */
 export function traceText(length: u32): i32 {
   merges = (workAddress() + 7) & ~7;
   const ids = merges + 8 * <usize>length;

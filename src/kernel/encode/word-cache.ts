@@ -54,7 +54,10 @@ const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 /** Longer words hardly ever occur twice. */
 export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
-/** Words looked up together: few enough that their lists stay in the first cache, and that every table has room for them. */
+/**
+ * Words looked up together: few enough that their lists stay in the first cache, and that every table has room for
+ * them.
+ */
 export let batchWordsMax: u32 = 0;
 
 /** Size of the head of a table; the one of long words is the largest. */
@@ -312,7 +315,9 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
   return <u32>((longerEnd - longerStart) >> 2);
 }
 
-/** Looks up the middle words: those of the `longerCount` words in `longer` that are not among the `longCount` in `long`. */
+/**
+ * Looks up the middle words: those of the `longerCount` words in `longer` that are not among the `longCount` in `long`.
+ */
 export function lookUpMiddle(table: SlotTable, longerCount: u32, longCount: u32): void {
   const end = endOfSlots(table);
   const slots = table.slots;

@@ -211,7 +211,9 @@ function kindOfCharacter(bytes: u32): u32 {
   return noKind;
 }
 
-/** For each byte: not zero if all characters that begin with it and the byte after it (in `seconds`) are of one kind. */
+/**
+ * For each byte: not zero if all characters that begin with it and the byte after it (in `seconds`) are of one kind.
+ */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));
   const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));

@@ -229,7 +229,10 @@ export function startCounts<T>(part: Part, index: u32): void {
   memory.fill(countsOf(index), 0, tableBytes<T>(firstSlotCount));
 }
 
-/** Counts the pairs that begin in the next `work` cells of a part. Returns true while cells are left and the table has room. */
+/**
+ * Counts the pairs that begin in the next `work` cells of a part. Returns true while cells are left and the table has
+ * room.
+ */
 export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
   const batch = batchOf(index);
@@ -286,7 +289,9 @@ function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, 
   return true;
 }
 
-/** Makes room for `pairCount` more pairs in at most three quarters of the home slots. False if the stretch is too small. */
+/**
+ * Makes room for `pairCount` more pairs in at most three quarters of the home slots. False if the stretch is too small.
+ */
 function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
   while (<u64>(part.countedPairs + pairCount) * 4 > <u64>part.countSlots * 3) {
     if (!growCounts<T>(part, index)) return false;
@@ -344,7 +349,10 @@ export function rightOfKey<T>(slot: usize): u32 {
   return <u32>load<T>(slot + sizeof<T>());
 }
 
-/** Adds `slotCount` slots of another part, from `first` on, to the first part's counts. False if its stretch has no room. */
+/**
+ * Adds `slotCount` slots of another part, from `first` on, to the first part's counts. False if its stretch has no
+ * room.
+ */
 export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
   const end = countAt<T>(index, first + slotCount);
   for (let slot = countAt<T>(index, first); slot < end; slot += countBytes<T>()) {
@@ -400,7 +408,9 @@ export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): vo
   store<u32>(slot + 2 * sizeof<T>(), cursor);
 }
 
-/** Writes kept pairs that begin in the next `work` cells of a part to their lists. Returns true while cells are left. */
+/**
+ * Writes kept pairs that begin in the next `work` cells of a part to their lists. Returns true while cells are left.
+ */
 export function writePairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
   const batch = batchOf(index);

@@ -37,7 +37,9 @@ export function giveNeighbours(side: u32): u32 {
   return count;
 }
 
-/** Reads neighbours on one side with their weights in all memories. The first memory gets all, any other only its own. */
+/**
+ * Reads neighbours on one side with their weights in all memories. The first memory gets all, any other only its own.
+ */
 export function takeNeighbours(side: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);

@@ -146,7 +146,10 @@ function withoutTop(): Pause {
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
 }
 
-/** Brings the top of the queue to its true count. Returns false if no pair reaches the threshold, or the slice is used up. */
+/**
+ * Brings the top of the queue to its true count. Returns false if no pair reaches the threshold, or the slice is used
+ * up.
+ */
 function settleTop(): bool {
   while (findTop()) {
     const count = pairAt(topPair()).count;
@@ -157,7 +160,9 @@ function settleTop(): bool {
   return false;
 }
 
-/** Fills the heap. Returns false if the queue is empty, or the slice is used up: many pairs may have the highest count. */
+/**
+ * Fills the heap. Returns false if the queue is empty, or the slice is used up: many pairs may have the highest count.
+ */
 function findTop(): bool {
   while (!hasTop()) {
     if (workLeft <= 0) return false;
@@ -240,7 +245,9 @@ export function followMerge(left: u32, right: u32): bool {
  * its threshold is always 1. One of them chooses its best pair, then all merge it.
  */
 
-/** The maximum number of records. When they are used up, rebuilding the index drops those of pairs that no longer occur. */
+/**
+ * The maximum number of records. When they are used up, rebuilding the index drops those of pairs that no longer occur.
+ */
 let recordsMax: u32 = 0;
 
 /** Sets the limit of records after indexing. */
@@ -248,7 +255,10 @@ export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
-/** The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work` was used up. */
+/**
+ * The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work` was used
+ * up.
+ */
 export function bestCount(work: i32): f64 {
   workLeft = work;
   if (!settleTop()) return workLeft <= 0 ? -1 : 0;
@@ -307,7 +317,9 @@ export function startCleaningAll(): void {
   startCompaction(neededEntries, largePair, threshold, all);
 }
 
-/** Settles a large merge before its lists are written. Returns false if there is no room for the pairs that are created. */
+/**
+ * Settles a large merge before its lists are written. Returns false if there is no room for the pairs that are created.
+ */
 export function settleLargeMerge(): bool {
   if (!hasRoomForNewPairs()) return false;
   settleMerge();

@@ -104,7 +104,10 @@ function joinSide(part: u32, side: u32): void {
   }
 }
 
-/** The sum of part 0 for a neighbour of any part or memory. Its count is that of part 0 only, because counts give the slots. */
+/**
+ * The sum of part 0 for a neighbour of any part or memory. Its count is that of part 0 only, because counts give the
+ * slots.
+ */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);
   if (sum.count === 0 && sum.slot !== isListed) {
@@ -222,7 +225,10 @@ function giveSlots(side: u32, id: u32, listStart: u32): void {
   }
 }
 
-/** Writes the next `share` staged positions of each part to the lists of the new pairs; returns true while some are left. */
+/**
+ * Writes the next `share` staged positions of each part to the lists of the new pairs; returns true while some are
+ * left.
+ */
 export function writeSome(share: u32): bool {
   currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
   return workTogether(Work.writeStaged, partsInWork, share);

@@ -223,7 +223,10 @@ export function describeSpecials(count: u32, byteCount: u32): void {
   while (specialSlotCount < 2 * count) specialSlotCount *= 2;
 }
 
-/** Sets whether the words in a token are limited (merge-tokens.ts), and whether characters stay whole (whole-characters.ts). */
+/**
+ * Sets whether the words in a token are limited (merge-tokens.ts), and whether characters stay whole
+ * (whole-characters.ts).
+ */
 export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): void {
   hasWordFacts = areWordsLimited;
   hasCharacterStates = areCharactersWhole;

@@ -13,7 +13,9 @@ import { layOutWords, setStepCount, stepCount } from "./word-layout";
  * part sees everything written before it was opened; a thread that finds it done sees everything that the helper wrote.
  */
 
-/** The number of checks before a thread sleeps. Spinning forever would take a core from the compiler and other programs. */
+/**
+ * The number of checks before a thread sleeps. Spinning forever would take a core from the compiler and other programs.
+ */
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept this long returns to its event loop, where it can be terminated. */
 const sleepNs: i64 = 20_000_000;

@@ -21,7 +21,9 @@ export let entryCapacity: u32 = 0;
 
 /** After a growth there is room for this multiple of the entries in use. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
-/** If a smaller share is free after a compaction, the arena grows, because the next compaction would follow too quickly. */
+/**
+ * If a smaller share is free after a compaction, the arena grows, because the next compaction would follow too quickly.
+ */
 const freeShareMin: f64 = 0.1;
 
 export function entryAddress(index: u32): usize {

@@ -100,7 +100,10 @@ export function startGrowth(): void {
   nextToInsert = 0;
 }
 
-/** Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never rise. */
+/**
+ * Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never
+ * rise.
+ */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);
   for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);

@@ -193,7 +193,10 @@ function endSlots(count: u32): void {
   nextSlot = 0;
 }
 
-/** Makes records of the next `work` slots; returns true when all are done. A single memory skips pairs below the threshold. */
+/**
+ * Makes records of the next `work` slots; returns true when all are done. A single memory skips pairs below the
+ * threshold.
+ */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;
   const least: u64 = memoryCount > 1 ? 0 : threshold;

@@ -172,7 +172,10 @@ function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32
   return readBack(annotation, pos, limit);
 }
 
-/** The state at a position if it is known without reading on; `notQuiet` in a run, `unknown` if the text has not arrived. */
+/**
+ * The state at a position if it is known without reading on; `notQuiet` in a run, `unknown` if the text has not
+ * arrived.
+ */
 function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   if (isEnd ? pos >= limit : pos + 4 > limit) return isEnd ? 0 : unknown;
   return load<u16>(annotation.quiet + (columnOf(pos, limit) << 1));

@@ -139,7 +139,9 @@ export function isHalfFull(group: Group, byteCount: u32): bool {
   return (<u64>group.length + byteCount + paddingBytes) << 1 > group.capacity;
 }
 
-/** Forgets text that is no longer needed, if it is half of the buffer's. Returns by how much positions have decreased. */
+/**
+ * Forgets text that is no longer needed, if it is half of the buffer's. Returns by how much positions have decreased.
+ */
 export function shrink(group: Group): u32 {
   const context = group.done - contextBytes;
   if (context > group.first) {
@@ -183,7 +185,10 @@ function sureEndOf(group: Group): i32 {
   return group.length - (group.search.longestBytes - 1 + (group.looksAround ? contextBytes : 0));
 }
 
-/** Gives out the text up to the next token, and that token, and returns true; or the certain text without a token: false. */
+/**
+ * Gives out the text up to the next token, and that token, and returns true; or the certain text without a token:
+ * false.
+ */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
   const done = group.isSkipping ? skipSpace(group, atEnd) : group.done;
@@ -226,7 +231,10 @@ export function nextItem(group: Group, atEnd: bool): bool {
   return false;
 }
 
-/** The search is at `searchPos`: what is known of the segment there counts from now on. Returns where it ends, as far as is known. */
+/**
+ * The search is at `searchPos`: what is known of the segment there counts from now on. Returns where it ends, as far as
+ * is known.
+ */
 function passEdges(group: Group, searchPos: i32): i32 {
   const edges = group.edges;
   for (; edges.next < edges.count; edges.next++) {

@@ -70,7 +70,10 @@ let windowBytes: i32 = 0;
 /** Starts and ends in the window, ascending. */
 let holes: Pairs = changetype<Pairs>(0);
 let barred: Pairs = changetype<Pairs>(0);
-/** A position in the given text, and the same one in the window; ascending. From one to the next, the text has not moved, or has changed. */
+/**
+ * A position in the given text, and the same one in the window; ascending. From one to the next, the text has not
+ * moved, or has changed.
+ */
 let anchors: Pairs = changetype<Pairs>(0);
 
 /** How many bytes on each side of a position decide whether it is a safe cut. */
@@ -83,7 +86,10 @@ export function windowReach(): u32 {
   return reach;
 }
 
-/** How far early tokens and stretches reach. Only a token that begins like the rest of a stretch decides where a stretch ends. */
+/**
+ * How far early tokens and stretches reach. Only a token that begins like the rest of a stretch decides where a stretch
+ * ends.
+ */
 function stretchReach(): u32 {
   const search = early.search;
   const longest = search.longestBytes;
@@ -123,7 +129,10 @@ export function makeWindow(byteCount: u32, startsText: bool): bool {
   return (isLinewise && addsSpace) || takeText(startsText) ? takeHole(givenBytes) : false;
 }
 
-/** Normalizes the written text, which follows a safe cut, as far as it decides about the end before it. Returns the number of bytes, at `followingAddress`; -1 without room. */
+/**
+ * Normalizes the written text, which follows a safe cut, as far as it decides about the end before it. Returns the
+ * number of bytes, at `followingAddress`; -1 without room.
+ */
 export function makeFollowing(byteCount: u32): i32 {
   following = given;
   if (!normalizes) return byteCount;

@@ -32,7 +32,10 @@ const startsInToken: u32 = 3;
 
 const noEdge: u32 = u32.MAX_VALUE;
 
-/** The number of edges that are tried one by one. It decides which part is found where one does not fit, and a longer one does. */
+/**
+ * The number of edges that are tried one by one. It decides which part is found where one does not fit, and a longer
+ * one does.
+ */
 const triesOneByOne: u32 = 16;
 
 let partStart: u32 = 0;
@@ -52,7 +55,9 @@ export function endOfPart(start: u32, most: u32): u32 {
   return inside === noEdge ? start : max(start, inside);
 }
 
-/** Returns where the longest part begins that ends with the text, which has more than `most` ids; its end if none fits. */
+/**
+ * Returns where the longest part begins that ends with the text, which has more than `most` ids; its end if none fits.
+ */
 export function startOfLastPart(most: u32): u32 {
   idsMax = most;
   fixedEdge = textBytes;

@@ -24,7 +24,10 @@ const idsMax: u32 = isSmallScale ? 3 : 1 << 14;
 const usualOutputBytes: u32 = isSmallScale ? 8 : 1 << 17;
 const slackBytes: u32 = 8;
 
-/** Makes room for ids below `limit` whose tokens have `byteCount` bytes, each at most `longestBytes`; false if there is none. */
+/**
+ * Makes room for ids below `limit` whose tokens have `byteCount` bytes, each at most `longestBytes`; false if there is
+ * none.
+ */
 export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
   if (!layOutTextModule()) return false;
   idLimit = limit;

@@ -114,7 +114,10 @@ export function factsOf(codePoint: u32): u32 {
   return lookUp(facts, codePoint);
 }
 
-/** The address of the full decomposition or lower case of a character: its length, then its code points; 0 if it has none. */
+/**
+ * The address of the full decomposition or lower case of a character: its length, then its code points; 0 if it has
+ * none.
+ */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
   if (step === lowercase) index = lookUp(lower, codePoint);
@@ -257,7 +260,10 @@ function readEntry(): bool {
   return true;
 }
 
-/** Canonical decompositions, and the pairs that are composed. `changesAll`: a step changes also what NFC leaves unchanged. */
+/**
+ * Canonical decompositions, and the pairs that are composed. `changesAll`: a step changes also what NFC leaves
+ * unchanged.
+ */
 function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;

@@ -104,7 +104,10 @@ export function inputAddress(byteCount: u32): usize {
   return inputEnd;
 }
 
-/** Takes `byteCount` written bytes, and the end of the text. Returns the number of bytes given out, or -1 if there is no room. */
+/**
+ * Takes `byteCount` written bytes, and the end of the text. Returns the number of bytes given out, or -1 if there is no
+ * room.
+ */
 export function normalize(byteCount: u32, endsText: bool): i32 {
   inputEnd += byteCount;
   copiedTo = pendingStart;
@@ -199,7 +202,10 @@ function resize(capacity: u64): bool {
   return true;
 }
 
-/** Scans to the end of the input, or to a character whose bytes are not all there. Normalizes each stretch that may change. */
+/**
+ * Scans to the end of the input, or to a character whose bytes are not all there. Normalizes each stretch that may
+ * change.
+ */
 function scan(endsText: bool): bool {
   let pos = scanPos;
   const stop = inputEnd;
@@ -344,7 +350,10 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
   return <i32>madeCount;
 }
 
-/** Writes the lower case, or the decomposition and each character's class. Returns the number of characters, or -1 without room. */
+/**
+ * Writes the lower case, or the decomposition and each character's class. Returns the number of characters, or -1
+ * without room.
+ */
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
   const start = to;
@@ -434,7 +443,10 @@ function countMarks(start: usize, end: usize, room: usize): bool {
   return true;
 }
 
-/** Canonical composition, in place: each character joins the last starter if they have a composite and nothing blocks it. */
+/**
+ * Canonical composition, in place: each character joins the last starter if they have a composite and nothing blocks
+ * it.
+ */
 function compose(start: usize, count: u32): u32 {
   const end = start + (count << 2);
   let to = start;

@@ -66,7 +66,10 @@ let hasMarks: bool = false;
 /** A bit for each id that an added token has. */
 let added: usize = 0;
 
-/** Sets up the trimming of offsets, before the first text. Returns the address of the bits of added ids; 0 if there is no memory for them. */
+/**
+ * Sets up the trimming of offsets, before the first text. Returns the address of the bits of added ids; 0 if there is
+ * no memory for them.
+ */
 export function useTrims(count: u32, keepsOne: bool): usize {
   trimCount = count;
   trimKeepsOne = keepsOne;
@@ -110,7 +113,9 @@ export function placedTextAddress(): usize {
   return text;
 }
 
-/** Finds the spans of the next `count` ids, which the host has given (decode.ts). False if one is not below the limit. */
+/**
+ * Finds the spans of the next `count` ids, which the host has given (decode.ts). False if one is not below the limit.
+ */
 export function placeIds(count: u32, inCharacters: bool): bool {
   if (count > idCount - placedCount) unreachable();
   for (let i: u32 = 0; i < count; i++) {

@@ -126,7 +126,9 @@ export function beginSections(byteCount: u32): usize {
   return description;
 }
 
-/** Reads the description and sets up search and normalization. Returns 1; 0 if there is no memory; -1 if it is invalid. */
+/**
+ * Reads the description and sets up search and normalization. Returns 1; 0 if there is no memory; -1 if it is invalid.
+ */
 export function useSections(byteCount: u32): i32 {
   if (!isDescription(description, byteCount)) return -1;
   const records = recordsOf(description);
@@ -172,7 +174,9 @@ export function openText(flags: u32): void {
   isAtStart = !isInside;
 }
 
-/** Returns the address to which the next `byteCount` bytes of the text are written; 0 if there is no memory for them. */
+/**
+ * Returns the address to which the next `byteCount` bytes of the text are written; 0 if there is no memory for them.
+ */
 export function pieceAddress(byteCount: u32): usize {
   eventsSize = 0;
   if (usesLate && isHalfFull(late, 0)) shrink(late);
@@ -183,7 +187,10 @@ export function pieceAddress(byteCount: u32): usize {
   return early.start + early.length;
 }
 
-/** Ends a segment of the text and begins another, in which special tokens stay text if `keepsSpecial`. False without memory. */
+/**
+ * Ends a segment of the text and begins another, in which special tokens stay text if `keepsSpecial`. False without
+ * memory.
+ */
 export function endSegment(keepsSpecial: bool): bool {
   return addEdge(early.edges, early.length, u32(keepsSpecial));
 }
@@ -244,7 +251,9 @@ function takeEarly(atEnd: bool): bool {
   }
 }
 
-/** Takes bytes [from, to) of `early`, text between early tokens. `ends`: an early token or the end of the text follows. */
+/**
+ * Takes bytes [from, to) of `early`, text between early tokens. `ends`: an early token or the end of the text follows.
+ */
 function takeText(from: i32, to: i32, ends: bool): bool {
   const size = <u32>(to - from);
   if (!moveEdgesOn(from, to)) return false;
@@ -390,7 +399,10 @@ function giveText(address: usize, size: u32): bool {
   return true;
 }
 
-/** Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, they are whole characters. */
+/**
+ * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, they are whole
+ * characters.
+ */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;
   if (evenIfSpaced) return true;

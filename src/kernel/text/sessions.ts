@@ -66,7 +66,10 @@ const encodesToCheckpoint: u32 = 4;
 const encodesToLastCheckpoint: u32 = 5;
 const encodesRest: u32 = 6;
 
-/** Returns the address to which `count` checkpoints are written; 0 if there is no room for them and for those of `byteCount` bytes. */
+/**
+ * Returns the address to which `count` checkpoints are written; 0 if there is no room for them and for those of
+ * `byteCount` bytes.
+ */
 export function beginEdit(count: u32, byteCount: u32): usize {
   checkpoints = (fixedEnd + 63) & ~63;
   checkpointCount = count;
@@ -201,7 +204,10 @@ function encodeTo(end: u32, next: u32): u32 {
   return encodes;
 }
 
-/** Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the one before that is near, as after short appends. */
+/**
+ * Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the one before that is near, as
+ * after short appends.
+ */
 function addCheckpoint(): void {
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
   const checkpoint = made + ((<usize>madeCount) << 3);

@@ -12,7 +12,10 @@ export function characterSize(pos: usize, stop: usize): usize {
   return pos + 4 <= stop && (load<u8>(pos, 3) & 0xc0) === 0x80 ? 4 : 0;
 }
 
-/** Whether a character of three or four bytes may continue with this byte: not overlong, no surrogate, within the last plane. */
+/**
+ * Whether a character of three or four bytes may continue with this byte: not overlong, no surrogate, within the last
+ * plane.
+ */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;
   if (lead === 0xed) return second - 0x80 < 0x20;

@@ -573,7 +573,10 @@ export function recordWord(record: usize): usize {
   return record + headBytes;
 }
 
-/** Counts the `longCount` pretokens in `long`, for which there must be slots. Returns false if there is no room for a record. */
+/**
+ * Counts the `longCount` pretokens in `long`, for which there must be slots. Returns false if there is no room for a
+ * record.
+ */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
   touchRecords(long, longCount);
@@ -646,7 +649,10 @@ export function findLong(long: LongTable, at: usize, length: u32, hash: u32): us
   return slot;
 }
 
-/** Puts a word and its value into a free slot that `findLong` returned. Returns false if there is no room for its record. */
+/**
+ * Puts a word and its value into a free slot that `findLong` returned. Returns false if there is no room for its
+ * record.
+ */
 export function insertLong(
   long: LongTable,
   slot: usize,

@@ -153,7 +153,9 @@ export const bar = (share: number, colour = 0) =>
 
 export type Share = { readonly name: string; readonly tokenCount: number };
 
-/** A table with a row per kind of token: its share of each tokenizer; for a single tokenizer, also the number of tokens. */
+/**
+ * A table with a row per kind of token: its share of each tokenizer; for a single tokenizer, also the number of tokens.
+ */
 export function shareTable(kind: string, heads: readonly Child[], lists: readonly (readonly Share[])[]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
   const sums = lists.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));

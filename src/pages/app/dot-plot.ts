@@ -3,7 +3,7 @@ import { type Child, h, svg } from "./dom.ts";
 
 // A dot plot of values by tokenizer, one row per text.
 
-/** The class of a tokenizer's colour. There are eight colours, which then repeat. */
+/** Returns the class of a tokenizer's colour. There are eight colours, which then repeat. */
 export const colourOf = (tokenizer: number) => `c${tokenizer % 8}`;
 
 /** A dot in the colour of a tokenizer, next to its name. */
@@ -61,7 +61,10 @@ function axisOf(x: Axis) {
   );
 }
 
-/** Draws dots. Named dots are larger and drawn first, so that they hide no other; the first has its name above, the second below. */
+/**
+ * Draws dots. Named dots are larger and drawn first, so that they hide no other; the first has its name above, the
+ * second below.
+ */
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
   const values = dots.map(({ value }) => value);
   const [named, others] = [dots.filter(({ isNamed }) => isNamed), dots.filter(({ isNamed }) => !isNamed)];

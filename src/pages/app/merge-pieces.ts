@@ -59,7 +59,7 @@ export function cutPieces(
   return { ids, lengths: ids.map((id) => vocabulary.byId.get(id)!.length) };
 }
 
-/** The id of each byte. An added token can also be one byte long. */
+/** Returns the id of each byte. An added token of one byte is used only if the model has none for the byte. */
 function byteIdsOf({ tokens }: Vocabulary, added: ReadonlySet<number>): Map<number, number> {
   const bytes = tokens.filter(({ text, rank }) => text.length === 1 && rank === undefined);
   const [ofModel, others] = [

@@ -47,7 +47,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     const line = h("p.facts-line", tokenCode(shownToken(token)), " ", facts(token));
     replace(view, [line, treeOf(token, draw), below?.(token)]);
     for (const label of view.querySelectorAll<HTMLElement>(".node > button")) hideCutLabel(label);
-    // The button that was pressed is no longer in the document.
+    // The pressed button is no longer in the document, so the view takes the focus.
     if (hadFocus) view.focus({ preventScroll: true });
   };
   const find = () => {

@@ -29,7 +29,7 @@ type Column = {
  */
 type Place = {
   chunk: Column["chunks"][number] | undefined;
-  /** Where the next page begins, and the first row of that page. */
+  /** The position of the next page, and its first row. */
   nextByte: number;
   nextRow: number;
   dictionary: ArrayLike<unknown> | undefined;
@@ -113,7 +113,7 @@ export class KeptColumnReader {
   }
 }
 
-/** The memory of a value in an array if the value is an object. */
+/** The estimated memory of a value in an array if the value is an object. */
 const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -91,7 +91,10 @@ export class ParquetReader {
     }
   }
 
-  /** Claims memory for the next page. If room is made, the batch, which the caller has processed, is emptied. */
+  /**
+   * Claims memory for the next page. If this makes the caller free memory, the batch, which the caller has processed,
+   * is emptied.
+   */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
@@ -142,7 +145,9 @@ export class ParquetReader {
   }
 }
 
-/** The memory of a page and its values. Each value has a start and an end, and may have an index and a level. */
+/**
+ * Returns the memory of a page and its values. Each value has a start and an end, and may have an index and a level.
+ */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);

@@ -327,14 +327,14 @@ export function readRowsAsParquet<Value>(
 const damagedParquet = (path: string, reason: string) =>
   new UserError(`"${path}" is damaged, or not a Parquet file: ${reason}`);
 
-/** The error for a row. In messages, rows count from 1, as lines do. */
+/** Returns the error for a row. In messages, rows count from 1, as lines do. */
 export const rowError = (path: string, row: number, what: string) =>
   new UserError(`"${path}" row ${row + 1}: ${what}`);
 
 /** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };
 
-/** The pages of a column chunk, which is bytes [startByte, endByte) of the file, by reading their headers. */
+/** Yields the pages of a column chunk, bytes [startByte, endByte) of the file, by reading their headers. */
 function* pagesOf(source: FileSource, startByte: number, endByte: number) {
   for (let offset = startByte; offset < endByte; ) {
     const page = pageAt(source, offset, endByte);
@@ -344,8 +344,8 @@ function* pagesOf(source: FileSource, startByte: number, endByte: number) {
 }
 
 /**
- * How many bytes of a header are read first. Most headers have a few dozen bytes; those with statistics of long texts
- * have more.
+ * The number of bytes of a header that are read first. Most headers have a few dozen bytes; those with statistics of
+ * long texts have more.
  */
 const headerBytes = scaled(1 << 12, 16);
 
@@ -378,7 +378,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
   }
 }
 
-/** The number of values in a page, which is one for each row; 0 for a page of another kind. */
+/** Returns the number of values in a page, one for each row; 0 for a page of another kind. */
 export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: PageHeader) =>
   type === "DATA_PAGE"
     ? data_page_header!.num_values
@@ -495,8 +495,8 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
 }
 
 /**
- * Decompresses a block into [from, end) of `out`. Returns where its bytes end there; -1 if the block is damaged or does
- * not fit. A block is a list of sequences:
+ * Decompresses a block into [from, end) of `out`. Returns the end of the decompressed bytes in `out`; -1 if the block
+ * is damaged or does not fit. A block is a list of sequences:
  *
  *   token      1         high four bits: literals; low four bits: length of the match, less 4
  *   more       any       if the number of literals is 15: bytes to add, through the first that is not 255
