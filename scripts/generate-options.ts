@@ -10,7 +10,7 @@ import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { pythonName } from "../src/options/python-spelling.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import { asOption, type Spelling, spell } from "../src/runtime/message.ts";
-import { probeParts, probeVersion } from "../src/tokenizer/fingerprint.ts";
+import { probeParts, probeVersion } from "../src/tokenizer/probe.ts";
 import { optionsPage } from "./options-page.ts";
 
 const root = join(import.meta.dir, "..");

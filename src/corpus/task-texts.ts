@@ -12,7 +12,7 @@ import {
   RangeReader,
   TextMemory,
 } from "./range-reader.ts";
-import { type LineRange, LineReader } from "./records/line-reader.ts";
+import type { LineRange, LineReader } from "./records/line-reader.ts";
 import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { RecordBatch } from "./records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "./task.ts";
@@ -57,7 +57,7 @@ export class TaskTexts {
   private readonly chunks: ChunkedRanges<RangeStatistics>;
   private readonly memory: TextMemory;
   private readonly batch: RecordBatch;
-  private readonly lines: LineReader;
+  private lines: LineReader | undefined;
   private pages: ParquetReader | undefined;
   /** The reader of the current task's records; undefined if the task is plain text. */
   private records: { readonly offsetByte: number } | undefined;
@@ -84,7 +84,6 @@ export class TaskTexts {
     this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
     // If possible, records are written directly to the taker's text.
     this.batch = new RecordBatch(isDirect ? makeText : undefined);
-    this.lines = new LineReader(windowBytes, memory, this.batch);
     this.file = new OpenFile(inputs);
     this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));
   }
@@ -130,10 +129,19 @@ export class TaskTexts {
 
   private takeRange(source: ByteSource, range: LineRange): Generator<number, RangeStatistics> {
     const input = this.options.inputs[range.inputIndex]!;
-    this.records = input.format === "text" ? undefined : this.lines;
-    return input.format === "text"
-      ? this.takeText(source, range)
-      : this.takeRecords(this.lines.read(source, range, input), source.path);
+    if (input.format === "text") {
+      this.records = undefined;
+      return this.takeText(source, range);
+    }
+    this.lines ??= this.loadLines();
+    this.records = this.lines;
+    return this.takeRecords(this.lines.read(source, range, input), source.path);
+  }
+
+  /** Loads the reader of lines, which plain text does not need. */
+  private loadLines(): LineReader {
+    const loaded = require("./records/line-reader.ts") as typeof import("./records/line-reader.ts");
+    return new loaded.LineReader(this.options.windowBytes, this.memory, this.batch);
   }
 
   /**

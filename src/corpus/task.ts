@@ -1,6 +1,6 @@
 import { countLineFeeds } from "#bytes";
 import { scaled, yieldToEventLoop } from "#runtime";
-import { type Cut, CutFinder, cutIntoRanges, type RangePlanOptions } from "./cut-into-ranges.ts";
+import type { Cut, RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input, type Range, recordSeparator, wholeRange } from "./input.ts";
 import { checkStream } from "./inspect-input.ts";
 import { TextMemory } from "./range-reader.ts";
@@ -79,11 +79,19 @@ export async function* planTasks(
       yield* planChunks(input, whole.inputIndex, cutting, buffers);
       continue;
     }
-    for (const range of cutting === undefined ? [whole] : cutIntoRanges(input, whole, cutting)) {
+    for (const range of await rangesOf(input, whole, cutting)) {
       if (range === undefined) await yieldToEventLoop();
       else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };
     }
   }
+}
+
+/** Loads the code that finds cuts, which a small file does not need. */
+const codeForCuts = () => import("./cut-into-ranges.ts");
+
+async function rangesOf(input: Input, whole: Range, cutting: RangePlanOptions | undefined) {
+  const isOne = cutting === undefined || whole.endByte - whole.startByte <= cutting.rangeSizeBytes;
+  return isOne ? [whole] : (await codeForCuts()).cutIntoRanges(input, whole, cutting);
 }
 
 /**
@@ -147,7 +155,7 @@ export async function* planChunks(
   buffers: ChunkBuffers,
 ): AsyncGenerator<ChunkTask, void> {
   const { chunkSizeBytes = defaultChunkSizeBytes, probeSizeBytes = defaultProbeSizeBytes } = cutting ?? {};
-  const cutter = createCutter(input, cutting);
+  const cutter = await createCutter(input, cutting);
   const contextBytes = cutter?.contextBytes ?? 0;
   const bufferBytes = Math.max(chunkSizeBytes, contextBytes) + probeSizeBytes + contextBytes;
 
@@ -232,7 +240,10 @@ type ChunkCutter = {
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };
 
-function createCutter(input: Input, cutting: RangePlanOptions | undefined): ChunkCutter | undefined {
+async function createCutter(
+  input: Input,
+  cutting: RangePlanOptions | undefined,
+): Promise<ChunkCutter | undefined> {
   if (cutting === undefined) return undefined;
   if (input.format !== "text") return recordCutter(recordSeparator(input.format));
   return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
@@ -247,7 +258,8 @@ const recordCutter = (separator: Uint8Array): ChunkCutter => ({
 });
 
 /** Finds the first cut in the last `probeSizeBytes` of a buffer. */
-function textCutter(cutting: RangePlanOptions): ChunkCutter {
+async function textCutter(cutting: RangePlanOptions): Promise<ChunkCutter> {
+  const { CutFinder } = await codeForCuts();
   const finder = new CutFinder(cutting);
   const { contextBytes } = finder;
   const { probeSizeBytes = defaultProbeSizeBytes } = cutting;

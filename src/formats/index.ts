@@ -35,6 +35,7 @@ export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";
 export { Chunk, type OutputFile, sha256Of, type TokenizerFormat } from "./output-file.ts";
 export { postProcessingOfRecord } from "./post-processor.ts";
 export { nameOf } from "./pre-tokenizer.ts";
+export { readTokenCounts, type WrittenTokenCounts } from "./read-tokens-tsv.ts";
 export {
   findTrainingRecord,
   type RecordedTraining,
@@ -44,10 +45,11 @@ export {
 } from "./read-training-record.ts";
 export { readJson, readRecordedFiles, recordName } from "./recorded-files.ts";
 export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
+export { idsTsv, piecesTsv } from "./renumbering-tables.ts";
 export type { ScannedJson, ScannedModel } from "./scan-tokenizer-json.ts";
 export { findKnownRanksBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
 export { pruneCompanionFiles, tokenizerOfJson } from "./tokenizer-json.ts";
-export { idsTsv, piecesTsv, readTokenCounts, tokensTsvFiles, type WrittenTokenCounts } from "./tokens-tsv.ts";
+export { tokensTsvFiles } from "./tokens-tsv.ts";
 export {
   type CountsRecord,
   type ExtensionRecord,

@@ -12,7 +12,7 @@ export {
   type Tell,
   Transferred,
 } from "./job.ts";
-export { loadInWorker, loadingBytes, readLikeInWorker } from "./load-in-worker.ts";
+export { loadInWorker, loadingBytes } from "./load-in-worker.ts";
 export { Pace } from "./pace.ts";
 export {
   longTextBytes,

@@ -18,14 +18,8 @@ export {
   type RankedMerges,
 } from "./encoding-model.ts";
 export { type ExplainedPart, explainText } from "./explain.ts";
-export {
-  behaviorFingerprint,
-  fingerprintAsLearned,
-  fingerprintOf,
-  probeParts,
-  probeText,
-  shortEncoder,
-} from "./fingerprint.ts";
+export { behaviorFingerprint, shortEncoder } from "./fingerprint.ts";
+export { fingerprintAsLearned } from "./fingerprint-as-learned.ts";
 export { tokenizerImage } from "./image.ts";
 export { imageMagic, imageName, isImageOfOtherBuild } from "./image-name.ts";
 export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";
@@ -47,6 +41,7 @@ export {
 export { NoMemory } from "./no-memory.ts";
 export { offsetObstacle, trimObstacle } from "./offset-obstacles.ts";
 export { digestOfParts } from "./parts-digest.ts";
+export { fingerprintOf, probeParts, probeText } from "./probe.ts";
 export {
   checkPruned,
   chooseTokens,

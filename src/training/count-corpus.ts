@@ -30,7 +30,7 @@ import {
   type WordTable,
 } from "#words";
 import { wordMemoryCount } from "./count-memory.ts";
-import { idBytesOf, LiftedPretokens } from "./lifted-pretokens.ts";
+import type { LiftedPretokens } from "./lifted-pretokens.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
@@ -329,8 +329,10 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
         hasChecksums: setup.hasChecksums,
       });
     } else {
-      this.lifted = new LiftedPretokens(liftingModel, words);
-      const windowBytes = windowIdBytes / idBytesOf(liftingModel);
+      // Loaded on demand, because only superwords need it.
+      const loaded = require("./lifted-pretokens.ts") as typeof import("./lifted-pretokens.ts");
+      this.lifted = new loaded.LiftedPretokens(liftingModel, words);
+      const windowBytes = windowIdBytes / loaded.idBytesOf(liftingModel);
       this.texts = new TaskTexts(new TextChain(cutting, this.lifted), { inputs, memory, windowBytes });
     }
   }

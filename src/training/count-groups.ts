@@ -1,16 +1,8 @@
 import { groupBy } from "#bytes";
-import {
-  checkUnchanged,
-  type FoundInputs,
-  type RangeStatistics,
-  sizeOfRanges,
-  totalBytesOf,
-  wholeRange,
-} from "#corpus";
+import { checkUnchanged, type RangeStatistics, sizeOfRanges, totalBytesOf, wholeRange } from "#corpus";
 import type { InputWeight, LanguageOfInput, LanguageRecord } from "#formats";
 import type { Report, StageProgress } from "#jobs";
-import type { RequestedTraining } from "#options";
-import { asOption, type Message, phrase, runSliced, UserError, usageError } from "#runtime";
+import { runSliced, UserError } from "#runtime";
 import {
   SumOfWords,
   sizeOf,
@@ -21,63 +13,9 @@ import {
   type WordTable,
   wordTableOfSum,
 } from "#words";
-import { type CorpusOptions, checkNotEmpty, countWords } from "./count-words.ts";
+import { type CorpusOptions, checkNotEmpty } from "./count-parts.ts";
+import { countWords } from "./count-words.ts";
 import { weightParts, weightsOf } from "./weights.ts";
-
-/** A path, a glob or a directory with text of a language, or with its dev text. */
-export type LanguageFile = LanguageOfInput & { readonly file: string };
-
-/** Lists the files of all languages, then those of their dev text; undefined without languages. Reads no file. */
-export function languageFilesOf({
-  languages,
-  languagesDev = [],
-}: RequestedTraining): LanguageFile[] | undefined {
-  if (languages === undefined) return undefined;
-  const train = languages.map((file) => ({ ...file, isDev: false }));
-  const dev = languagesDev.map((file) => ({ ...file, isDev: true }));
-  checkDev(train, dev);
-  return [...train, ...dev];
-}
-
-/** Throws a usage error unless all languages have dev text, or none. */
-function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
-  const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
-  const unknown = devNames!.find((name) => !names!.includes(name));
-  if (unknown !== undefined)
-    throw usageError(
-      phrase`${asOption("language-dev")}: there is no language "${unknown}"`,
-      phrase`give its training text as well: ${asOption("language", `${unknown}=FILE`)}`,
-    );
-  const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
-  if (bare === undefined) return;
-  throw usageError(
-    phrase`${asOption("language-dev")} is missing for the language "${bare}"`,
-    "give it for all languages, or for none",
-  );
-}
-
-/**
- * Returns the language of each input; a file may have matched several inputs. Warns of an input that occurs
- * twice.
- */
-export function languagesOf(
-  files: readonly LanguageFile[],
-  { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
-  warn: (message: Message) => void,
-): LanguageOfInput[] {
-  const textOf = ({ language, isDev }: LanguageOfInput) => `${isDev ? "the dev text of " : ""}"${language}"`;
-  const languages = files.flatMap(({ language, isDev }, i) =>
-    Array<LanguageOfInput>(inputCounts[i]!).fill({ language, isDev }),
-  );
-  const seen = new Map<string, string>();
-  for (const [i, { path, isStream, device, inode }] of inputs.entries()) {
-    const text = textOf(languages[i]!);
-    const before = seen.get(`${device} ${inode}`) ?? text;
-    if (before !== text) warn(`"${path}" is in ${before} and in ${text}`);
-    if (!isStream && inode !== 0) seen.set(`${device} ${inode}`, before);
-  }
-  return languages;
-}
 
 /**
  * The words of each language's training text and of its dev text; `dev` is null if languages are compared by

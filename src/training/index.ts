@@ -11,7 +11,8 @@ export {
   selectFiles,
 } from "./chosen-files.ts";
 export { openMemory } from "./count-memory.ts";
-export { type CountedWords, countParts, countWords } from "./count-words.ts";
+export { type CountedWords, countParts } from "./count-parts.ts";
+export { countWords } from "./count-words.ts";
 export { imageAt } from "./image-at.ts";
 export {
   type Extended,

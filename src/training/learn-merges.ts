@@ -23,7 +23,7 @@ import {
 } from "#words";
 import type { LanguageTables } from "./count-groups.ts";
 import type { CountMemory } from "./count-memory.ts";
-import type { CorpusOptions, CountedWords } from "./count-words.ts";
+import type { CorpusOptions, CountedWords } from "./count-parts.ts";
 import type { Training } from "./training.ts";
 
 /** The resources for learning merges, and its callbacks. */

@@ -11,7 +11,7 @@ import {
   type TokenWordsSize,
   type WordTable,
 } from "#words";
-import { countParts } from "./count-words.ts";
+import { countParts } from "./count-parts.ts";
 import {
   findKeptMerges,
   inheritedTokens,

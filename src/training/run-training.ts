@@ -14,7 +14,6 @@ import {
   foundSpecialTokens,
   Pace,
   type Report,
-  readLikeInWorker,
   streamWithCache,
   unevenLanguages,
   type Warning,
@@ -25,7 +24,6 @@ import { describeCounts, type Guard } from "#store";
 import { baseSize, describeSharedIds } from "#tokenizer";
 import type { CountsOptions, GivenWords, WordTable } from "#words";
 import { loadFormats } from "./chosen-files.ts";
-import { languageFilesOf, languagesOf } from "./count-groups.ts";
 import { openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import type { OpenCache } from "./open-cache.ts";
@@ -102,7 +100,8 @@ export async function runTraining(
   const { guard } = host;
   // 1. Refuse mistakes that the options alone reveal, before anything is read.
   const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}) : undefined;
-  const languageFiles = languageFilesOf(asked);
+  const languageCode = asked.languages === undefined ? undefined : await import("./language-files.ts");
+  const languageFiles = languageCode?.languageFilesOf(asked);
   const names = languageFiles?.map(({ file }) => file) ?? given.files;
   if (names.length > 0) checkNames(names, asked);
   const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
@@ -125,7 +124,7 @@ export async function runTraining(
 
     // 4. List the inputs as they are now, and choose the number of threads and the memory for them.
     const found = names.length === 0 ? noInputs : await host.find(names, asked);
-    const languages = languageFiles && languagesOf(languageFiles, found, warnWithNote(host));
+    const languages = languageFiles && languageCode?.languagesOf(languageFiles, found, warnWithNote(host));
     const corpus = { ...(await threadsFor(asked, given, found.inputs)), languages };
     const { memory, cached } = await openMemory(asked, training, corpus.budget, warnWithNote(host));
     const unguard = guard(() => memory.scratch.remove());
@@ -159,7 +158,10 @@ async function resolveSources(
   settled: Training | undefined,
   host: TrainingHost,
 ) {
-  const like = asked.like === undefined ? undefined : await readLikeInWorker(asked.like);
+  const like =
+    asked.like === undefined
+      ? undefined
+      : await (await import("#jobs/load-in-worker")).readLikeInWorker(asked.like);
   const base =
     asked.extend === undefined
       ? undefined

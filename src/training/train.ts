@@ -11,7 +11,7 @@ import {
 import { UserError } from "#runtime";
 import { buildVocabulary, firstMerges, makeTokenCounts, mergesOfSize, type Vocabulary } from "#tokenizer";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "#words";
-import { countGroups, type LanguageTables } from "./count-groups.ts";
+import type { LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
 import {
   type Corpus,
@@ -63,7 +63,7 @@ export async function train<B extends Base | null>(
   const counted =
     weights === undefined && run.languages === undefined
       ? { tables: undefined, languages: undefined, ...(await countWords(corpus, report, check)) }
-      : await countGroups(corpus, weights ?? [], report, check);
+      : await (await import("./count-groups.ts")).countGroups(corpus, weights ?? [], report, check);
   const { words, pretokenCount, statistics, keepRest } = counted;
   if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
   check(sizeOf(words));

@@ -11,7 +11,7 @@ import {
   readResult,
   rememberResult,
 } from "#store";
-import { identify } from "./count-words.ts";
+import { identify } from "./count-with-cache.ts";
 import type { Corpus } from "./learn-merges.ts";
 import type { OpenCache } from "./open-cache.ts";
 import type { Training } from "./training.ts";

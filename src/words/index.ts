@@ -1,8 +1,8 @@
 // Distinct words with exact counts: tables, sums, sorted runs on disk, counts files. They are one module because all
 // hold the same records, in one layout and one order.
 
-export { addUp, type Parts, reduceSources, type SavedSum, sourcesOfSortedRuns, writeSum } from "./add-up.ts";
-export { CountsFileReader, isText } from "./counts-file-reader.ts";
+export { addUp } from "./add-up.ts";
+export { CountsFileReader, type CountsSource, isText } from "./counts-file-reader.ts";
 export {
   type AddedCounts,
   CountsFiles,
@@ -18,7 +18,9 @@ export {
   hasOptions,
   optionFields,
 } from "./counts-format.ts";
+export { type Parts, sourcesOfSortedRuns } from "./parts.ts";
 export { sortBytesPerWord } from "./sort-by-bytes.ts";
+export { type SortedRun, type SortedRunOptions, writeSortedRun } from "./sorted-run.ts";
 export {
   addTable,
   commonWordsOf,
@@ -35,13 +37,8 @@ export {
   totalsOfSum,
   wordTableOfSum,
 } from "./sorted-words.ts";
-export {
-  type SortedRun,
-  type SortedRunOptions,
-  SpillingCounter,
-  type SpillingOptions,
-  writeSortedRun,
-} from "./spilling-counter.ts";
+export { SpillingCounter, type SpillingOptions } from "./spilling-counter.ts";
+export { type SavedSum, writeSum } from "./sum-of-parts.ts";
 export {
   discardRound,
   type PackedCounts,

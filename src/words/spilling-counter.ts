@@ -1,12 +1,8 @@
-import { closeSync, openSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { TextMemory } from "#corpus";
-import { refusal, scaled, UserError, writeAll } from "#runtime";
-import type { CountsOptions } from "./counts-format.ts";
-import { CountsWriter, countsFileHead, unknownTotals } from "./counts-format.ts";
-import { type SortedWords, TableWords } from "./sorted-words.ts";
+import { scaled, UserError } from "#runtime";
+import type { SortedRun, SortedRunOptions } from "./sorted-run.ts";
 import { type PackedCounts, WordCounter } from "./word-counter.ts";
-import { type CountsTotals, tableBytes, totalsOf, type WordTable } from "./word-table.ts";
+import { tableBytes, totalsOf } from "./word-table.ts";
 
 /** How much text is counted between two checks of the memory: a window of the reader. */
 const textBytesBetween = scaled(1 << 20, 64);
@@ -27,6 +23,9 @@ export type SpillingOptions = {
   /** How many memories for words all threads together have at a time. */
   readonly memoryCount?: number;
 };
+
+/** Loads the code for sorted runs, which is needed only when memory is full, or with a cache. */
+const codeForRuns = () => require("./sorted-run.ts") as typeof import("./sorted-run.ts");
 
 /**
  * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input,
@@ -141,10 +140,7 @@ export class SpillingCounter {
   private *moveToRun(counter: WordCounter, inputIndex: number | null): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     counter.clear();
-    const words = yield* TableWords.sort(table);
-    const run = yield* writeSortedRun(words, this.nextName(), inputIndex, this.options!);
-    words.release();
-    return run;
+    return yield* codeForRuns().sortIntoRun(table, this.nextName(), inputIndex, this.options!);
   }
 
   /**
@@ -159,13 +155,12 @@ export class SpillingCounter {
       this.unwrittenBytes = unwrittenBytes;
       return { path: name, inputIndex, totals: totalsOf(table), isInMemoryToo: true, failure: null, table };
     }
-    const words = yield* TableWords.sort(table);
+    const totals = totalsOf(table);
     try {
-      const run = yield* writeSortedRun(words, name, inputIndex, this.options!);
+      const run = yield* codeForRuns().sortIntoRun(table, name, inputIndex, this.options!);
       return { ...run, isInMemoryToo: true };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      const { totals } = words;
       return { path: name, inputIndex, totals, isInMemoryToo: true, failure: error.message, table: null };
     }
   }
@@ -173,89 +168,4 @@ export class SpillingCounter {
   private nextName(): string {
     return `${this.name}-${this.nameCount++}`;
   }
-}
-
-/**
- * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words for
- * which memory had no room (`inputIndex` is null), or the words of one input, if words are counted per input.
- */
-export type SortedRun = {
-  readonly path: string;
-  readonly inputIndex: number | null;
-  readonly totals: CountsTotals;
-  /** Whether the words, which are one input's, are also in the thread's memory, together with other inputs' words. */
-  readonly isInMemoryToo: boolean;
-  /**
-   * Why the file was not written; null if it was, or need not be. This is no error, because the words are also in
-   * memory.
-   */
-  readonly failure: string | null;
-  /** The words of an input, unsorted, if they are so few that the file is not written yet. */
-  readonly table: WordTable | null;
-};
-
-/** The directory for sorted runs. */
-export type RunDirectory = {
-  readonly directory: string;
-  /** Why the directory cannot be written. This is an error only if a run must be written. */
-  readonly problem?: { readonly message: string; readonly hint: string } | null;
-};
-
-export type SortedRunOptions = RunDirectory & {
-  /** The options that the words are counted with. */
-  readonly countsOptions: CountsOptions;
-  /** The memory that each thread may use for its words, and for sorting them. */
-  readonly wordBytesMax: number;
-};
-
-/** Writes words as a sorted run; yields between slices of some milliseconds. */
-export function* writeSortedRun(
-  words: SortedWords,
-  name: string,
-  inputIndex: number | null,
-  { directory, problem, countsOptions }: Omit<SortedRunOptions, "wordBytesMax">,
-): Generator<undefined, SortedRun> {
-  if (problem) throw new UserError(problem.message, { hint: problem.hint });
-  const path = join(directory, name);
-  let fd: number | undefined;
-  try {
-    const file = openSync(path, "wx", 0o600);
-    fd = file;
-    writeAll(file, countsFileHead(countsOptions, unknownTotals));
-    const totals = yield* writeWords(words, (chunk) => writeAll(file, chunk));
-    writeAll(file, countsFileHead(countsOptions, totals), 0);
-    return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
-  } catch (error) {
-    throw refusal(
-      `words cannot be written to "${directory}"`,
-      error,
-      "set TMPDIR to a directory with free space",
-    );
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
-}
-
-/**
- * Writes words after the head of a counts file. `write` receives chunks, each of which is valid only during the call.
- */
-export function* writeWords(
-  words: SortedWords,
-  write: (chunk: Uint8Array) => void,
-): Generator<undefined, CountsTotals> {
-  const writer = new CountsWriter(write);
-  for (let wordCount = 1; words.next(); wordCount++) {
-    writer.add(words.word.bytes, 0, words.wordLength, words.count);
-    if (wordCount % wordsPerSlice === 0) yield;
-  }
-  return writer.finish();
-}
-
-const wordsPerSlice = scaled(1 << 15, 2);
-
-/**
- * Removes a run whose words were added to another one. If that fails, the removal of the directory takes care of it.
- */
-export function removeSortedRun(path: string): void {
-  rmSync(path, { force: true });
 }

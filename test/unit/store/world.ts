@@ -10,7 +10,7 @@ import { Cache } from "../../../src/store/cache.ts";
 import { CacheDirectory } from "../../../src/store/cache-directory.ts";
 import { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
-import type { CorpusOptions } from "../../../src/training/count-words.ts";
+import type { CorpusOptions } from "../../../src/training/count-parts.ts";
 import { countWords } from "../../../src/training/count-words.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
 import { randomNumbers } from "../../random.ts";

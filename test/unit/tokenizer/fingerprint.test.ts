@@ -4,12 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { encodeAsLearned } from "../../../src/tokenizer/encode-as-learned.ts";
-import {
-  behaviorFingerprint,
-  encodeShort,
-  probeText,
-  shortEncoder,
-} from "../../../src/tokenizer/fingerprint.ts";
+import { behaviorFingerprint, encodeShort, shortEncoder } from "../../../src/tokenizer/fingerprint.ts";
+import { probeText } from "../../../src/tokenizer/probe.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 
 const directory = scratch();

@@ -15,9 +15,10 @@ import {
   startCounting,
   type ThreadWords,
 } from "../../../src/training/count-corpus.ts";
-import { slicedWordsFor } from "../../../src/training/count-words.ts";
-import { addUp, SumOfParts } from "../../../src/words/add-up.ts";
-import type { SortedRun, SortedRunOptions } from "../../../src/words/spilling-counter.ts";
+import { slicedWordsFor } from "../../../src/training/count-parts.ts";
+import { addUp } from "../../../src/words/add-up.ts";
+import type { SortedRun, SortedRunOptions } from "../../../src/words/sorted-run.ts";
+import { SumOfParts } from "../../../src/words/sum-of-parts.ts";
 import { put, scratch } from "../../binary.ts";
 import { turns } from "../../rounds.ts";
 import { entriesOf } from "../words/generators.ts";

@@ -1,0 +1,89 @@
+import { basename, dirname, join } from "node:path";
+import { isFile, readText, scaled } from "#runtime";
+import type { TokenCountFacts, TokenizerParts } from "#tokenizer";
+import { readTokenCountFacts } from "./read-training-record.ts";
+import { tokensTsvName } from "./recorded-files.ts";
+
+/**
+ * WrittenTokenCounts: what `tokens.tsv` and the record next to a tokenizer say, as arrays by id.
+ *
+ *   ARRAY          TYPE          LENGTH          MEANING
+ *   createdCounts  Float64Array  idLimit         occurrences of each token when it was created; 0 for special tokens
+ *   endCounts      Float64Array  idLimit         occurrences after all merges
+ *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
+ */
+export type WrittenTokenCounts = {
+  readonly facts: TokenCountFacts;
+  readonly createdCounts: Float64Array;
+  readonly endCounts: Float64Array;
+  readonly tokensAfter: Float64Array;
+  /** Occurrences of the last pair that was merged. */
+  readonly lastPairCount: number;
+};
+
+/**
+ * Reads the counts. Returns null if the files are missing or belong to another tokenizer: every row must
+ * agree with the merges and the record. Yields between slices of work of some 10 ms.
+ */
+export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
+  const { description, tokens, model } = parts;
+  const { path } = description;
+  const facts = readTokenCountFacts(path);
+  const tablePath = join(isFile(path) ? dirname(path) : path, tokensTsvName);
+  if (facts === null || basename(path) === tokensTsvName || !isFile(tablePath)) return null;
+  const rows = yield* parseRows(readText(tablePath), tokens.idLimit);
+  if (rows === null) return null;
+  const { lengths, createdCounts, endCounts, left, right } = rows;
+  for (let id = 0; id < tokens.idLimit; id++) {
+    if (lengths[id] !== tokens.starts[id + 1]! - tokens.starts[id]!) return null;
+  }
+  const { merges } = model;
+  const mergeCount = merges.merged.length;
+  const tokensAfter = new Float64Array(mergeCount + 1);
+  for (let id = 0; id < tokens.idLimit; id++) if (left[id] === none) tokensAfter[0]! += createdCounts[id]!;
+  for (let k = 0; k < mergeCount; k++) {
+    const id = merges.merged[k]!;
+    if (left[id] !== merges.left[k] || right[id] !== merges.right[k]) return null;
+    tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
+  }
+  if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
+  // For a pair of equal tokens, fewer occurrences are replaced than counted. The table only has the number of
+  // replaced ones.
+  const last = merges.merged[mergeCount - 1];
+  const lastCount = last === undefined ? 0 : createdCounts[last]!;
+  const isIntermediate = (id: number) =>
+    left[id] !== none && endCounts[id]! < lastCount && endCounts[id]! < createdCounts[id]!;
+  const residueCount = merges.merged.reduce((count, id) => count + Number(isIntermediate(id)), 0);
+  if (residueCount !== facts.residueCount) return null;
+  return { facts, createdCounts, endCounts, tokensAfter, lastPairCount: lastCount };
+}
+
+const none = -1;
+const rowsPerSlice = scaled(1 << 14, 3);
+
+/** Parses the columns into arrays by id. Returns null unless there is exactly one row for each id, in order. */
+function* parseRows(text: string, idLimit: number) {
+  const lengths = new Float64Array(idLimit);
+  const createdCounts = new Float64Array(idLimit);
+  const endCounts = new Float64Array(idLimit);
+  const left = new Int32Array(idLimit).fill(none);
+  const right = new Int32Array(idLimit).fill(none);
+  let id = 0;
+  let start = text.indexOf("\n") + 1;
+  for (; start > 0 && start < text.length; id++) {
+    if (id % rowsPerSlice === 0) yield;
+    const end = text.indexOf("\n", start);
+    if (end < 0 || id === idLimit) return null;
+    const cells = text.slice(start, end).split("\t");
+    if (cells.length !== cellCount || cells[0] !== String(id)) return null;
+    lengths[id] = Number(cells[2]);
+    createdCounts[id] = Number(cells[3]);
+    endCounts[id] = Number(cells[4]);
+    if (cells[5] !== "") left[id] = Number(cells[5]);
+    if (cells[6] !== "") right[id] = Number(cells[6]);
+    start = end + 1;
+  }
+  return id === idLimit ? { lengths, createdCounts, endCounts, left, right } : null;
+}
+
+const cellCount = 7;

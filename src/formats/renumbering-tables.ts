@@ -1,0 +1,83 @@
+import { isUtf8 } from "node:buffer";
+import { encodeBytes } from "#bytes";
+import {
+  allAddedTokens,
+  type Numbering,
+  removed,
+  TextEncoding,
+  type TokenizerParts,
+  type TokenTable,
+  tokenBytesOf,
+  WordMerger,
+} from "#tokenizer";
+import { Chunk, type OutputFile } from "./output-file.ts";
+
+const idsName = "ids.tsv";
+
+/**
+ * Returns `ids.tsv`, which tells how to renumber embeddings. It has a row for each old id, ascending, with
+ * `old`, `new` (empty if the token was removed), and `token` in byte-to-character form.
+ */
+export const idsTsv = (tokens: TokenTable, numbering: Numbering): OutputFile => ({
+  name: idsName,
+  chunks: () => idRows(tokens, numbering),
+});
+
+function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  chunk.ascii("old\tnew\ttoken\n");
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length === 0) continue;
+    chunk.text(`${id}\t${newIds[id] === removed ? "" : newIds[id]}\t${encodeBytes(bytes)}\n`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
+}
+
+/**
+ * Yields a table that maps each token of a new tokenizer to tokens of an old one, for the rows of an
+ * embedding. It has a row for each new id, ascending, with `new`; `old`, the id of the same token, or the ids
+ * of its pieces separated by spaces; and `token` in byte-to-character form.
+ *
+ * A token's text is encoded like any text, but without a prefix space. Bytes that are not whole characters
+ * are merged as one pretoken.
+ */
+export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
+  const idOf = idsByToken(old);
+  const encoding = new TextEncoding({ ...old, addsPrefixSpace: false });
+  const merger = new WordMerger(old.model);
+  const pieces = (bytes: Uint8Array) => {
+    if (!isUtf8(bytes)) return merger.merge(bytes);
+    encoding.pushText(bytes, 0, bytes.length);
+    return encoding.out.flush();
+  };
+  const addedIds = addedIdsOf(fresh);
+  const chunk = new Chunk();
+  chunk.ascii("new\told\ttoken\n");
+  for (let id = 0; id < fresh.tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(fresh.tokens, id);
+    if (bytes.length === 0) continue;
+    const known = idOf.get(keyOf(bytes, addedIds.has(id)));
+    chunk.text(`${id}\t${known ?? pieces(bytes).join(" ")}\t${encodeBytes(bytes)}\n`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
+}
+
+const addedIdsOf = (parts: TokenizerParts) => new Set(allAddedTokens(parts).map(({ id }) => id));
+
+/** Returns a key for a token. An added token never has the key of an ordinary token. */
+const keyOf = (bytes: Uint8Array, isAdded: boolean) =>
+  `${isAdded ? "added" : "token"} ${Buffer.from(bytes).toString("latin1")}`;
+
+function idsByToken(parts: TokenizerParts): Map<string, number> {
+  const { tokens } = parts;
+  const addedIds = addedIdsOf(parts);
+  const ids = new Map<string, number>();
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length > 0) ids.set(keyOf(bytes, addedIds.has(id)), id);
+  }
+  return ids;
+}

@@ -1,0 +1,166 @@
+import {
+  canSeek,
+  checkUnchanged,
+  emptyCorpusError,
+  type RangeStatistics,
+  totalBytesOf,
+  wholeRange,
+} from "#corpus";
+import { byBytes, type Report, type StageProgress } from "#jobs";
+import { allowedCores, disableFtl, runSliced, scaled } from "#runtime";
+import type { Cache } from "#store";
+import { changesText } from "#text";
+import {
+  type AddedCounts,
+  addUp,
+  type CountsSource,
+  type Parts,
+  type SortedRun,
+  sourcesOfSortedRuns,
+  type TableSize,
+  type WordTable,
+} from "#words";
+import { type CountOptions, countCorpus } from "./count-corpus.ts";
+import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
+
+export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
+  /** Returns the number of threads for a part of the corpus; all of them if left out. */
+  readonly workerCountFor?: (textBytes: number) => number;
+  /** Word counts from files, to be added to those of the inputs. */
+  readonly countsFiles?: AddedCounts | undefined;
+  /**
+   * Awaited between slices of work that report no progress; yields to the event loop if left out. It may
+   * throw to end the run.
+   */
+  readonly rest?: (() => Promise<void>) | undefined;
+  /** The memory that may be used; all memory of the machine if left out. */
+  readonly memory?: CountMemory | undefined;
+  /** The words of earlier runs. Requires `memory`. All ranges must then be whole inputs. */
+  readonly cache?: Cache | undefined;
+  /**
+   * If a corpus is counted in parts, one after the other, each by its `ranges`: the number of parts. Defaults
+   * to 1.
+   */
+  readonly partCount?: number;
+};
+
+/** Word counts of the corpus and the counts files, not yet added up. */
+type CountedParts = {
+  readonly parts: Parts;
+  /** All sorted runs, including those whose words are also in memory. */
+  readonly runs: readonly SortedRun[];
+  /** In the order of the inputs. */
+  readonly statistics: readonly RangeStatistics[];
+  readonly idCounts: readonly Float64Array[];
+};
+
+export type CountedWords = {
+  readonly words: WordTable;
+  /** Occurrences of all words. */
+  readonly pretokenCount: number;
+  /** In the order of the inputs; with a cache, only of those in the ranges. */
+  readonly statistics: readonly RangeStatistics[];
+};
+
+/**
+ * Called with the size of a word table before the table is made, if it is known. Throws if the table would be
+ * too large.
+ */
+export type CheckSize = (size: TableSize) => void;
+
+/** The result of counting with a cache: `keepRest` stores new words in it. Call it when the result is written. */
+export type KeepRest = { readonly keepRest?: () => Promise<void> };
+
+/** Counts the corpus and adds the counts files, without the cache. */
+export async function countWithoutCache(
+  options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
+  report: Report,
+  check?: CheckSize,
+): Promise<CountedWords & Pick<CountedParts, "runs">> {
+  const { parts, runs, statistics } = await countParts(options, report);
+  const words = await runSliced(addUp(parts, check), options.rest);
+  return { words, pretokenCount: sumOf(words.counts), statistics, runs };
+}
+
+/** With fewer cores, adding up in slices gains no time, and costs processor time. */
+const slicingCores = scaled(8, 1);
+/** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
+const slicedWordsLeast = scaled(1e6, 2);
+/**
+ * A slice needs some 0.8 MB in each thread, in addition to its words. Setting that up takes a twentieth of the
+ * time to count this many words.
+ */
+const slicedWordsPerThread = scaled(50_000, 1);
+
+/** Returns the total number of words from which on adding up in slices is faster. */
+export function slicedWordsFor(threadCount: number, coreCount: number): number {
+  if (Math.min(threadCount, coreCount) < slicingCores) return Number.POSITIVE_INFINITY;
+  return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);
+}
+
+/** Counts the corpus. Does not yet add up the words of the threads, sorted runs and counts files. */
+export async function countParts(
+  options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
+  report: Report,
+  stage: StageProgress["stage"] = "counting",
+): Promise<CountedParts> {
+  const { inputs, cutting, workerCount, countsFiles, memory, cache, countedPerInput, liftingModel, rest } =
+    options;
+  const { partCount = 1 } = options;
+  const ranges = options.ranges ?? inputs.map(wholeRange);
+  const isUnknown = countsFiles?.hasUnsorted || changesText(cutting);
+  const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
+  const runOptions =
+    memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
+  const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
+  // Unsorted counts are added to a counter with all words, which there is only without slices.
+  const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
+  const { counter, slices, runs, statistics, idCounts } = await countCorpus(
+    { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
+    byBytes(report, stage, totalBytesOf(inputs, ranges)),
+  );
+  // If the corpus has several parts, inputs are checked when all parts are counted.
+  if (partCount === 1) for (const input of inputs) checkUnchanged(input);
+  const runsBefore = counter.runs.length;
+  if (countsFiles !== undefined) await runSliced(countsFiles.addUnsortedTo(counter), rest);
+  await runSliced(counter.finish(runs), rest);
+  const allRuns = [...runs, ...counter.runs.slice(runsBefore)];
+  const sources = [...sourcesOfSortedRuns(allRuns), ...(countsFiles?.sources ?? [])];
+  const parts = {
+    counter,
+    slices,
+    sources: memory && sources.length > 1 ? await reduced(sources, memory, rest) : sources,
+  };
+  return { parts, runs: allRuns, statistics, idCounts };
+}
+
+/** Reduces the number of sources until all can be open at once. Its code is loaded if there are any. */
+async function reduced(
+  sources: readonly CountsSource[],
+  memory: CountMemory,
+  rest: CorpusOptions["rest"],
+): Promise<readonly CountsSource[]> {
+  const { reduceSources } = await import("#words/sum-of-parts");
+  return runSliced(reduceSources(sources, memory), rest);
+}
+
+/**
+ * Throws if there was no text. This is known only at the end for streams, compressed files and records. With given
+ * ranges it does nothing, because they may be a part of the corpus without text.
+ */
+export function checkNotEmpty(
+  { inputs, ranges }: CorpusOptions,
+  statistics: readonly RangeStatistics[],
+): void {
+  const isEmpty = statistics.every((found) => found.textBytes === 0);
+  const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
+  if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpusError(inputs);
+}
+
+function sumOf(values: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum;
+}
+
+disableFtl(sumOf);

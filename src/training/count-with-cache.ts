@@ -1,0 +1,126 @@
+import { expectedTextBytes, type Input, type RangeStatistics, wholeRange } from "#corpus";
+import { byBytes, type Report } from "#jobs";
+import { runSliced, yieldToEventLoop } from "#runtime";
+import type { Cache, EntryId } from "#store";
+import {
+  addTable,
+  emptyTable,
+  inByteOrder,
+  type SortedRun,
+  sumOfCounts,
+  totalsOf,
+  type WordTable,
+} from "#words";
+import {
+  type CheckSize,
+  type CorpusOptions,
+  type CountedWords,
+  countWithoutCache,
+  type KeepRest,
+} from "./count-parts.ts";
+
+/** Counts the inputs that the cache lacks, and adds the words that the cache has. */
+export async function countWithCache(
+  cache: Cache,
+  options: CorpusOptions,
+  report: Report,
+  check?: CheckSize,
+): Promise<CountedWords & KeepRest> {
+  const { inputs, countsFiles, workerCountFor, partCount = 1, rest } = options;
+  const wholeRanges = options.ranges ?? inputs.map(wholeRange);
+  const meant = new Set(wholeRanges.map(({ inputIndex }) => inputIndex));
+  await identify(cache, inputs, report);
+  const statistics: RangeStatistics[] = [];
+  const runs: SortedRun[] = [];
+  /** The inputs that were already counted in this run, or are outside the ranges. */
+  const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
+  let fresh = emptyTable;
+  let known: WordTable | undefined;
+  // There is one round, unless a sum in the cache turns out to be damaged: then its inputs are counted in a
+  // second one.
+  for (let round = 0; known === undefined; round++) {
+    await runSliced(cache.plan(had), rest);
+    const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
+    const ranges = wholeRanges.filter(({ inputIndex }) => isUnknown(inputIndex));
+    const indices = ranges.map(({ inputIndex }) => inputIndex);
+    const textBytes = expectedTextBytes(indices.map((index) => inputs[index]!));
+    const part = {
+      ...options,
+      ranges,
+      countedPerInput: new Set(indices.filter((index) => cache.canKeep(index))),
+      workerCount: workerCountFor?.(textBytes) ?? options.workerCount,
+      // The counts files were added in the first round.
+      ...(round > 0 && { countsFiles: undefined }),
+    };
+    const meanwhile = function* (): Generator<undefined, void> {
+      known = yield* cache.addUp();
+      yield* cache.hashMissing(indices);
+    };
+    const counted = await runBetween(meanwhile(), countWithoutCache(part, report, check));
+    fresh =
+      round === 0
+        ? counted.words
+        : addTable(
+            await runSliced(inByteOrder(fresh), rest),
+            await runSliced(inByteOrder(counted.words), rest),
+          );
+    runs.push(...counted.runs);
+    for (const index of indices) {
+      had.add(index);
+      statistics[index] = counted.statistics[index]!;
+    }
+  }
+  for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
+  // Words that are already on disk are stored in the cache at once, because the run may still fail. If the corpus has
+  // several parts, all words are, which frees memory.
+  await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
+  const isAllFresh = known.wordCount === 0;
+  const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
+  return {
+    words,
+    pretokenCount: sumOfCounts(0, totalsOf(words).pretokenCount),
+    statistics,
+    keepRest: async () => {
+      if (partCount === 1) await runSliced(cache.keep(runs, statistics, false));
+      if (countsFiles !== undefined) return cache.keepIndex();
+      const sorted = isAllFresh ? await runSliced(inByteOrder(words)) : words;
+      cache.keepSum(sorted, (index) => meant.has(index), partCount);
+    },
+  };
+}
+
+/** Identifies the contents of the inputs, and determines which of `others` the cache has. */
+export async function identify(
+  cache: Cache,
+  inputs: readonly Input[],
+  report: Report,
+  others?: readonly EntryId[],
+): Promise<void> {
+  const bytesTotal = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const tell = byBytes(report, "hashing", bytesTotal);
+  let bytesDone = 0;
+  for (const sizeBytes of cache.identify(inputs, others)) {
+    bytesDone += sizeBytes;
+    tell(bytesDone);
+    await yieldToEventLoop();
+  }
+}
+
+/** Runs slices of `work` while `main` is pending. If `main` fails, drops the rest of the work. */
+async function runBetween<T>(work: Generator<unknown, void>, main: Promise<T>): Promise<T> {
+  let isFailed = false;
+  main.catch(() => {
+    isFailed = true;
+  });
+  try {
+    for (const _ of work) {
+      await yieldToEventLoop();
+      if (isFailed) break;
+    }
+  } catch (error) {
+    // A file that cannot be hashed cannot be counted either, and counting has the better error.
+    await main;
+    throw error;
+  }
+  return main;
+}

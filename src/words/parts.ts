@@ -1,0 +1,22 @@
+import type { CountsSource } from "./counts-file-reader.ts";
+import type { SortedRun } from "./sorted-run.ts";
+import type { SpillingCounter } from "./spilling-counter.ts";
+import { joinTables } from "./word-counter.ts";
+import type { WordTable } from "./word-table.ts";
+
+/** The words of a corpus before they are added up: those of a counter, and sorted counts in files. */
+export type Parts = {
+  readonly counter: SpillingCounter;
+  /** Tables that share no word, instead of a counter, which is then empty. */
+  readonly slices?: readonly WordTable[];
+  readonly sources: readonly CountsSource[];
+};
+
+/** Lists the words of the counter or of the slices, which are not in `sources`. */
+export const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
+  return slices.length > 0 ? joinTables(slices) : yield* counter.words.listWords();
+};
+
+/** The sources for those sorted runs whose words are only on disk. */
+export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
+  runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals }]));

@@ -1,0 +1,105 @@
+import { closeSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { refusal, scaled, UserError, writeAll } from "#runtime";
+import type { CountsOptions } from "./counts-format.ts";
+import { CountsWriter, countsFileHead, unknownTotals } from "./counts-format.ts";
+import { type SortedWords, TableWords } from "./sorted-words.ts";
+import type { CountsTotals, WordTable } from "./word-table.ts";
+
+/**
+ * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words for
+ * which memory had no room (`inputIndex` is null), or the words of one input, if words are counted per input.
+ */
+export type SortedRun = {
+  readonly path: string;
+  readonly inputIndex: number | null;
+  readonly totals: CountsTotals;
+  /** Whether the words, which are one input's, are also in the thread's memory, together with other inputs' words. */
+  readonly isInMemoryToo: boolean;
+  /**
+   * Why the file was not written; null if it was, or need not be. This is no error, because the words are also in
+   * memory.
+   */
+  readonly failure: string | null;
+  /** The words of an input, unsorted, if they are so few that the file is not written yet. */
+  readonly table: WordTable | null;
+};
+
+/** The directory for sorted runs. */
+export type RunDirectory = {
+  readonly directory: string;
+  /** Why the directory cannot be written. This is an error only if a run must be written. */
+  readonly problem?: { readonly message: string; readonly hint: string } | null;
+};
+
+export type SortedRunOptions = RunDirectory & {
+  /** The options that the words are counted with. */
+  readonly countsOptions: CountsOptions;
+  /** The memory that each thread may use for its words, and for sorting them. */
+  readonly wordBytesMax: number;
+};
+
+/** Sorts words, writes them as a sorted run, and frees their memory; yields between slices of work. */
+export function* sortIntoRun(
+  table: WordTable,
+  name: string,
+  inputIndex: number | null,
+  options: SortedRunOptions,
+): Generator<undefined, SortedRun> {
+  const words = yield* TableWords.sort(table);
+  const run = yield* writeSortedRun(words, name, inputIndex, options);
+  words.release();
+  return run;
+}
+
+/** Writes words as a sorted run; yields between slices of some milliseconds. */
+export function* writeSortedRun(
+  words: SortedWords,
+  name: string,
+  inputIndex: number | null,
+  { directory, problem, countsOptions }: Omit<SortedRunOptions, "wordBytesMax">,
+): Generator<undefined, SortedRun> {
+  if (problem) throw new UserError(problem.message, { hint: problem.hint });
+  const path = join(directory, name);
+  let fd: number | undefined;
+  try {
+    const file = openSync(path, "wx", 0o600);
+    fd = file;
+    writeAll(file, countsFileHead(countsOptions, unknownTotals));
+    const totals = yield* writeWords(words, (chunk) => writeAll(file, chunk));
+    writeAll(file, countsFileHead(countsOptions, totals), 0);
+    return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
+  } catch (error) {
+    throw refusal(
+      `words cannot be written to "${directory}"`,
+      error,
+      "set TMPDIR to a directory with free space",
+    );
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/**
+ * Writes words after the head of a counts file. `write` receives chunks, each of which is valid only during the call.
+ */
+export function* writeWords(
+  words: SortedWords,
+  write: (chunk: Uint8Array) => void,
+): Generator<undefined, CountsTotals> {
+  const writer = new CountsWriter(write);
+  for (let wordCount = 1; words.next(); wordCount++) {
+    writer.add(words.word.bytes, 0, words.wordLength, words.count);
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
+  return writer.finish();
+}
+
+const wordsPerSlice = scaled(1 << 15, 2);
+
+/**
+ * Removes a run whose words were added to another one. If that fails, the removal of the directory takes care of it.
+ */
+export function removeSortedRun(path: string): void {
+  rmSync(path, { force: true });
+}

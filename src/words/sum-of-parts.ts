@@ -1,0 +1,170 @@
+import { dirname } from "node:path";
+import { type ByteSink, openFilesMax, scaled } from "#runtime";
+import { CountsFileReader, type CountsSource } from "./counts-file-reader.ts";
+import { type CountsOptions, countsFileHead, unknownTotals } from "./counts-format.ts";
+import { listWords, type Parts, sourcesOfSortedRuns } from "./parts.ts";
+import { type RunDirectory, removeSortedRun, writeSortedRun, writeWords } from "./sorted-run.ts";
+import {
+  CommonWords,
+  type LeftOut,
+  noWordsLeftOut,
+  type SortedWords,
+  type Summand,
+  SumOfWords,
+  TableWords,
+  totalsOfSum,
+  wordTableOfSum,
+} from "./sorted-words.ts";
+import { SpillingCounter } from "./spilling-counter.ts";
+import { type CountsTotals, tableBytes, type WordTable } from "./word-table.ts";
+
+/** The sum of parts, which can be read several times. All work is done in slices of some milliseconds. */
+export class SumOfParts {
+  private exactTotals: CountsTotals | undefined;
+
+  private constructor(
+    private readonly sources: readonly CountsSource[],
+    /** The words that were in the counter. */
+    private readonly own: TableWords | null,
+  ) {}
+
+  static *of(parts: Parts): Generator<undefined, SumOfParts> {
+    const { counter, sources } = parts;
+    const table = yield* listWords(parts);
+    if (table.wordCount === 0) return new SumOfParts(sources, null);
+    counter.words.clear();
+    return new SumOfParts(sources, yield* TableWords.sort(table));
+  }
+
+  /** Returns upper bounds of the totals, because a word that occurs in several parts is one word of the sum. */
+  get bound(): CountsTotals {
+    const added = this.sources.map(({ totals }) => totals);
+    if (this.own !== null) added.push(this.own.totals);
+    const sumOf = (total: keyof CountsTotals) => added.reduce((sum, totals) => sum + totals[total], 0);
+    return {
+      wordCount: sumOf("wordCount"),
+      byteCount: sumOf("byteCount"),
+      pretokenCount: sumOf("pretokenCount"),
+    };
+  }
+
+  /** The exact totals. With more than one part, this reads the sum. */
+  *totals(): Generator<undefined, CountsTotals> {
+    const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
+    this.exactTotals ??= isOne ? this.bound : yield* this.read(totalsOfSum);
+    return this.exactTotals;
+  }
+
+  /** Releases memory. The sum must not be read afterwards. */
+  release(): void {
+    this.own?.release();
+  }
+
+  /** Calls `read` with the words in the order of their bytes. */
+  *read<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
+    const readers: CountsFileReader[] = [];
+    try {
+      const summands: Summand[] = [];
+      for (const { path } of this.sources) {
+        const words = CountsFileReader.open(path);
+        readers.push(words);
+        summands.push({ words, times: 1 });
+      }
+      this.own?.restart();
+      if (this.own !== null) summands.push({ words: this.own, times: 1 });
+      return yield* read(summands.length === 1 ? summands[0]!.words : new SumOfWords(summands));
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+  }
+}
+
+/** Does what `addUp` does if some of the words are in files. */
+export function* addUpSources(
+  parts: Parts,
+  check: (totals: CountsTotals) => void,
+): Generator<undefined, WordTable> {
+  const sum = yield* SumOfParts.of(parts);
+  // The table is allocated once, so with a loose bound much of its memory would stay empty.
+  const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
+  check(totals);
+  const table = yield* sum.read((words) => wordTableOfSum(words, totals));
+  sum.release();
+  return table;
+}
+
+const worthCountingBytes = scaled(32e6, 200);
+
+export type SavedSum = { readonly totals: CountsTotals; readonly leftOut: LeftOut };
+
+/**
+ * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words
+ * that occur fewer than `minCount` times are left out. If the output is a stream, the totals must be known first, so
+ * the sum may be read twice.
+ */
+export function* writeSum(
+  parts: Parts,
+  out: ByteSink,
+  options: CountsOptions,
+  minCount = 1,
+): Generator<undefined, SavedSum> {
+  const sum = yield* SumOfParts.of(parts);
+  const common = (words: SortedWords, leftOut: LeftOut) =>
+    minCount > 1 ? new CommonWords(words, minCount, leftOut) : words;
+  let totals = unknownTotals;
+  if (out.overwrite === undefined) {
+    totals =
+      minCount > 1
+        ? yield* sum.read((words) => totalsOfSum(common(words, noWordsLeftOut())))
+        : yield* sum.totals();
+  }
+  out.write(countsFileHead(options, totals));
+  const leftOut = noWordsLeftOut();
+  totals = yield* sum.read((words) => writeWords(common(words, leftOut), (chunk) => out.write(chunk)));
+  out.overwrite?.(countsFileHead(options, totals), 0);
+  return { totals, leftOut };
+}
+
+/** Where sums of some of the sources are written, and the options of their words. */
+type RunsOfSums = {
+  readonly scratch: { open(): RunDirectory };
+  readonly countsOptions: CountsOptions;
+};
+
+/**
+ * Numbers the sums of this process, which may count several times in one directory: once per language, or per stage of
+ * superwords.
+ */
+let sumCount = 0;
+const nextName = () => `sum-${sumCount++}`;
+
+/**
+ * Reduces the number of sources until all can be open at once, each with one frame in memory: adds some of them up into
+ * a sorted run, and removes runs that were added up.
+ */
+export function* reduceSources(
+  sources: readonly CountsSource[],
+  { scratch, countsOptions }: RunsOfSums,
+  sourceCountMax = sourcesAtOnce(),
+): Generator<undefined, CountsSource[]> {
+  const left = [...sources];
+  while (left.length > sourceCountMax) {
+    // Adds up as few sources as possible, starting with the smallest ones.
+    left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
+    const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
+    const options = { ...scratch.open(), countsOptions };
+    const sum = yield* SumOfParts.of({ counter: new SpillingCounter({}, ""), sources: group });
+    const run = yield* sum.read((words) => writeSortedRun(words, nextName(), null, options));
+    for (const { path } of group) if (dirname(path) === options.directory) removeSortedRun(path);
+    left.push(...sourcesOfSortedRuns([run]));
+  }
+  return left;
+}
+
+/** The maximum number of sources that are open at once. */
+const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
+
+/** The number of sources that are open if the system allows it. Their frames take 40 MB. */
+const wantedSourceCount = scaled(512, 3);
+/** The number of other files that the program has open, or may open. */
+const otherFiles = 64;
