@@ -55,6 +55,7 @@ export const checks = {
   "one-document-tokens":
     "The model learns these tokens from one document, and may repeat it; if the text is the corpus, that document made them.",
   "costly-scripts": "Text in these scripts costs more, and less of it fits into the context.",
+  "unlike-corpus": "The tokenizer was trained on other text: such text costs more than that of its corpus.",
   "rare-tokens": "Tokens that hardly occur have untrained rows (glitch tokens).",
 } as const;
 

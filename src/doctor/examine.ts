@@ -13,6 +13,7 @@ import {
 import { checkRecorded } from "./check-recorded.ts";
 import { type Finding, finding, severities } from "./checks.ts";
 import { checkClass } from "./class-checks.ts";
+import { corpusScripts } from "./corpus-scripts.ts";
 import {
   checkByteLevel,
   checkConfiguration,
@@ -25,7 +26,7 @@ import { checkModel, checkModelFile } from "./model-checks.ts";
 import { checkQuality } from "./quality-checks.ts";
 import { checkSpecials } from "./special-checks.ts";
 import { type Loaded, objectOf, readSubject, type Subject } from "./subject.ts";
-import { checkDocuments, checkScripts } from "./text-checks.ts";
+import { checkCorpus, checkDocuments, checkScripts } from "./text-checks.ts";
 import type { Counted } from "./text-survey.ts";
 
 /** The output of `bpe doctor --json`, whose schema is docs/diagnosis.schema.json. */
@@ -75,7 +76,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
       ...checkModel(subject, loaded),
       ...(await checkFiles(subject, loaded)),
       ...checkQuality(subject, loaded, counted),
-      ...(counted === null ? [] : [...checkDocuments(loaded, counted), ...checkScripts(counted)]),
+      ...checkTexts(loaded, counted),
     );
   const of = (severity: Finding["severity"]) => findings.filter((each) => each.severity === severity);
   return {
@@ -90,6 +91,19 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
+/** Checks texts and, by its counts, the corpus of the training. */
+function checkTexts(loaded: Loaded, counted: Counted | null): Finding[] {
+  const corpus = corpusScripts(loaded.parts);
+  if (counted === null) return checkScripts(corpus, "the corpus of the training");
+  const { scripts } = counted;
+  return [
+    ...checkDocuments(loaded, counted),
+    ...checkScripts(scripts, "the text"),
+    ...checkCorpus(scripts, corpus),
+  ];
+}
+
+/** Returns 1 for each token that is valid UTF-8, by id. */
 function validTokens(tokens: TokenTable): Uint8Array {
   const { idLimit, bytes, starts } = tokens;
   const isText = new Uint8Array(idLimit);

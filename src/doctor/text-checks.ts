@@ -65,7 +65,7 @@ const costlyRatio = 2;
  * Finds scripts that take many tokens. Bytes per token are divided by the bytes of the same sentences in each
  * script, because scripts differ in how many bytes they need to say the same.
  */
-export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
+export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
     .flatMap((script) => {
       const sentenceBytes = sentenceBytesOf(script.name);
@@ -81,7 +81,7 @@ export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
     finding(
       "costly-scripts",
       "note",
-      `${countNoun(costly.length, "script")} of the text: more than ${costlyRatio} times the tokens of ${best.name} for the same sentences`,
+      `${countNoun(costly.length, "script")} of ${text}: more than ${costlyRatio} times the tokens of ${best.name} for the same sentences`,
       {
         evidence: [
           ...costly.map(
@@ -91,6 +91,37 @@ export function checkScripts({ scripts }: Pick<Counted, "scripts">): Finding[] {
         ],
         count: costly.length,
         fix: "train with more text in these scripts, or with fair shares of languages: docs/clean-and-fair.md",
+      },
+    ),
+  ];
+}
+
+/** A script of a text is unlike the corpus if it takes more than this many times the tokens for as many bytes. */
+const unlikeRatio = 1.5;
+
+/** Finds scripts that take more tokens than in the corpus that the tokenizer was trained on. */
+export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly ScriptCounts[]): Finding[] {
+  const unlike = scripts.flatMap((script) => {
+    const own = corpus.find(({ name }) => name === script.name);
+    if (own === undefined || sentenceBytesOf(own.name) === undefined) return [];
+    if (Math.min(own.bytes, script.bytes) < bytesMin) return [];
+    const ratio = (script.tokens / script.bytes) * (own.bytes / own.tokens);
+    return ratio > unlikeRatio ? [{ script, own, ratio }] : [];
+  });
+  if (unlike.length === 0) return [];
+  return [
+    finding(
+      "unlike-corpus",
+      "note",
+      `${countNoun(unlike.length, "script")} of the text: more than ${unlikeRatio} times the tokens that as many bytes took in the corpus of the training`,
+      {
+        evidence: unlike
+          .sort((a, b) => b.ratio - a.ratio)
+          .map(
+            ({ script, own }) => `${rateOf(script)}, ${(own.bytes / own.tokens).toFixed(2)} in the corpus`,
+          ),
+        count: unlike.length,
+        fix: "train with text like this, if the model will read it",
       },
     ),
   ];

@@ -2,6 +2,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { corpusScripts } from "../../src/doctor/corpus-scripts.ts";
+import { TextSurvey } from "../../src/doctor/text-survey.ts";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { encodeShort } from "../../src/tokenizer/fingerprint.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { type Random, randomNumbers } from "../random.ts";
 
@@ -152,4 +156,47 @@ test("scripts are not costly after a fair training on them, nor in texts of one,
       .join("");
   expect(findingsIn(tokenizer, put(home, "little.txt", little))["costly-scripts"]).toBeUndefined();
   expect(findingsIn(tokenizer, put(home, "one.txt", multilingual[4]!))["costly-scripts"]).toBeUndefined();
+});
+
+test("a script that takes more tokens than in the corpus of the training is found", () => {
+  const words = ["zyxqv", "wkjhg", "qzxvb", "jjkqw"];
+  const odd = Array.from({ length: 3000 }, (_, i) => words[i % 4]!).join(" ");
+  const found = findingsIn(tokenizer, put(home, "odd.txt", odd))["unlike-corpus"]!;
+  expect(found).toMatchObject({ severity: "note", count: 1 });
+  expect(found.evidence).toHaveLength(1);
+  const rates = /^Latin: ([\d.]+) bytes per token in 1\d\.\d kB, ([\d.]+) in the corpus$/.exec(
+    found.evidence[0]!,
+  )!;
+  expect(Number(rates[2]) / Number(rates[1])).toBeGreaterThan(1.5);
+  // The same text, too short.
+  expect(findingsIn(tokenizer, put(home, "short.txt", odd.slice(0, 5000)))["unlike-corpus"]).toBeUndefined();
+  expect(findingsIn(tokenizer, join(home, "corpus.txt"))["unlike-corpus"]).toBeUndefined();
+});
+
+test("the counts of the training are those of its corpus, by script", async () => {
+  const parts = await loadTokenizerParts(tokenizer);
+  const [corpus] = corpusScripts(parts).filter(({ name }) => name === "Latin");
+  const survey = new TextSurvey([{ path: "corpus.txt" }], parts);
+  survey.write(Uint32Array.from(encodeShort(parts, readFileSync(join(home, "corpus.txt"), "utf8"))));
+  const text = survey.result().scripts.find(({ name }) => name === "Latin")!;
+  // Letters of several tokens, such as é, are missing.
+  expect(corpus!.tokens).toBeWithin(0.99 * text.tokens, text.tokens + 1);
+  expect(corpus!.bytes).toBeWithin(0.99 * text.bytes, text.bytes + 1);
+});
+
+test("scripts of the corpus are judged, if few of its tokens are parts of characters", async () => {
+  const letters = sentencesOf("Cyrillic").replaceAll(/[^\p{L}]/gu, "");
+  const corpus = put(home, "letters.txt", english + Array.from(letters.repeat(60)).join(" "));
+  const judged = (size: number) => {
+    const path = join(home, `letters${size}`);
+    const options = ["-n", String(size), "-p", "o200k", "-o", path, "-w", "1", "-q"];
+    expect(bpe(["train", corpus, ...options])).toMatchObject({ code: 0 });
+    const found: Finding[] = JSON.parse(bpe(["doctor", path, "--json"]).stdout).findings;
+    return found.find(({ check }) => check === "costly-scripts");
+  };
+  expect(judged(260)).toBeUndefined();
+  expect(judged(3000)!.evidence).toEqual([
+    expect.stringMatching(/^Cyrillic: (2.\d\d|3.00) bytes per token in [\d.]+ kB, [\d.]+ times the tokens$/),
+    expect.stringMatching(/^Latin: /),
+  ]);
 });

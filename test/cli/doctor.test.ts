@@ -695,7 +695,7 @@ test("a tokenizer that was just trained has no errors and no warnings", () => {
 
 test("every check has damages, and the schema has every check", () => {
   // Only a text shows these.
-  const others = ["one-document-tokens", "costly-scripts", "rare-tokens"];
+  const others = ["one-document-tokens", "costly-scripts", "unlike-corpus", "rare-tokens"];
   expect([...Object.keys(damages), ...others].sort()).toEqual(Object.keys(checks).sort());
   const schema: Schema = JSON.parse(readFileSync(join(root, "docs/diagnosis.schema.json"), "utf8"));
   const { json } = examine(good, "--text", put(home, "other.txt", "a few words"));
