@@ -53,6 +53,7 @@ export {
   type TooSmall,
 } from "./prune-vocabulary.ts";
 export { partsOfImage } from "./read-image.ts";
+export type { RecodedSpan } from "./recoded-span.ts";
 export { SessionIds } from "./session-ids.ts";
 export { StreamDecoder } from "./stream-decoder.ts";
 export { NoCut, TextCuts } from "./text-cuts.ts";
@@ -65,7 +66,7 @@ export {
   tokenCountFacts,
   tokenCountsOfFirst,
 } from "./token-counts.ts";
-export { leadingBytes, type RecodedSpan, type Spans, TokenDecoder } from "./token-decoder.ts";
+export { leadingBytes, type Spans, TokenDecoder } from "./token-decoder.ts";
 export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {

@@ -1,6 +1,7 @@
 import { space } from "#bytes";
 import { type CountIds, createTextKernel, scaled } from "#runtime";
 import { noMemory, noMemoryForTokenizer } from "./no-memory.ts";
+import type { RecodedSpan } from "./recoded-span.ts";
 import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -35,14 +36,6 @@ export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: 
  * are part of their text and are not trimmed.
  */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
-
-/** Given ids [start, end) correspond to canonical ids [canonicalStart, canonicalEnd). */
-export type RecodedSpan = {
-  readonly start: number;
-  readonly end: number;
-  readonly canonicalStart: number;
-  readonly canonicalEnd: number;
-};
 
 /**
  * An instance of the kernel's text module with the tokens in its memory. It decodes ids
