@@ -35,6 +35,7 @@ import {
   loadFormats,
   mergeBytes,
   mergeOptionsOf,
+  partsOfTraining,
   type SaveOptions,
   selectFiles,
   settle,
@@ -45,7 +46,6 @@ import {
 } from "#training";
 import { byteWords, WordCounter, type WordTable } from "#words";
 import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
-import { partsOfTraining } from "./parts-of-training.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 

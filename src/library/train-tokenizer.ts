@@ -25,6 +25,7 @@ import {
   type LoadedFormats,
   loadFormats,
   mergeBytes,
+  partsOfTraining,
   productOf,
   runTraining,
   type SaveOptions,
@@ -35,7 +36,6 @@ import {
   writeProduct,
 } from "#training";
 import { readCall, runCall, spellInLibrary } from "./library.ts";
-import { partsOfTraining } from "./parts-of-training.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 

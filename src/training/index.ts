@@ -24,6 +24,7 @@ export {
   type TrainedVocabulary,
 } from "./learn-merges.ts";
 export { countsPaths, settleWithCounts } from "./open-counts.ts";
+export { partsOfTraining } from "./parts-of-training.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
 export { imageFactsOf } from "./tokenizer-facts.ts";
 export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";

@@ -24,11 +24,11 @@ import {
   reservedOf,
   type TokenizerParts,
   tokenCountFacts,
-  trainedParts,
   type Vocabulary,
 } from "#tokenizer";
 import { findsSpecialTokens, finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
+import { partsOfTraining } from "./parts-of-training.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
 
@@ -211,7 +211,7 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
     fieldsOf(index, allSizes) {
       const vocabulary = vocabularies[index]!;
       const finds = findsSpecialTokens(formats, formatNames);
-      const fingerprint = fingerprintAsLearned(writtenParts(training, vocabulary, finds));
+      const fingerprint = fingerprintAsLearned(partsOfTraining(training, vocabulary, finds));
       return fieldsOf(result, { vocabulary, vocabSize: sizes[index]!, fingerprint }, allSizes);
     },
     mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),
@@ -287,24 +287,6 @@ function fieldsOf(
     fingerprint,
     mergeCount: vocabulary.mergeCount,
     ...tokenCountFacts(trained.tokenCounts, vocabulary),
-  };
-}
-
-/**
- * Returns the tokenizer as loading its files would.
- *
- * @param findsSpecials whether that finds special tokens in a text
- */
-function writtenParts(training: Training, vocabulary: Vocabulary, findsSpecials: boolean): TokenizerParts {
-  const { normalization, like } = training;
-  const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
-  if (!findsSpecials) return { ...parts, addedTokens: [] };
-  if (like === null) return parts;
-  const known = new Map([...like.specialTokens, ...like.laterTokens].map((token) => [token.content, token]));
-  return {
-    ...parts,
-    addsPrefixSpace: like.addsPrefixSpace,
-    addedTokens: parts.addedTokens.map(({ id, ...token }) => ({ ...token, ...known.get(token.content), id })),
   };
 }
 

@@ -1,0 +1,26 @@
+import { postProcessingOfRecord } from "#formats";
+import { type TokenizerParts, trainedParts, type Vocabulary } from "#tokenizer";
+import { encodingPatternOf, type Training } from "./training.ts";
+
+/**
+ * Returns the tokenizer of a newly trained vocabulary, as loading its files would; with `like`, without the
+ * post-processing that only the files have.
+ *
+ * @param findsSpecials whether a tokenizer loaded from the files finds special tokens in a text
+ */
+export function partsOfTraining(
+  { model, normalization, like, ...training }: Training,
+  vocabulary: Vocabulary,
+  findsSpecials = true,
+): TokenizerParts {
+  const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
+  if (!findsSpecials) return { ...parts, addedTokens: [] };
+  const bosInFront = model.addsBos ? model.roles.bos : undefined;
+  if (like === null) return { ...parts, ...postProcessingOfRecord({ bosInFront }, parts.addedTokens) };
+  const known = new Map([...like.specialTokens, ...like.laterTokens].map((token) => [token.content, token]));
+  return {
+    ...parts,
+    addsPrefixSpace: like.addsPrefixSpace,
+    addedTokens: parts.addedTokens.map(({ id, ...token }) => ({ ...token, ...known.get(token.content), id })),
+  };
+}
