@@ -104,8 +104,10 @@ export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Fi
   };
 }
 
-export const percent = (count: number, total: number) =>
-  `${((100 * count) / Math.max(1, total)).toFixed(1)} %`;
+export function percent(count: number, total: number): string {
+  const shown = ((100 * count) / Math.max(1, total)).toFixed(1);
+  return count > 0 && shown === "0.0" ? "under 0.1 %" : `${shown} %`;
+}
 
 /** Returns the severity of a fault that this share of the vocabulary has. */
 export function severityOfShare(share: number, warningFrom: number, errorFrom: number): Severity {

@@ -1,4 +1,4 @@
-import { countNoun } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import { expectedTextBytes, findInputs, inspectFirstStream } from "#corpus";
 import { encodeCorpus } from "#encoding";
 import { findTokenizer, readRecordedReading } from "#formats";
@@ -13,7 +13,10 @@ import {
   onStop,
   openTokenizer,
   piece,
+  type Row,
   readSupplements,
+  rowLines,
+  withCommas,
   writeJson,
   writeLines,
 } from "#terminal";
@@ -90,28 +93,21 @@ function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
 
 function findingLines(found: Finding, columns: number | null): Line[] {
   const { check, severity, message, evidence, tokens, count, why, fix, command } = found;
-  const width = columns === null ? Number.POSITIVE_INFINITY : Math.max(20, columns - indent);
+  const width = columns && Math.max(20, columns - indent);
+  const lines = (mark: string, text: Row[1]) => rowLines([[mark, text]], width, mark.length);
   const gap = " ".repeat(indent);
-  const [first = "", ...rest] = wrapped(`${message} (${check})`, width);
+  const [first = "", ...rest] = lines("", `${message} (${check})`);
   const listed = tokens.slice(0, shownTokens).map(({ id, token }) => `${id} "${token}"`);
-  const more =
-    count !== null && count > listed.length && listed.length > 0 ? ` and ${count - listed.length} more` : "";
+  const moreCount = count === null ? 0 : count - listed.length;
+  const more = moreCount > 0 ? [`and ${groupDigits(moreCount)} more`] : [];
   const body = [
     ...rest,
-    ...evidence.flatMap((line) => wrapped(`- ${line}`, width)),
-    ...(listed.length === 0 ? [] : wrapped(`tokens: ${listed.join("  ")}${more}`, width)),
-    ...wrapped(why, width),
-    ...(fix === null ? [] : wrapped(`Fix: ${fix}`, width)),
+    ...evidence.flatMap((line) => lines("- ", line)),
+    ...(listed.length === 0 ? [] : lines("tokens: ", withCommas([...listed, ...more]))),
+    ...lines("", why),
+    ...(fix === null ? [] : lines("Fix: ", fix)),
     // The command is not wrapped, so that it can be copied.
     ...(command === null ? [] : [`  ${command}`]),
   ];
   return [[piece(colors[severity], severity.padEnd(indent)), first], ...body.map((line) => gap + line)];
 }
-
-/** Breaks a text at spaces into lines of at most `width` characters. */
-const wrapped = (text: string, width: number): string[] =>
-  Number.isFinite(width)
-    ? Bun.wrapAnsi(text, width)
-        .split("\n")
-        .map((line) => line.trimEnd())
-    : [text];

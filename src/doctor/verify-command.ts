@@ -2,7 +2,17 @@ import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { startJob } from "#jobs";
 import { readTyped } from "#options";
 import { asOption, phrase, UserError } from "#runtime";
-import { type Invocation, type Line, type Output, onStop, piece, writeJson, writeLines } from "#terminal";
+import {
+  type Invocation,
+  type Line,
+  lineColumns,
+  type Output,
+  onStop,
+  piece,
+  rowLines,
+  writeJson,
+  writeLines,
+} from "#terminal";
 import type { examiningJob } from "./examine.ts";
 import { readTrainingRecord } from "./training-record.ts";
 import { type Verification, verify } from "./verify.ts";
@@ -28,7 +38,7 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
     checkFiles: () => checkInWorker(recorded.directory),
   });
   output.endStage();
-  await (asked.json === true ? writeJson(found) : writeLines(verificationLines(found)));
+  await (asked.json === true ? writeJson(found) : writeLines(verificationLines(found, lineColumns(1))));
   const { path, differences, inputs } = found;
   const isMissing = !filesOnly && inputs.some(({ place }) => place === null);
   if (differences.length > 0)
@@ -54,27 +64,28 @@ async function checkInWorker(directory: string) {
 const shownMax = 20;
 
 /** Formats the verification for display: the verdict, and the differences. */
-function verificationLines(found: Verification): Line[] {
+function verificationLines(found: Verification, columns: number | null): Line[] {
   const { differences, notes } = found;
   const more = differences.length - shownMax;
+  const lines = (mark: string, text: string) => rowLines([[mark, text]], columns, mark.length);
   return [
-    verdict(found),
-    ...differences.slice(0, shownMax).map(({ message }) => `- ${message}`),
+    ...verdict(found, columns),
+    ...differences.slice(0, shownMax).flatMap(({ message }) => lines("- ", message)),
     ...(more > 0 ? [`- and ${more} more`] : []),
-    ...notes.map((note) => `note: ${note}`),
+    ...notes.flatMap((note) => lines("note: ", note)),
   ];
 }
 
-function verdict({ verified, trained, merges, textBytes, files, recorded, totalMs }: Verification): Line {
+function verdict(found: Verification, columns: number | null): Line[] {
+  const { verified, trained, merges, textBytes, files, recorded, totalMs } = found;
   const count = countNoun(files.length, "file");
   if (verified === false)
-    return [piece("red", "not verified"), trained ? ", after training again:" : ", not trained again:"];
-  if (!trained)
-    return [piece("bold", "files agree"), `: ${count}, with the record and each other; nothing was trained`];
+    return [[piece("red", "not verified"), trained ? ", after training again:" : ", not trained again:"]];
   const from = textBytes === 0 ? "" : ` from the same ${formatBytes(textBytes)}`;
   const times = `${formatSeconds(totalMs / 1000)}; the training took ${formatSeconds(recorded.totalMs / 1000)}`;
-  return [
-    piece("bold", "verified"),
-    `: the same ${groupDigits(merges)} merges${from}, the same ${count} (${times})`,
-  ];
+  const [name, text] = trained
+    ? ["verified", `the same ${groupDigits(merges)} merges${from}, the same ${count} (${times})`]
+    : ["files agree", `${count}, with the record and each other; nothing was trained`];
+  const [first = "", ...rest] = rowLines([[`${name}: `, text!]], columns, name!.length + 2);
+  return [[piece("bold", name!), first.slice(name!.length)], ...rest];
 }

@@ -17,10 +17,12 @@ import { ScratchDirectory } from "#store";
 import {
   type Invocation,
   type Line,
+  lineColumns,
   lockFiles,
   type Output,
   onStop,
   piece,
+  rowLines,
   writeChunks,
   writeJson,
   writeLines,
@@ -121,7 +123,7 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
   const spell = (parts: Finding["sentence"]) => spellFinding(parts, { tokenizers: [first, second] });
   return [
-    fingerprintText(a, b),
+    ...fingerprintLines(a, b),
     ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),
     `${names[0]}: ${factsText(a)}`,
     `${names[1]}: ${factsText(b)}`,
@@ -182,10 +184,14 @@ const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts
   `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
 
 /** Says whether both encode the probe text alike. */
-const fingerprintText = (a: TokenizerFacts, b: TokenizerFacts) =>
+const fingerprintLines = (a: TokenizerFacts, b: TokenizerFacts) =>
   a.fingerprint === b.fingerprint
-    ? `same fingerprint: ${a.fingerprint}`
-    : `different fingerprints: ${a.fingerprint} and ${b.fingerprint}`;
+    ? [`same fingerprint: ${a.fingerprint}`]
+    : rowLines(
+        [["different fingerprints: ", [`${a.fingerprint} and`, b.fingerprint]]],
+        lineColumns(1),
+        "different fingerprints: ".length,
+      );
 
 const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
   (a.pattern !== null && a.pattern === b.pattern) ||

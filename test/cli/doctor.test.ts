@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checks } from "../../src/doctor/checks.ts";
-import { bpe, put, scratch } from "../binary.ts";
+import { binary, bpe, put, scratch } from "../binary.ts";
+import { onTerminal } from "../pseudo-terminal.ts";
 import { misfits, type Schema } from "./json-schema.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -736,4 +737,24 @@ test("people see what was found, in lines of the terminal", () => {
   expect(stdout).toContain("Fix: ");
   expect(stdout).toContain("bpe train corpus.txt --extend");
   expect(stderr).toMatch(/has \d+ errors/);
+});
+
+test("on a terminal no line is too long, and wrapped lines are aligned", async () => {
+  const directory = damaged("for a terminal", (files) => {
+    cutBy(split(`\\p{L}|${gpt4Like}`))(files);
+    config(files).add_prefix_space = true;
+    files["config.json"] = { vocab_size: 1400 };
+    files["generation_config.json"] = { eos_token_id: 5 };
+  });
+  const shown = await onTerminal([binary, "doctor", directory], { columns: 80, env: { NO_COLOR: "1" } });
+  const lines = shown
+    .split("\n")
+    .slice(1)
+    .filter((line) => !/^ {11}bpe |^bpe: error/.test(line));
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines).toContain("error    tokenizer_config.json says add_prefix_space true,");
+  expect(lines).toContain("         tokenizer.json says false (prefix-space)");
+  const tokens = lines.findIndex((line) => line.startsWith("         tokens: "));
+  expect(lines[tokens + 1]).toMatch(/^ {17}\d+ "/);
+  expect(lines.some((line) => / and [\d,]+ more$/.test(line))).toBeTrue();
 });
