@@ -14,7 +14,6 @@ import { asOption, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
-  checkSameMerges,
   type Derivations,
   deriveTokens,
   type FinishedTokenizer,
@@ -23,10 +22,11 @@ import {
   settleModelLike,
   type TokenizerParts,
   tokenBytesOf,
-  toSendable,
-  vocabularyOf,
 } from "#tokenizer";
 import { loadFormats, makeDerivedRecord, publishFiles, selectFiles } from "#training";
+import { toSendable } from "./save-tokenizer.ts";
+import { checkSameMerges } from "./truncate-vocabulary.ts";
+import { vocabularyOf } from "./vocabulary-of.ts";
 
 type Opened = { readonly path: string; readonly parts: TokenizerParts };
 

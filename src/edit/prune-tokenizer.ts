@@ -13,23 +13,16 @@ import { asOption, isDirectory, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
-  checkFirstMerges,
-  checkPruned,
   checkSameTokenizer,
-  chooseTokens,
   deriveTokens,
-  firstTokens,
   type LoadOptions,
   type Numbering,
-  numberTokens,
-  type Pieces,
-  type Pruning,
-  piecesOfFirst,
   type TokenizerParts,
-  type TooSmall,
-  toSendable,
 } from "#tokenizer";
 import { filesOfSizes, makeDerivedRecord, publishFiles } from "#training";
+import { checkPruned, chooseTokens, numberTokens, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
+import { toSendable } from "./save-tokenizer.ts";
+import { checkFirstMerges, firstTokens, type Pieces, piecesOfFirst } from "./truncate-vocabulary.ts";
 
 type OpenRequest = {
   readonly path: string;

@@ -3,7 +3,7 @@ import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from 
 import { loadInWorker } from "#jobs";
 import { isDirectory, isFile, readBytes, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
-import { digestOfParts, imageName } from "#tokenizer";
+import { digestOfParts, imageName, type TokenizerParts } from "#tokenizer";
 import { publishFiles } from "#training";
 
 export type Saving = {
@@ -65,3 +65,9 @@ function filesOf(path: string): Map<string, string> {
   const companions = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
   return new Map([...files, ...companions]);
 }
+
+/** Returns the parts for another thread. Their token table is built, because a lazy one cannot be sent. */
+export const toSendable = (parts: TokenizerParts): TokenizerParts => ({
+  ...parts,
+  tokens: { ...parts.tokens },
+});

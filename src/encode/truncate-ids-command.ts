@@ -1,5 +1,6 @@
 import { countNoun, formatSeconds } from "#bytes";
 import type { KeptValue } from "#corpus";
+import type { Pieces } from "#edit";
 import { piecesInFirst } from "#edit";
 import {
   baseOf,
@@ -25,7 +26,6 @@ import {
   readSupplements,
   writeData,
 } from "#terminal";
-import type { Pieces } from "#tokenizer";
 import { checkEncodedBy } from "./encoded-by.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
 import { checkHeadFits, idOutputFile } from "./id-output.ts";

@@ -1,7 +1,8 @@
-import { checkArgument, checkOptions, isSignal, signalArgument } from "#bytes";
+import { checkArgument, checkOptions } from "#bytes";
 import { tokenizerOfJson } from "#formats";
 import { UserError, withEngineErrors } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
+import { isSignal, signalArgument } from "./check-arguments.ts";
 
 export type FetchOptions = {
   /** Ends the request, which then rejects with the signal's reason. */

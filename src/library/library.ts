@@ -1,4 +1,4 @@
-import { describeValue, isSignal } from "#bytes";
+import { describeValue } from "#bytes";
 import {
   checkCombinations,
   checkGiven,
@@ -10,6 +10,7 @@ import {
   wrongKind,
 } from "#options";
 import { asTyped, engineRefusal, type Spelling, UserError, usageError } from "#runtime";
+import { isSignal } from "./check-arguments.ts";
 
 // The options of a library call: those of a training, and those that the command line does not have.
 

@@ -1,7 +1,8 @@
-import { arrayArgument, checkArgument, describeValue, flagArgument, objectArgument, readText } from "#bytes";
+import { checkArgument, describeValue, objectArgument } from "#bytes";
 import { usageError } from "#runtime";
 import type { TextSegment } from "#text";
 import { bytesOf } from "#tokenizer";
+import { arrayArgument, flagArgument, readText } from "./check-arguments.ts";
 import type { EncodedWithOffsets } from "./text-offsets.ts";
 
 /** A part of a text that comes from several sources. */

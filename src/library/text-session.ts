@@ -1,6 +1,7 @@
-import { checkArgument, checkOptions, checkWhole, flagArgument, textArgument } from "#bytes";
+import { checkArgument, checkOptions } from "#bytes";
 import type { TextSegment } from "#text";
 import { bytesOf, SessionIds, type TextEncoding, type TokenizerParts } from "#tokenizer";
+import { checkWhole, flagArgument, textArgument } from "./check-arguments.ts";
 import { joinSegments } from "./segments.ts";
 
 /** Options for text that is put into a session. */

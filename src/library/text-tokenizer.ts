@@ -1,17 +1,4 @@
-import {
-  arrayArgument,
-  checkArgument,
-  checkOptions,
-  checkWhole,
-  describeValue,
-  flagArgument,
-  numberArgument,
-  readText,
-  textArgument,
-  typedArrayClass,
-  unchangingBytes,
-  wordOf,
-} from "#bytes";
+import { checkArgument, checkOptions, describeValue, typedArrayClass } from "#bytes";
 import { UserError, usageError } from "#runtime";
 import {
   allAddedTokens,
@@ -34,6 +21,16 @@ import {
   tokenBytesOf,
   unknownId,
 } from "#tokenizer";
+import {
+  arrayArgument,
+  checkWhole,
+  flagArgument,
+  numberArgument,
+  readText,
+  textArgument,
+  unchangingBytes,
+  wordOf,
+} from "./check-arguments.ts";
 import { type FetchOptions, fetchTokenizer, partsInMemory } from "./fetch-tokenizer.ts";
 import { explainOtherNames } from "./other-names.ts";
 import {

@@ -1,17 +1,5 @@
 import { fileURLToPath } from "node:url";
-import {
-  callbackArgument,
-  checkArgument,
-  checkOptions,
-  describeValue,
-  numberArgument,
-  objectArgument,
-  pathArgument,
-  pathsArgument,
-  signalArgument,
-  textArgument,
-  wordOf,
-} from "#bytes";
+import { checkArgument, checkOptions, describeValue, objectArgument } from "#bytes";
 import { findInputs, type InputFormat, inputFormats } from "#corpus";
 import { encodeInto } from "#encoding";
 import { loadTokenizerParts, readRecordedReading } from "#formats";
@@ -22,6 +10,15 @@ import { allowedCores, engineRefusal, usageError } from "#runtime";
 import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
 import { behaviorFingerprint, type SpecialTokenOption, specialTokenId } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
+import {
+  callbackArgument,
+  numberArgument,
+  pathArgument,
+  pathsArgument,
+  signalArgument,
+  textArgument,
+  wordOf,
+} from "./check-arguments.ts";
 import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
 import { batchWithIdsAround, type EncodedBatch, idsAround } from "./special-ids.ts";
 import {

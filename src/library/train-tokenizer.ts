@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { checkArgument, pathArgument } from "#bytes";
+import { checkArgument } from "#bytes";
 import { findCorpus, reasonSkipped } from "#corpus";
 import { loadTokenizerParts, pathsReadAt } from "#formats";
 import { formatWarning, type Warning } from "#jobs";
@@ -35,6 +35,7 @@ import {
   trainingStatistics,
   writeProduct,
 } from "#training";
+import { pathArgument } from "./check-arguments.ts";
 import { readCall, runCall, spellInLibrary } from "./library.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";

@@ -8,12 +8,14 @@ export {
   type NoncanonicalPlace,
 } from "./canonical-ids.ts";
 export { chatTemplates } from "./chat-templates.ts";
+export { type Derivations, deriveTokens, Reach } from "./derivations.ts";
 export { EncodingKernel, IdBuffer, type Ids, segmentWords, WordMerger } from "./encoding-kernel.ts";
 export {
   buildModel,
   droppedByte,
   type EncodingModel,
   maxOf,
+  noTokens,
   type PackedTokens,
   type RankedMerges,
 } from "./encoding-model.ts";
@@ -42,16 +44,6 @@ export { NoMemory } from "./no-memory.ts";
 export { offsetObstacle, trimObstacle } from "./offset-obstacles.ts";
 export { digestOfParts } from "./parts-digest.ts";
 export { fingerprintOf, probeParts, probeText } from "./probe.ts";
-export {
-  checkPruned,
-  chooseTokens,
-  type Derivations,
-  deriveTokens,
-  numberTokens,
-  type Pruning,
-  Reach,
-  type TooSmall,
-} from "./prune-vocabulary.ts";
 export { partsOfImage } from "./read-image.ts";
 export type { RecodedSpan } from "./recoded-span.ts";
 export { SessionIds } from "./session-ids.ts";
@@ -92,6 +84,7 @@ export {
   type Extension,
   findDocumentEndId,
   fitNarrowIds,
+  haveSameMerges,
   type LoadOptions,
   mergesInIds,
   type Numbering,
@@ -105,16 +98,8 @@ export {
   type SpecialTokenOption,
   specialTokenId,
   type TokenizerParts,
-  toSendable,
   trainedParts,
 } from "./tokenizer-parts.ts";
-export {
-  checkFirstMerges,
-  checkSameMerges,
-  firstTokens,
-  type Pieces,
-  piecesOfFirst,
-} from "./truncate-vocabulary.ts";
 export {
   baseSize,
   buildVocabulary,
@@ -139,7 +124,6 @@ export {
   type TokenBytes,
   type Vocabulary,
 } from "./vocabulary.ts";
-export { vocabularyOf } from "./vocabulary-of.ts";
 export {
   type Share,
   scriptClasses,

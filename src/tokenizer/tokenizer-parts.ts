@@ -248,9 +248,3 @@ export function refuseCharacters({ model, description }: TokenizerParts, work: s
 export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
 }
-
-/** Returns the parts for another thread. Their token table is built, because a lazy one cannot be sent. */
-export const toSendable = (parts: TokenizerParts): TokenizerParts => ({
-  ...parts,
-  tokens: { ...parts.tokens },
-});

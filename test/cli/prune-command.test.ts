@@ -16,7 +16,7 @@ import {
   type TokenizerJson,
   writeTokenizer,
 } from "../unit/tokenizer/made-tokenizer.ts";
-import { type NaiveTokenizer, pruneNaively } from "../unit/tokenizer/naive-prune.ts";
+import { type NaiveTokenizer, pruneNaively } from "../unit/edit/naive-prune.ts";
 
 const home = scratch();
 const content = `${madeText(1, 3000)}${specialTokens[0]}${madeText(2, 500)}`;

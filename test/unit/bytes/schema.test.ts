@@ -9,23 +9,21 @@ import {
   fieldsOf,
   flag,
   listOf,
-  numberArgument,
   objectArgument,
   oneOf,
   oneOrMore,
   optional,
   orNull,
   path,
-  pathsArgument,
   showValue,
   text,
-  textArgument,
   textLike,
   time,
   tupleOf,
   wholeNumber,
 } from "../../../src/bytes/schema.ts";
 import { Tokenizer, trainTokenizer, UserError } from "../../../src/index.ts";
+import { numberArgument, pathsArgument, textArgument } from "../../../src/library/check-arguments.ts";
 import { errorOf } from "../../thrown.ts";
 
 const failing = (what: string): never => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { chooseTokens, deriveTokens, Reach } from "../../../src/tokenizer/prune-vocabulary.ts";
+import { chooseTokens } from "../../../src/edit/prune-vocabulary.ts";
+import { deriveTokens, Reach } from "../../../src/tokenizer/derivations.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import {

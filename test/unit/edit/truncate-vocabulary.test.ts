@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { deriveTokens } from "../../../src/tokenizer/prune-vocabulary.ts";
 import {
   checkFirstMerges,
   checkSameMerges,
   firstTokens,
   piecesOfFirst,
-} from "../../../src/tokenizer/truncate-vocabulary.ts";
+} from "../../../src/edit/truncate-vocabulary.ts";
+import { deriveTokens } from "../../../src/tokenizer/derivations.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";

@@ -1,8 +1,17 @@
 import { encodeBytes } from "#bytes";
-import { deriveTokens, Reach } from "./prune-vocabulary.ts";
-import { haveAllBytes, tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
-import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "./vocabulary.ts";
+import {
+  allAddedTokens,
+  deriveTokens,
+  haveAllBytes,
+  keptBytesMax,
+  notKept,
+  Reach,
+  refuse,
+  type TokenBytes,
+  type TokenizerParts,
+  tokenBytesOf,
+  type Vocabulary,
+} from "#tokenizer";
 
 /**
  * Converts a loaded tokenizer to the form in which a training is written. It gets the merges that end the derivation of

@@ -1,17 +1,20 @@
 import { escapeBytes } from "#bytes";
 import { UserError } from "#runtime";
-import { WordMerger } from "./encoding-kernel.ts";
-import { noTokens } from "./encoding-model.ts";
 import {
-  cuttingOf,
+  allAddedTokens,
   type Derivations,
   deriveTokens,
-  type Pruning,
+  haveAllBytes,
+  haveSameMerges,
+  noTokens,
   Reach,
-  type TooSmall,
-} from "./prune-vocabulary.ts";
-import { haveAllBytes, type TokenTable, tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, haveSameMerges, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
+  refuse,
+  type TokenizerParts,
+  type TokenTable,
+  tokenBytesOf,
+  WordMerger,
+} from "#tokenizer";
+import { cuttingOf, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
 // Truncates a tokenizer to its first merges, and converts ids to those of the truncated tokenizer. Why this
 // is exact: docs/internals/encode.md, "The first merges".
