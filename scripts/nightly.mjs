@@ -31,6 +31,7 @@ const suites = [
   ["paths"],
   ["faults", "--seed", seed, "--share", "0.2"],
   ["python-faults", "--seed", seed, "--rounds", "200"],
+  ["sessions", "--seed", seed],
   ["mutants", "--seed", seed, "--count", "40"],
 ];
 

@@ -90,6 +90,10 @@ const suites = {
   paths: ["odd paths in every option", [build, bun("test/stress/odd-paths.ts")]],
   memory: ["every command under --memory-limit", [build, bun("test/stress/memory.ts")]],
   faults: ["random faults: kills, full disks, damaged files", [build, bun("test/stress/fault-injection.ts")]],
+  sessions: [
+    "sessions, segments and canonical ids of random tokenizers, against their definitions",
+    [bun("test/stress/sessions.ts")],
+  ],
   mutants: [
     "small wrong changes of the sources, which tests have to notice",
     [bun("test/stress/mutants/run.ts")],

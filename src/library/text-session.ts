@@ -70,18 +70,14 @@ export class Session {
     return this.encoded.list();
   }
 
-  /** The number of ids. */
+  /** The number of ids: `session.ids.length` without a copy. */
   get count(): number {
     return this.encoded.idCount;
   }
 
+  /** The text. Its length in code units is `session.text.length`, and costs no copy. */
   get text(): string {
     return this.content;
-  }
-
-  /** The length of the text in UTF-16 code units. */
-  get length(): number {
-    return this.content.length;
   }
 
   /** How many leading ids no appended text can change. */

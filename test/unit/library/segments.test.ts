@@ -4,6 +4,7 @@ import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { checkSegments, MaskedSegments, madeAtRandom, madeBases } from "./session-checks.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
 const maskOf = (content: string) => `\ue000${specialTokens.indexOf(content)}\ue001`;
@@ -79,6 +80,17 @@ test("the ids of segments are those of a text in which only trusted special toke
         }
       }
     }
+  }
+});
+
+test("so are those of tokenizers of random settings, other added tokens too", () => {
+  const bases = madeBases();
+  for (let trial = 0; trial < rounds(100); trial++) {
+    const json = madeAtRandom(bases, seed * 1_000_003 + trial)?.json;
+    if (json === undefined) continue;
+    const naive = new MaskedSegments(json);
+    const random = randomNumbers(seed * 1009 + trial);
+    for (let round = 0; round < 20; round++) checkSegments(naive, random);
   }
 });
 

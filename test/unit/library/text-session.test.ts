@@ -2,59 +2,13 @@ import { expect, test } from "bun:test";
 import type { Session } from "../../../src/library/text-session.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { pick, type Random, randomNumbers } from "../../random.ts";
+import { randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";
-import { madeTrial, pieces } from "../text/made-trials.ts";
-import { madeText } from "../tokenizer/made-merges.ts";
-import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { specialTokens, type TokenizerJson } from "../tokenizer/made-tokenizer.ts";
+import { checkEdits, type Made, made, madeAtRandom, madeBases } from "./session-checks.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 31);
-const names = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] as const;
-const bases = names.map((name) => jsonOf(writeTokenizer(name)));
-
-/** What a session is, without one: each code unit of its text, and whether it is trusted. */
-class Twin {
-  units: { readonly unit: string; readonly trusted: boolean }[] = [];
-
-  replace(start: number, end: number, text: string, trusted: boolean): void {
-    const units = Array.from({ length: text.length }, (_, i) => ({ unit: text[i]!, trusted }));
-    this.units = [...this.units.slice(0, start), ...units, ...this.units.slice(end)];
-  }
-
-  get text(): string {
-    return this.units.map(({ unit }) => unit).join("");
-  }
-
-  segmentsWith(text: string, isTrusted: boolean): { text: string; trusted: boolean }[] {
-    const segments: { text: string; trusted: boolean }[] = [];
-    for (const { unit, trusted } of [...this.units, { unit: text, trusted: isTrusted }]) {
-      const last = segments.at(-1);
-      if (last?.trusted === trusted) last.text += unit;
-      else segments.push({ text: unit, trusted });
-    }
-    return segments;
-  }
-}
-
-const halves = ["\ud83d", "\ude00", "\ud83d\ude00", "\ufffd", "\udc00", "\ud800"];
-const marks = ["\u0301", "\u0316\u0301", "\u0301".repeat(30), "\u1161", "\u11a8", "\u0345"];
-const hostile = [
-  ...[..."a1 \n!", "'ll", "|>", "endoftext|>", "  x", "_end|>", "<|end", " ".repeat(20), "\u3000"],
-  ...[...marks, "¨", "½", "!¨"],
-];
-
-function madePart(random: Random, tokens: readonly string[]): string {
-  const kinds = [
-    () => madeText(random(1000), random(40)),
-    () => pick(random, [...hostile, ...tokens]),
-    () => pick(random, tokens).slice(random(12)),
-    () => `${pick(random, pieces)}${pick(random, pieces)}`,
-    () => pick(random, halves),
-    () => "x".repeat(random(60)),
-  ];
-  const count = pick(random, [0, 1, 1, 2, 8, 30]);
-  return Array.from({ length: count }, () => pick(random, kinds)()).join("");
-}
+const bases = madeBases();
 
 const jsonsOf = (base: TokenizerJson): TokenizerJson[] => [
   base,
@@ -77,84 +31,22 @@ const changing = (base: TokenizerJson): TokenizerJson[] => [
   },
 ];
 
-type Made = { readonly tokenizer: TextTokenizer; readonly tokens: readonly string[] };
-
-/** Tokenizers of five patterns, and of random settings, with their added tokens. */
+/** Tokenizers of five patterns, and of random settings. */
 function* madeTokenizers(): Generator<Made> {
-  for (const [i, base] of bases.entries())
-    for (const json of turns(jsonsOf(base), i))
-      yield { tokenizer: TextTokenizer.from(json), tokens: specialTokens };
+  for (const [i, base] of bases.entries()) for (const json of turns(jsonsOf(base), i)) yield made(json);
   for (let trial = 0; trial < rounds(80); trial++) {
-    try {
-      const { json } = madeTrial(bases[trial % bases.length]!, seed * 1_000_003 + trial);
-      yield {
-        tokenizer: TextTokenizer.from(json),
-        tokens: json.added_tokens.map(({ content }) => String(content)),
-      };
-    } catch {
-      // Settings that no tokenizer has.
-    }
+    const tokenizer = madeAtRandom(bases, seed * 1_000_003 + trial);
+    if (tokenizer !== null) yield tokenizer;
   }
-}
-
-function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let i = 0;
-  while (i < a.length && i < b.length && a[i] === b[i]) i++;
-  return i;
-}
-
-/** Edits a session and its twin alike. Returns how many leading ids have not changed, by the session. */
-function editBoth(
-  random: Random,
-  session: Session,
-  twin: Twin,
-  { trusted, tokens }: { trusted: boolean; tokens: readonly string[] },
-): number {
-  const length = twin.units.length;
-  const start = random(length + 1);
-  const end = Math.min(length, start + pick(random, [0, 1, 5, 50]));
-  const kind = random(6);
-  const text = kind === 5 ? "" : madePart(random, tokens);
-  const options = trusted && random(2) === 0 ? {} : { trusted };
-  if (kind < 3) twin.replace(length, length, text, trusted);
-  else twin.replace(start, kind === 5 ? length : end, text, trusted);
-  if (kind < 3) return session.append(text, options);
-  return kind === 5 ? session.truncate(start) : session.replace(start, end, text, options);
 }
 
 test("after any edits the ids are those of the whole text", () => {
   let number = 0;
   const others: Session[] = [];
-  for (const { tokenizer, tokens } of madeTokenizers()) {
+  for (const tokenizer of madeTokenizers()) {
     const random = randomNumbers(seed * 1009 + number++);
-    for (const isMixed of [false, true]) {
-      let session = tokenizer.session();
-      const twin = new Twin();
-      let before = new Uint32Array(0);
-      for (let round = 0; round < 50; round++) {
-        const trusted = !isMixed || random(2) === 0;
-        const kept = editBoth(random, session, twin, { trusted, tokens });
-        const segments = twin.segmentsWith("", trusted);
-        const about = { seed, number, round, segments };
-        const expected = tokenizer.encodeSegments(segments);
-        expect({ ...about, ids: [...session.ids] }).toEqual({ ...about, ids: [...expected] });
-        if (!isMixed) expect(tokenizer.encode(session.text)).toEqual(expected);
-        const facts = { text: session.text, length: session.length, count: session.count, kept };
-        const text = twin.text;
-        const wanted = { text, length: text.length, count: expected.length };
-        expect(facts).toEqual({ ...wanted, kept: commonLength(before, expected) });
-        before = expected;
-        const { stable } = session;
-        for (let i = 0; i < 3; i++) {
-          const end = Array.from({ length: 3 }, () => pick(random, [...hostile, ...halves, ...tokens]));
-          const ids = tokenizer.encodeSegments(twin.segmentsWith(end.join(""), trusted));
-          const leading = (list: Uint32Array) => [...list.subarray(0, stable)];
-          expect({ ...about, end, ids: leading(ids) }).toEqual({ ...about, end, ids: leading(expected) });
-        }
-        if (random(10) === 0) session = session.fork();
-      }
-      others.push(session);
-    }
+    for (const isMixed of [false, true])
+      others.push(checkEdits(tokenizer, random, { isMixed, editCount: 50 }));
   }
   // More tokenizers than memories: each has to be set up again.
   for (const session of others) {

@@ -58,9 +58,12 @@ function madeVocabulary(compat: Compat): Vocabulary {
   return buildVocabulary({ merges, specialTokens, compat });
 }
 
-/** Every file of a tokenizer with three hundred merges, in a new directory. */
-export function writeTokenizer(pattern: PatternName, compat: Compat = "cs336"): string {
-  const directory = scratch();
+/** Writes every file of a tokenizer with three hundred merges. Returns their directory, in tests a new one. */
+export function writeTokenizer(
+  pattern: PatternName,
+  compat: Compat = "cs336",
+  directory = scratch(),
+): string {
   const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
   const model = settleModelSettings(specialTokens, {});
   const tokenizer = { vocabulary: madeVocabulary(compat), normalization: null, exportForm: form, model };
