@@ -265,7 +265,7 @@ typedef struct {
 } Session;
 
 BPE_HIDDEN void session_free(Session *);
-/* Returns false if there is no room. */
+/* Returns false if there is no memory. */
 BPE_HIDDEN bool session_copy(Session *to, const Session *from);
 /* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. On failure, the session is
  * unchanged. */

@@ -15,7 +15,7 @@
 #define PAGE ((uint64_t)65536)
 #define SPACE ((uint64_t)1 << 32)
 #define SMALLEST_SPACE ((uint64_t)1 << 26)
-/* Where the struct of a memory begins in the page before its bytes, so that it ends where they begin. */
+/* The offset of a memory's struct in the page before the memory's bytes. The struct ends where the bytes begin. */
 #define HEAD (PAGE - offsetof(wasm_rt_memory_t, data))
 
 static _Thread_local jmp_buf *trap_target;
@@ -309,14 +309,14 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
   return NULL;
 }
 
-/* When the kernel's memory gets huge pages, which cost up to 10 MB. They save TLB misses in the tables, which grow with the number of
- * different words. That is worthwhile once a quarter of a block of 256 KB is not ASCII, and in other text after 16 MB. */
+/* When to request huge pages for the kernel's memory. They cost up to 10 MB, and save TLB misses in the tables, which grow with the number
+ * of different words: worthwhile once a quarter of a block of 256 KB is not ASCII, and in other text after 16 MB. */
 enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
 enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
 void advise_huge(uint8_t *start, size_t size) {
 #ifdef MADV_HUGEPAGE
-  /* Only whole pages. If the system has no huge pages, nothing changes. */
+  /* Only whole pages can be advised. If the system has no huge pages, the call has no effect. */
   size_t head = -(uintptr_t)start & 4095;
   if (size > head) (void)madvise(start + head, (size - head) & ~(size_t)4095, MADV_HUGEPAGE);
 #else

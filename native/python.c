@@ -976,7 +976,7 @@ static PyObject *session_fork(SessionObject *self, PyObject *unused) {
   return PyErr_NoMemory();
 }
 
-/* Where a character of the text begins, or the text ends. */
+/* Returns the byte at which a character of the text begins, or the size of the text if there are fewer characters. */
 static size_t byte_of(const Session *session, size_t character) {
   size_t at = 0;
   for (; at < session->size; at++)
@@ -984,7 +984,8 @@ static size_t byte_of(const Session *session, size_t character) {
   return at;
 }
 
-/* edit(start, end, data, is_trusted) -> int: replaces characters [start, end), those at the end if start is -1; how many ids have stayed */
+/* edit(start, end, data, is_trusted) -> int: replaces characters [start, end), those at the end if start is -1; returns the number of
+ * leading ids that have not changed */
 static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
   Py_ssize_t start, end;
   PyObject *data;

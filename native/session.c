@@ -35,7 +35,7 @@ bool session_copy(Session *to, const Session *from) {
   return false;
 }
 
-/* Replaces bytes [start, end) of a text. Returns false if there is no room, or if the text would reach 2 GB. */
+/* Replaces bytes [start, end) of a text. Returns false if there is no memory, or if the text would reach 2 GB. */
 static bool replace_text(Session *session, size_t start, size_t end, const uint8_t *bytes, size_t size) {
   size_t after = session->size - end, new_size = start + size + after;
   if (new_size > INT32_MAX) return false;
@@ -143,7 +143,7 @@ static const char *run_edit(void *context) {
   return edit->checkpoints == NULL ? no_memory : NULL;
 }
 
-/* Replaces the old ids by the new ones. Returns how many leading ids have not changed, or SIZE_MAX if there is no room. */
+/* Replaces the old ids by the new ones. Returns how many leading ids have not changed, or SIZE_MAX if there is no memory. */
 static size_t splice_ids(Edit *edit) {
   Ids *ids = &edit->session->ids;
   size_t id_bytes = edit->image->id_bytes, first = edit->first_id * id_bytes, end = edit->end_id * id_bytes;

@@ -5,7 +5,7 @@
 
 static const char unspelled[] = "no offsets for this text: its tokens decode to a different text";
 
-/* Makes that instance, unless it exists. */
+/* Sets up the instance of the text module, and the bytes of all tokens, unless that is done. */
 const char *set_up_tokens(Instance *instance, const Image *image) {
   if (instance->tokens_memory != NULL) return NULL;
   wasm_rt_memory_t *memory = instance->tokens_memory = memory_new();

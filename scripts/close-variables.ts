@@ -14,9 +14,9 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable ignore these variables: in the list of names that its runtime looks up, the first
- * letter of each becomes a "=", which no shell allows there. Returns the names that were not found exactly
- * once, and are left unchanged. An executable for macOS has to be signed again.
+ * Makes an executable ignore these variables: in the list of names that its runtime looks up, the first letter of each
+ * becomes a "=", which no shell allows there. Returns the names that were not found exactly once, and are left
+ * unchanged. After the change, an executable for macOS has to be signed again.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

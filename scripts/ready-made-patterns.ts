@@ -5,8 +5,8 @@ import { readyMadeFile } from "../src/pattern/ready-made-file.ts";
 import { patternDigest } from "./pattern-digest.ts";
 
 /**
- * Compiles the named patterns, with the Unicode data that `buildKernel` generates, unless their tables are up
- * to date; returns the paths of the tables.
+ * Compiles the named patterns, with the Unicode data that `buildKernel` generates, unless their tables are up to date.
+ * Returns the paths of the tables.
  */
 export function readyMadePatterns(directory: string): string[] {
   const [listPath, digest] = [`${directory}/list.json`, patternDigest()];

@@ -21,7 +21,7 @@ const python = [
   tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
 ];
 
-/** The description of each, its commands, and its environment variables. */
+/** For each suite, by name: a description, its commands, and their environment variables. */
 const suites = {
   long: [
     "random tests, twenty times as many rounds",

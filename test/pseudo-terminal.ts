@@ -8,12 +8,12 @@ export type Screen = {
 
 /** A command that runs on a new pseudo-terminal. */
 export type Session = {
-  /** Returns everything that it has written there, to stdout and stderr. */
+  /** Returns everything that the command has written to the terminal so far, to stdout and stderr. */
   shown(): string;
   type(keys: string): void;
   /** Resolves when `text` has been shown, ignoring colours and bells. Fails if that takes longer than ten seconds. */
   until(text: string): Promise<void>;
-  /** Resolves with the exit code when it ends. */
+  /** Resolves with the exit code when the command ends. */
   readonly exited: Promise<number>;
   kill(): void;
 };
@@ -50,7 +50,7 @@ export function openTerminal(command: readonly string[], screen: Screen = {}): S
   };
 }
 
-/** Runs a command on a terminal to its end. Returns what it wrote there. */
+/** Runs a command on a terminal to its end. Returns everything that the command wrote. */
 export async function onTerminal(command: readonly string[], screen: Screen = {}): Promise<string> {
   const session = openTerminal(command, screen);
   await session.exited;

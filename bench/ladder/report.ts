@@ -82,7 +82,7 @@ function introduction({ boundSeconds, text, circumstances }: Ladder): string {
     .join("\n\n");
 }
 
-/** The worth of each step is in the table; this says what it is. */
+/** Notes on the rungs. The gain of each step is in the table; these say what the step is. */
 const steps = `Each step leaves some work undone. Rungs are in TypeScript where they are not named C++.
 
 ${list([

@@ -9,9 +9,9 @@ const top = 24;
 const plotWidth = 560;
 const plotHeight = 380;
 const legendLeft = left + plotWidth + 20;
-/** Room for a mark of the legend. */
+/** The width of a mark in the legend, in pixels. */
 const markWidth = 30;
-/** Width of a letter at 12 pixels, in the wider of the usual fonts. */
+/** The width of a letter at a font size of 12 pixels, in the wider of the usual fonts. */
 const letterWidth = 7;
 /** The cases are continued up to 100 TB. */
 const sizeBytesMax = 1e14;

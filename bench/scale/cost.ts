@@ -12,7 +12,7 @@ export type Case = {
   readonly exponent: number;
 };
 
-/** The programs' bounds; docs/internals/words.md and docs/internals/merge.md say why. */
+/** The program's limits; docs/internals/words.md and docs/internals/merge.md give the reasons. */
 export const bounds = { cells: 2 ** 31 - 2, wordBytes: 2 ** 32, words: 2 ** 29 };
 
 export const growthsOf = (record: ScaleRecord) =>

@@ -336,10 +336,10 @@ class Run:
         self._command = [find_executable(), *self._fit_arguments(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
-        #: The exit code; None while it runs. Before the start it is 0, as if it had ended.
+        #: The exit code; None while the run lasts. Before the start it is 0, as if the run had ended.
         self._exit_code: Union[int, None] = 0
         self._reaping = allocate_lock()
-        #: The ends of its pipes that belong to this process.
+        #: The ends of the pipes that belong to this process.
         self._streams: list[IO[bytes]] = []
 
     def start(self) -> None:
@@ -447,14 +447,14 @@ class Run:
                     os.close(fd)
 
     def write(self, data: Union[bytes, bytearray]) -> None:
-        """Writes all of the data to its stdin."""
+        """Writes all of the data to the stdin of the run."""
         assert self.stdin is not None
         rest = memoryview(data)
         while rest:
             rest = rest[self.stdin.write(rest) :]
 
     def stderr_lines(self) -> Iterator[bytes]:
-        """Yields the lines of its stderr as they arrive."""
+        """Yields the lines of the stderr of the run as they arrive."""
         line = b""
         while part := self.stderr.read(1 << 16):
             *lines, line = (line + part).split(b"\n")
@@ -468,7 +468,7 @@ class Run:
         return os.getpid() == self._owner
 
     def wait(self) -> int:
-        """Waits until it has ended; Ctrl-C interrupts that. Returns its exit code, which is negative after a signal."""
+        """Waits until the run has ended; Ctrl-C interrupts the wait. Returns the exit code, which is negative after a signal."""
         if not self.is_ours:
             raise BpeError("a run of bpe belongs to the process that started it, and this process was forked from that one")
         if sys.platform == "win32":
@@ -528,11 +528,11 @@ class Run:
         return b"".join(parts)
 
     def stop(self) -> None:
-        """Interrupts it like Ctrl-C, so that it cleans up."""
+        """Interrupts the run like Ctrl-C, so that it cleans up."""
         self._send(_signal.SIGINT)
 
     def terminate(self) -> None:
-        """Asks it to end. A thread that waits for its answer then finds that it has ended."""
+        """Asks the run to end. A thread that waits for its answer then finds that it has ended."""
         self._send(_signal.SIGTERM)
 
     def _send(self, number: int) -> None:
@@ -546,7 +546,7 @@ class Run:
                 pass
 
     def end(self, patience_seconds: float = 1.0) -> int:
-        """Waits until it has ended, and kills it if that takes long, even if it is stopped (SIGSTOP). Returns its exit code."""
+        """Waits until the run has ended, and kills it if that takes long, even if it is stopped (SIGSTOP). Returns the exit code."""
         if not self.is_ours:
             return 0
         for _ in range(2):
@@ -555,7 +555,7 @@ class Run:
         return self._exit_code or 0
 
     def close_pipes(self) -> None:
-        """Closes its pipes, even if they still hold data, and removes the lists that were passed as files."""
+        """Closes the pipes of the run, even if they still hold data, and removes the lists that were passed as files."""
         if self._lists is not None:
             self._lists.cleanup()
         for stream in self._streams:
@@ -565,7 +565,7 @@ class Run:
                 pass
 
     def close(self) -> None:
-        """Closes its pipes, and waits until it has ended."""
+        """Closes the pipes of the run, and waits until it has ended."""
         self.close_pipes()
         if self.is_ours:
             self.wait()

@@ -58,10 +58,17 @@ function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Ar
 /** All characters with this lead byte, and with a second byte of `firstSecond` or more, are of this kind. */
 type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond: number };
 
-/** 512 characters: those that are common begin so in Han (from e4 b8) and Hangul (from ea b0). */
+/**
+ * The minimum, in blocks of 64 characters, of a part that gets an entry. The common Han characters (from e4 b8) and
+ * Hangul (from ea b0) have such parts.
+ */
 const leastBlocks = 8;
 
-/** Returns undefined if these are too few. For the lead bytes of two-byte characters, it is all characters or none. */
+/**
+ * Returns the second bytes, up to the last one, with which all characters of a lead byte are of one kind. Returns
+ * undefined if they are fewer than `leastBlocks`, or, for a two-byte character's lead byte, if its characters are of
+ * several kinds.
+ */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {
     const kind = kindOfBlock(tables, lead & 31, kindOfColumn);

@@ -13,7 +13,7 @@ const tools = join(root, "scripts/release/tools");
 const home = join(root, "dist/release-tools/zig");
 /** zig keeps compiled parts of C libraries in these directories. */
 const caches = ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"].map((name) => `${name}=${home}-cache`);
-/** Otherwise a DLL contains the time of linking. */
+/** Without this variable, a DLL contains the time of linking. */
 const noTime = "SOURCE_DATE_EPOCH=0";
 const zig = ["env", ...caches, noTime, join(home, "ziglang/zig")];
 const runZig = (...args: readonly string[]) => run(zig[0]!, [...zig.slice(1), ...args]);
@@ -41,7 +41,7 @@ export async function buildNative(target: Target, directory: string) {
   const flags = ["-target", zigTarget, "-g0", "-s", "-fno-sanitize=undefined"];
   if (target.format.machine === "x64") flags.push("-mssse3");
   const isForWindows = target.format.kind === "PE";
-  // Otherwise a DLL exports everything.
+  // Without this flag, a DLL exports every function.
   if (isForWindows) flags.push("-DBPE_SHARED");
   const compiler = { command: [...zig, "cc"], flags };
   const at = (name: string) => join(directory, name);

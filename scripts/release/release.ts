@@ -42,7 +42,7 @@ const hostFormat = executableFormat(readFileSync(process.execPath));
 const made = options.host ? targets.filter(({ format }) => Bun.deepEquals(format, hostFormat)) : targets;
 
 const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-/** The time of the commit: the only time in a release. */
+/** The time of the commit, in seconds since 1970. Files of a release contain no other time. */
 const seconds = Number(run("git", ["log", "-1", "--format=%ct"], root));
 
 step("the tools of a release: npm's, and zig");

@@ -27,7 +27,10 @@ export type System = {
 
 /** The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later). */
 const suite = "trixie";
-/** Debian's packages in each system, by its processor and its C library. arm64 has a Python for its wheel: ours is the machine's. */
+/**
+ * Debian's packages in each system, by its processor and its C library. arm64 also gets a Python, to test its wheel;
+ * this machine's wheel is tested with the machine's own.
+ */
 const systemPackages = {
   "x86_64-gnu": ["libc6"],
   "x86_64-musl": ["musl"],

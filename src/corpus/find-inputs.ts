@@ -115,7 +115,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
   };
 }
 
-const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} takes it in)`;
+const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
 
 /** Returns the reason as a message, in which options can be spelled. A recorded reason is plain text. */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
@@ -221,7 +221,10 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
       if (entry.name.startsWith(".")) continue;
       const path = folder + entry.name;
       if (isCache && hubCacheParts.includes(entry.name)) {
-        skipped.push({ path: `${root}/${path}`, reason: "a part of a cache whose files snapshots/ names" });
+        skipped.push({
+          path: `${root}/${path}`,
+          reason: "a part of a cache, read through its folder snapshots",
+        });
         continue;
       }
       const kind = kindOf(entry, `${root}/${path}`, () => wanted(path));

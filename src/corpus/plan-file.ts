@@ -144,10 +144,13 @@ export function checkPlannable(inputs: readonly Input[]): void {
 }
 
 export function noFileToPlan(path: string): UserError {
-  return new UserError(`"${path}" is not a regular file, and a plan needs files that others can read`, {
-    hint: "write the text to a file and name that file",
-    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
-  });
+  return new UserError(
+    `"${path}" is not a regular file, and the runs that read a plan open its files again`,
+    {
+      hint: "write the text to a file and name that file",
+      exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+    },
+  );
 }
 
 /** Yields the ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
@@ -222,7 +225,7 @@ export function readPlan(
     const line = parseLine(json, fail);
     checkOptions(line, wanted, fail);
     if (options.isPart && line.index !== (lastIndex ?? line.index - 1) + 1)
-      fail(`it is line ${line.index + 1} of its plan, after line ${lastIndex! + 1}`, followHint);
+      fail(`it is line ${line.index + 1} of the plan, but follows line ${lastIndex! + 1}`, followHint);
     lastIndex = line.index;
     let inputIndex = inputIndices.get(line.path);
     if (inputIndex === undefined) {
@@ -329,8 +332,7 @@ function parseLine(json: string, fail: Fail): PlanLine {
   return line;
 }
 
-const wroteHint =
-  "a file is cut only where no word crosses, which bpe plan finds: lines can be left out, but not edited";
+const wroteHint = "bpe plan cuts files only between words: lines can be left out, but not edited";
 
 function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
   const hint = "splits depend on it: give the options that the plan was made with, or make a new plan";
@@ -355,7 +357,7 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
 function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
   const field = line.textField ?? defaultTextField;
   if (field !== input.textField) {
-    fail(`"${line.path}" is read by its field "${input.textField}" above, and by "${field}" here`);
+    fail(`the text of "${line.path}" is in the field "${input.textField}" above, and in "${field}" here`);
   }
   if (asked !== undefined && input.format !== "text" && field !== asked) {
     fail(

@@ -208,5 +208,5 @@ function inputDifference(input: RecordedInput, found: Statistics): string | null
   const { crc32 } = found;
   if (input.crc32 === undefined || crc32 === undefined || Number.parseInt(input.crc32, 16) === crc32)
     return null;
-  return "has changed: as many bytes, but another text (crc32)";
+  return "has changed: the same number of bytes, but a different text (crc32)";
 }

@@ -36,7 +36,7 @@ export function checkEscapes({ json }: Subject): Finding[] {
     finding(
       "dead-split",
       "error",
-      `${countNoun(wrong.length, "Split")} looks for backslashes: those of its classes are doubled`,
+      `${countNoun(wrong.length, "Split")} with doubled backslashes: the expression matches a backslash instead of a class`,
       {
         evidence: wrong.map((source) => (source.length > 200 ? `${source.slice(0, 200)}...` : source)),
         count: wrong.length,

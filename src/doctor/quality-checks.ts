@@ -137,7 +137,7 @@ function checkRecord(path: string): Finding[] {
     finding(
       "rare-tokens",
       "note",
-      `${facts.neverReachedCount} tokens never occurred in the text of the training, by training.json`,
+      `according to training.json, ${facts.neverReachedCount} tokens never occurred in the text of the training`,
       { count: facts.neverReachedCount },
     ),
   ];
@@ -158,12 +158,12 @@ function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[]
     finding(
       "rare-tokens",
       isLarge && never.length > tokens.tokenCount / 4 ? "warning" : "note",
-      `there are ${countNoun(never.length, "token")}, ${percent(never.length, tokens.tokenCount)}, that the text does not have`,
+      `the text lacks ${countNoun(never.length, "token")}, ${percent(never.length, tokens.tokenCount)} of the vocabulary`,
       {
         ...tokensOf(parts, never),
         evidence: isLarge
           ? []
-          : [`the text has only ${groupDigits(idCount)} tokens: too few to judge the vocabulary by`],
+          : [`the text has only ${groupDigits(idCount)} tokens: too few to judge the vocabulary`],
         fix: isLarge ? "remove them, if the model is not trained yet and the text is typical" : null,
       },
     ),

@@ -37,7 +37,7 @@ export function checkDocuments({ parts }: Loaded, counted: Counted): Finding[] {
     finding(
       "one-document-tokens",
       "note",
-      `frequent in one document, and in no other of ${groupDigits(documentCount)}: ${countNoun(found.length, "token")}, ${percent(found.length, usedCount)} of those that the text has`,
+      `frequent in one of ${groupDigits(documentCount)} documents, and in no other: ${countNoun(found.length, "token")}, ${percent(found.length, usedCount)} of those in the text`,
       {
         ...tokensOf(parts, found),
         evidence: documents.slice(0, shownDocuments).map(([document, [first, ...others]]) => {

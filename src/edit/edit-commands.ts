@@ -8,7 +8,7 @@ export const editCommands: readonly Command[] = [
     ...oneTokenizer,
     description: "make a vocabulary smaller",
     details:
-      "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that is part of no other token. Bytes and added tokens stay. The result has the same kinds of files, and ids.tsv, which maps old ids to new ones.",
+      "Removes tokens from any byte-level BPE tokenizer, one at a time: always the one that is rarest in a text and is not part of another token. Bytes and added tokens stay. The result has the same kinds of files, and ids.tsv, which maps old ids to new ones.",
     options: pruneOptions,
     examples: [
       {

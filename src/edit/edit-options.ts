@@ -33,7 +33,7 @@ export const pruneOptions = tableOf({
     kind: whole(1),
     required: true,
     topic: "tokens",
-    description: "how many tokens stay, special tokens included",
+    description: "number of tokens to keep, special tokens included",
   },
   ...{ output: outputDirectory, ...tokenizerSupplements, ...readingOptions },
   workers: { ...workers, default: "1 for small texts, else all cores" },
@@ -57,7 +57,7 @@ export const convertOptions = tableOf({
     kind: words(writtenFormats),
     topic: "output",
     description: "which kinds of files to write",
-    default: `all that can hold the tokenizer, but for ${writtenOnRequest}`,
+    default: `all that can hold the tokenizer, except ${writtenOnRequest}`,
   },
   copy: {
     name: "copy",

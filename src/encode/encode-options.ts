@@ -35,7 +35,7 @@ export const idFiles = tableOf({
     name: "shard-size",
     kind: whole(1),
     topic: "output",
-    description: "write numbered files of N ids, each a little more",
+    description: "write numbered files of N ids or slightly more",
     details:
       "A shard closes at the end of the document that takes it past N ids. NAME.json lists the finished shards; repeating the command resumes after them.",
   },
@@ -44,7 +44,7 @@ export const idFiles = tableOf({
     kind: flag,
     topic: "nightly",
     rare: true,
-    needs: { other: "shard-size", hint: "NAME.json says of what the files are" },
+    needs: { other: "shard-size", hint: "NAME.json records what the files were made from" },
     description: "replace shards of other inputs or options, and damaged ones",
     details:
       "If nothing changed, nothing is done. Inputs are compared by path, size and time, shards by their checksums.",
@@ -64,7 +64,7 @@ export const idFiles = tableOf({
     kind: keptFields,
     topic: "output",
     rare: true,
-    description: "fields of records that parquet has as columns",
+    description: "fields of records to write as columns of parquet",
     details:
       "The first value decides what a column holds, or NAME:text, :int, :double or :bool says it. Objects and lists are kept as JSON. A missing field is an error.",
     sample: "id,url",

@@ -37,7 +37,7 @@ export const trainIdsOptions = tableOf({
     rare: true,
     description: "which trainer to match",
     details:
-      "Of equal pairs the one with the smaller ids is merged by either; they differ in the longest token.",
+      "With both, the pair of smaller ids wins a tie. A token as long as the longest token is allowed by rustbpe, but not by huggingface.",
     default: "rustbpe",
   },
   minFrequency: { ...minFrequency, default: "1" },
@@ -77,8 +77,12 @@ export const encodeIdsOptions = tableOf({
 /** The options of `bpe ids truncate`. */
 export const truncateIdsOptions = tableOf({
   from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
-  to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made of it" },
-  output: { ...documentLines, sample: "ids.npy", description: "its ids, in files as those of the larger" },
+  to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made from it" },
+  output: {
+    ...documentLines,
+    sample: "ids.npy",
+    description: "the new ids, in files like those that are read",
+  },
   idsFormat: { ...idFiles.idsFormat, default: "the format that is read, or by the ending of --output" },
   idType: {
     ...typeOfBinary,

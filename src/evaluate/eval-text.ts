@@ -303,7 +303,7 @@ function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
   const { tokenizers } = evaluation;
   const rows = vocabularyMeasures.map((measure) => flatRow(measure, tokenizers));
   const grid = flatGrid(tokenizersOf(evaluation), rows, true);
-  const text = `tokens, those of them that are no whole characters, and those that join parts of several. Of the last two lower is better${markText(grid)}.`;
+  const text = `tokens; those that are not whole characters; and those that join parts of several. For the last two, lower is better${markText(grid)}.`;
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
 }
 

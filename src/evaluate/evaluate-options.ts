@@ -130,7 +130,7 @@ export const evalOptions = tableOf({
     excludes: completeOutputs,
     description: "print these tables: e.g. fertility, or all",
     details:
-      "Names with commas between. Each measure is a table of tokenizers and texts; of one text, or of one tokenizer, several are one table. More tables: texts has their sizes, parity how alike they are in what they cost, vocabulary how many tokens are not whole characters, model what --model says. all is one table, of the texts together.",
+      "Names, separated by commas. Each measure is a table of tokenizers and texts; with only one text, or one tokenizer, all measures share a table. Other tables: texts (their sizes), parity (how equal their costs are), vocabulary (tokens that are not whole characters), model (the numbers of --model). all is one table, for all texts together.",
     default: "bytes_per_token",
   },
   wordCount: {
@@ -139,7 +139,7 @@ export const evalOptions = tableOf({
     topic: "output",
     excludes: completeOutputs,
     description: "also print the N costliest words of each text, at most 20",
-    details: "For each tokenizer, the words whose tokens beyond the first are the most in all.",
+    details: "For each tokenizer, the words with the most tokens beyond one per occurrence.",
   },
   ...{ ...tokenizerSupplements, specialTokensAsText, ...readingOptions },
   json: {
@@ -160,7 +160,7 @@ export const evalOptions = tableOf({
 export const diffOptions = tableOf({
   texts: {
     ...textFiles,
-    description: "a text: which of its words are cut differently, and how often",
+    description: "a text in which to compare how words are cut",
     details: "Anything that encode reads, or - for standard input. Several files are one text.",
   },
   ...{ ...tokenizerSupplements, specialTokensAsText, ...readingOptions },
@@ -170,8 +170,9 @@ export const diffOptions = tableOf({
     writes: "file",
     kind: path(),
     topic: "output",
-    description: "write what each token of <b> is in <a>, for embeddings",
-    details: "A table: new, the id in <b>; old, that or those of its pieces in <a>; token.",
+    description: "map each token of <b> to ids of <a>, for embeddings",
+    details:
+      "A table with the columns new (the id in <b>), old (its id in <a>, or the ids of its pieces) and token.",
   },
   ...{ report, workers, memoryLimit, ...commonOptions },
 });

@@ -250,7 +250,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
       "alignment",
       "digit alignment",
       "higher",
-      "mean F1 of where tokens end against where groups of three digits end",
+      "mean F1 of the ends of tokens against the ends of groups of three digits",
       decimal(3),
     ),
     key: "digit_alignment",

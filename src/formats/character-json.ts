@@ -81,12 +81,13 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
       );
     }
     if (cuts.length > 1 || (prefix !== null && prefixOfMetaspace(step, path) !== null))
-      refuse(path, "its Metaspace is not the only step that puts marks or cuts");
+      refuse(path, "its Metaspace is not the only step that adds marks or cuts");
     hasMarks = true;
     prefix ??= prefixOfMetaspace(step, path);
     splitsAtMarks = step.split !== false;
   }
-  if (prefix !== null && !hasMarks) refuse(path, "its normalizer prepends a mark, but spaces are no marks");
+  if (prefix !== null && !hasMarks)
+    refuse(path, "its normalizer prepends a mark, but does not replace spaces by marks");
   return { hasMarks, prefix, splitsAtMarks };
 }
 
@@ -388,7 +389,7 @@ export function checkLateTokens(
     if (!normalized) continue;
     const why =
       prefix !== null
-        ? "is looked for with a mark before it"
+        ? "is searched for with a mark before it"
         : lstrip || rstrip
           ? "strips white space after spaces have become marks"
           : content.includes(" ") || content.includes(mark)

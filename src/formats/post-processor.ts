@@ -93,7 +93,7 @@ function readTemplate(step: JsonObject): PostProcessing {
     });
   const [before, after] = [single.slice(0, at), single.slice(at + 1)];
   if (at < 0 || [...before, ...after].some(({ SpecialToken }) => SpecialToken === undefined))
-    return { ...noPostProcessing, obstacle: "its template does not have the text once" };
+    return { ...noPostProcessing, obstacle: "its template does not contain the text exactly once" };
   return { before: idsOf(before), after: idsOf(after), trims: [] };
 }
 

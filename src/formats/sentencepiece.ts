@@ -166,7 +166,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
     }
     for (const character of text)
       if (!halves.has(character))
-        refuse(path, `its piece ${showValue(text)} has ${showValue(character)}, which is no normal piece`);
+        refuse(path, `its piece ${showValue(text)} has ${showValue(character)}, which is not a normal piece`);
   }
   const { vocab } = scanParsed(ids, [], path);
   const [left, right, merged] = [merges.left, merges.right, merges.merged].map((list) =>

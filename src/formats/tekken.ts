@@ -197,17 +197,17 @@ const wayOut = phrase`train with ${asOption("special-tokens-first")} and without
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
   const patternCount = sourcesOf(tokenizer.exportForm).length;
-  if (patternCount !== 1) return `it has one regular expression, and this pattern has ${patternCount}`;
+  if (patternCount !== 1) return `it holds one regular expression, but this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return phrase`its special tokens have the first ids, and here other tokens have some of these; ${wayOut}`;
+    return phrase`its special tokens have the first ids, but here other tokens have some of these; ${wayOut}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`its 256 bytes have the next ids after the special tokens, in order, and here they have others; ${wayOut}`;
+    return phrase`its 256 bytes have the next ids after the special tokens, in order, but here they have others; ${wayOut}`;
   if (
     entries.some((entry) => isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined)
   )
-    return "each id has a token, and here some have none";
-  if (specialCount > specialCountMax) return `it has room for ${specialCountMax} special tokens`;
+    return "each id must have a token, but here some have none";
+  if (specialCount > specialCountMax) return `it holds at most ${specialCountMax} special tokens`;
   return obstacleOfRanks(tokenizer);
 }
 

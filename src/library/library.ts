@@ -59,7 +59,7 @@ const libraryOptions = tableOf({
     ),
     topic: "input",
     description: "words, as the pattern cuts them, and how often each occurs: a Map, or pairs",
-    details: "Nothing checks that the pattern would cut so.",
+    details: "It is not checked that the pattern would cut them so.",
   },
 });
 

@@ -18,8 +18,8 @@ export type TrainTokenizerOptions = {
    */
   readonly texts?: Texts | undefined;
   /**
-   * Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. Nothing checks that the
-   * pattern would cut so.
+   * Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. It is not checked that the
+   * pattern would cut them so.
    */
   readonly wordCounts?: GivenWords | undefined;
   /**

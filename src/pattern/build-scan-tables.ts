@@ -22,11 +22,11 @@ export function buildScanTables(automaton: Automaton, steps = new CompileSteps()
   const actionBits = actionList.map(({ commitCount, writes }) => {
     const [write] = writes;
     if (writes.length > 1 || (write !== undefined && write.from !== here)) {
-      throw new BeyondAutomaton("it moves its boundaries too often");
+      throw new BeyondAutomaton("it moves remembered ends of pieces too often");
     }
     const slot = write?.slot ?? noSlot;
     if (commitCount > 15 || (write !== undefined && slot >= noSlot)) {
-      throw new BeyondAutomaton("it decides too many boundaries at once");
+      throw new BeyondAutomaton("it decides too many ends of pieces at once");
     }
     if (write !== undefined) slotCount = Math.max(slotCount, slot + 1);
     return (commitCount << 4) | slot;
@@ -115,7 +115,7 @@ class BlockList {
     if (known !== undefined) return known;
     const offset = this.size;
     // Offsets have 16 bits, which allows 1,024 distinct blocks; Unicode has 17,408 blocks.
-    if (offset >= 1 << 16) throw new BeyondAutomaton("it tells too many characters apart");
+    if (offset >= 1 << 16) throw new BeyondAutomaton("it distinguishes too many characters");
     this.offsets.set(key, offset);
     this.size += blockSize;
     return offset;

@@ -119,12 +119,12 @@ function partsWithLooks(program: Nfa): Part {
     if (isInPart.has(i)) continue;
     isInPart.add(i);
     const op = ops[i]!;
-    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("what looks ahead in it looks after");
+    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("one of its look-aheads also looks behind");
     if (op === nfaOp.match) continue;
     if (op === nfaOp.fork || isLook(i)) pending.push(first[i]!);
     pending.push(second[i]!);
   }
-  if (ops.includes(nfaOp.atomic)) throw new BeyondAutomaton("it gives nothing back");
+  if (ops.includes(nfaOp.atomic)) throw new BeyondAutomaton("it never backtracks");
   return { program: { ...program, ops: ops.map((op, i) => (isInPart.has(i) ? op : nfaOp.match)) }, roots };
 }
 

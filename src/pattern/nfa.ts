@@ -174,7 +174,7 @@ class NfaBuilder {
   }
 
   private addAtomic({ body, text }: { body: Node; text?: string }, empty: number, taken: number): number {
-    if (!this.isReadBackwards) throw new BeyondAutomaton("it gives nothing back", undefined, text);
+    if (!this.isReadBackwards) throw new BeyondAutomaton("it never backtracks", undefined, text);
     const leave = this.add(nfaOp.leave, 0, empty);
     const leaveTaken = empty === taken ? leave : this.add(nfaOp.leave, 0, taken);
     return this.add(nfaOp.atomic, 0, this.addNode(body, leave, leaveTaken));

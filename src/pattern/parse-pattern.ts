@@ -362,7 +362,7 @@ class Parser {
 
   private parseCapture(startPos: number, name?: string): Node {
     if (name !== undefined) {
-      if (this.groupNames.has(name)) this.fail(`there is a group ${name} before it`, startPos);
+      if (this.groupNames.has(name)) this.fail(`the group name ${name} is used twice`, startPos);
       this.groupNames.add(name);
     }
     return { kind: "group", body: this.groupBody(startPos) };

@@ -159,7 +159,7 @@ export function openToAppend(path: string): number {
 function checkAppended(path: string, stats: Stats): void {
   checkOwner(path, stats);
   if (stats.isFile() && stats.nlink > 1 && !isClosed(statSync(dirname(path)))) {
-    throw new Untrusted(path, "it has a second name, and others may have made this one");
+    throw new Untrusted(path, "it has a second hard link, and another user may have made this one");
   }
 }
 

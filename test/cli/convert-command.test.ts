@@ -209,7 +209,7 @@ describe("other people's files", () => {
       "ids without a token",
       { added_tokens: [], model: { ...json.model, vocab: { ...ordinary, zqx: 2000 } } },
       "tekken",
-      "each id has a token",
+      "each id must have a token",
     ],
     ["an unknown format", {}, "nonsense", 'unknown value "nonsense"'],
   ] as const) {

@@ -41,7 +41,7 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("is not what parts are joined to"),
+    expect.stringContaining("cannot hold the joined parts"),
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
   expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty ones are left out\n");
@@ -55,9 +55,9 @@ test("what no part can be joined of is refused before it is encoded", () => {
   const [first, second, third] = readFileSync(join(home, "plan3.jsonl"), "utf8").split("\n");
   const part = ["--tokenizer", tokenizer, "-w", "1", "-o", "shuffled", "--ids-format", "part"];
   for (const [lines, message] of [
-    [[second, first], "shuffled.jsonl, line 2: it is line 1 of its plan, after line 2"],
-    [[first, third], "shuffled.jsonl, line 2: it is line 3 of its plan, after line 1"],
-    [[first, second, first], "shuffled.jsonl, line 3: it is line 1 of its plan, after line 2"],
+    [[second, first], "shuffled.jsonl, line 2: it is line 1 of the plan, but follows line 2"],
+    [[first, third], "shuffled.jsonl, line 2: it is line 3 of the plan, but follows line 1"],
+    [[first, second, first], "shuffled.jsonl, line 3: it is line 1 of the plan, but follows line 2"],
   ] as const) {
     put(home, "shuffled.jsonl", lines.join("\n"));
     const refused = run("encode", "--ranges", "shuffled.jsonl", ...part);

@@ -191,7 +191,10 @@ describe("what does not fit is refused with its line", () => {
     expect(counts()).not.toBe(counts("--text-field", "body"));
     const message = 'line 1: it was planned for the field "body", and --text-field is "text"';
     refused([body], message, "--text-field", "text");
-    refused([text, body], 'line 2: "both.jsonl" is read by its field "text" above, and by "body" here');
+    refused(
+      [text, body],
+      'line 2: the text of "both.jsonl" is in the field "text" above, and in "body" here',
+    );
     const { textField, ...fields } = JSON.parse(body) as PlanLine;
     expect(textField).toBe("body");
     refused([JSON.stringify(fields)], "line 1: it was changed after bpe plan wrote it");
@@ -238,7 +241,7 @@ describe("what does not fit is refused with its line", () => {
   });
 
   test("standard input cannot be planned, said or not", () => {
-    const message = '"-" is not a regular file, and a plan needs files';
+    const message = '"-" is not a regular file, and the runs that read a plan';
     expect(run("plan", "-", "-o", "nowhere/plan.jsonl").stderr).toContain(message);
     const piped = Bun.spawnSync([binary, "plan"], {
       cwd: home,

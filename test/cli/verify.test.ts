@@ -312,7 +312,7 @@ describe("an input that changed is named", () => {
     const directory = trained("a.txt", "b.txt", ...sized);
     const { code, messages, stderr } = whileChanged("b.txt", oneByte("E", "Q"), () => verify(directory));
     expect(code).toBe(1);
-    expect(messages[0]).toBe("b.txt has changed: as many bytes, but another text (crc32)");
+    expect(messages[0]).toBe("b.txt has changed: the same number of bytes, but a different text (crc32)");
     expect(messages.filter((message) => /a\.txt/.test(message))).toEqual([]);
     expect(stderr).toMatch(/^bpe: error: "out-\d+" is not verified: \d+ differences?\n$/);
   });
@@ -320,7 +320,7 @@ describe("an input that changed is named", () => {
   test("one byte that changes no merge", () => {
     const directory = trained("a.txt", "-n", "260", "--no-ledger");
     const { messages, json } = whileChanged("a.txt", oneByte("S", "Q"), () => verify(directory));
-    expect(messages).toEqual(["a.txt has changed: as many bytes, but another text (crc32)"]);
+    expect(messages).toEqual(["a.txt has changed: the same number of bytes, but a different text (crc32)"]);
     expect([json.verified, json.trained]).toEqual([false, true]);
   });
 
@@ -331,7 +331,9 @@ describe("an input that changed is named", () => {
       return [second, first, ...rest].join("\n");
     };
     const { messages } = whileChanged("lines.jsonl", swapped, () => verify(directory));
-    expect(messages).toEqual(["lines.jsonl has changed: as many bytes, but another text (crc32)"]);
+    expect(messages).toEqual([
+      "lines.jsonl has changed: the same number of bytes, but a different text (crc32)",
+    ]);
     const other = (bytes: Buffer) => bytes.toString().replace('"id":1', '"id":2');
     expect(whileChanged("lines.jsonl", other, () => verify(directory)).code).toBe(0);
   });

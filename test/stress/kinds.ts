@@ -109,7 +109,7 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The promise is a second, but a loaded machine may take longer to schedule the run. */
+/** The manual promises a second, but a loaded machine may take longer to schedule the run. */
 const stopMsMax = 3000;
 export let slowestStopMs = 0;
 

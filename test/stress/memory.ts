@@ -22,7 +22,8 @@ import {
 } from "./bombs.ts";
 
 /**
- * How much of the limit a run may take. More than all of it, because the system also counts pages of code, and garbage.
+ * The peak memory that a run may have, as a multiple of the limit. It is more than 1, because the system also counts
+ * pages of code, and garbage.
  */
 const shareMost = 1.2;
 
@@ -30,7 +31,7 @@ type HostileInput = {
   readonly name: string;
   /** Steps of --normalize. */
   readonly normalize?: string;
-  /** Writes it, sized for a memory of `megabytes`. */
+  /** Writes the input, with a size for a memory limit of `megabytes` MB. */
   readonly write: (path: string, megabytes: number) => void;
 };
 

@@ -181,7 +181,7 @@ for (const { kind, mutate } of [
     const paths = Array.from({ length: 4 }, (_, i) => put(texts, `text-${i}`, randomText(i + 1, 80)));
     const [filled, cache] = [join(mutants, `filled${kind}`), join(mutants, `cache${kind}`)];
     await countCached(filled, paths.slice(0, 3));
-    // If there is a sum, it is read instead of the entries, so remove it to have these read.
+    // Removes the sum, if there is one: otherwise it is read instead of the entries.
     if (kind === ".words") rmSync(filesOf(filled, ".sum")[0]!);
     const wanted = paths.slice(1);
     const plain = await countPlain(wanted);

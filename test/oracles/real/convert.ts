@@ -35,7 +35,7 @@ afterAll(() => {
   );
 });
 
-/** Converts to all formats that can hold it; the others say why they cannot. */
+/** Converts the tokenizer to all formats that can hold it; for the other formats, returns the reason. */
 function convert(path: string, into: string, more: readonly string[]): Map<Format, string> {
   const run = (of: readonly Format[]) =>
     bpe(["convert", path, ...more, "--format", of.join(","), "-o", into, "-q"]);
@@ -144,7 +144,7 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
 /** The ids of texts by the program of each format. */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
-  // These two hold no pattern, or only its name: that of tokenizer.json goes around them.
+  // Files of these two formats hold no pattern, or only its name, so they are read with the pattern of tokenizer.json.
   gpt2: ({ texts }, into) => oracle(texts, join(into, "vocab.json"), "pair"),
   async gguf({ texts, isFirst }, into) {
     const path = join(into, "tokenizer.gguf");

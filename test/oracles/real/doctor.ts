@@ -6,7 +6,10 @@ import { readTokenizers } from "./tokenizers.ts";
 
 setDefaultTimeout(600_000);
 
-/** Every one was read, and is true: numbers such as "20031218", and letters of flags that are tokens twice. */
+/**
+ * The expected warnings. Each was checked by hand and is right: numbers such as "20031218", and letters of flags that
+ * are tokens twice.
+ */
 const warnings: Readonly<Record<string, readonly string[]>> = {
   claude: ["private-data"],
   "command-r-plus": ["same-bytes"],

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 const [textsPath, outPath, modelPath] = process.argv.slice(2);
 const home = new URL("../../dist/real/llama/node_modules/node-llama-cpp/dist/index.js", import.meta.url);
 const { getLlama, LlamaLogLevel } = await import(fileURLToPath(home));
-// Otherwise it warns that the file has no model.
+// Without this setting, it warns that the file has no model.
 const llama = await getLlama({ gpu: false, build: "never", logLevel: LlamaLogLevel.disabled });
 const model = await llama.loadModel({ modelPath, vocabOnly: true });
 const lines = readFileSync(textsPath, "utf8").split("\n").slice(0, -1);
 const ids = lines.map((line) => {
   const text = JSON.parse(line);
-  // Without text node-llama-cpp is never asked.
+  // An empty text is not passed to node-llama-cpp.
   return text === "" ? "" : model.tokenize(text, true).join(" ");
 });
 writeFileSync(outPath, ids.map((line) => `${line}\n`).join(""));

@@ -56,7 +56,7 @@ export function readOptions(options: readonly string[]) {
 export const askOracle = (texts: string, [path, ...oracle]: readonly string[]): Promise<string[]> =>
   ask([join(home, "python/bin/python"), join(import.meta.dir, "oracle.py")], texts, [path!, ...oracle]);
 
-/** The same by llama.cpp. */
+/** The ids of texts, a line each, by llama.cpp. */
 export const askLlama = (texts: string, path: string): Promise<string[]> =>
   ask(["node", join(import.meta.dir, "llama.mjs")], texts, [path]);
 

@@ -5,7 +5,7 @@ export type OwnMaterial = {
   readonly specialTokens: readonly string[];
   /** Tokens of its vocabulary that are text. */
   readonly tokens: readonly string[];
-  /** Those of them at which merging does not arrive: only a whole pretoken is one. */
+  /** Those of these tokens that no merges make: they occur only as a whole pretoken. */
   readonly unreachable: readonly string[];
 };
 

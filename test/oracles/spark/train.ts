@@ -96,7 +96,7 @@ async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: 
     );
     if (executor !== undefined) killed = process.kill(executor, "SIGKILL");
   }
-  // What the driver's Python says on its stderr comes out of Spark's stdout.
+  // Spark copies the stderr of the driver's Python to its own stdout.
   log += await job.stdout.text();
   const code = await job.exited;
   writeFileSync(`${output}.log`, log);
@@ -113,7 +113,7 @@ function childrenOf(parent: number): number[] {
   return processes.map(Number).filter((pid) => parentOf(pid) === parent);
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while its entry is read. */
 function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);

@@ -222,7 +222,7 @@ async function outcomeOf(suite: Suite): Promise<Outcome> {
     TIKTOKEN_CACHE_DIR: ranks!,
     XDG_CACHE_HOME: cache!,
     TRANSFORMERS_VERBOSITY: "error",
-    // Else each file is asked for many times.
+    // Without this, each file would be requested many times.
     ...(hasHub ? {} : { HF_HUB_OFFLINE: "1" }),
   };
   const options = ["-q", "-rA", "--tb=line", "-p", "reach", "-p", "no:cacheprovider", "--rootdir", at];

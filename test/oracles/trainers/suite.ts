@@ -33,7 +33,7 @@ function randomWords(count: number): string {
 const languages = ["eng", "deu_1996", "rus", "hin", "cmn_hans", "arb", "jpn", "kor", "vie", "tha"];
 const english = madeText(1, 4000);
 const documents = {
-  /** The longest is longer than a shard; some are empty. */
+  /** Documents of random lengths: the longest is longer than a shard; some are empty. */
   "english.txt": [english, "", madeText(2, 50), "low", "", madeText(3, 700)],
   "multilingual.txt": languages.map((code) => paragraphsOf(code, 1, 30)),
   "lines.jsonl": ["", "low lower", paragraphsOf("jpn", 1, 9), "", english.slice(0, 9000), ""],
@@ -60,7 +60,7 @@ made("train", "learned.txt", "-n", "700,65499,65536,65537", "-s", end, "-o", "ma
 
 type Documents = number[][];
 
-/** Each document for itself; `end` belongs to the one that it ends. */
+/** Encodes each document separately; the id `end` belongs to the document before it. */
 async function encoded(directory: string, file: keyof typeof documents): Promise<Documents> {
   const tokenizer = await Tokenizer.load(directory);
   const all = documents[file].map((text) => [...tokenizer.encode(text)]);

@@ -24,7 +24,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     args: ["-p", "gpt2", "--pad-to", "16", ...specialTokens.flatMap((token) => ["-s", token])],
     unheld: {
       tekken:
-        "its special tokens have the first ids, and here other tokens have some of these; train with --special-tokens-first and without --pad-to, or use tokenizer.json instead",
+        "its special tokens have the first ids, but here other tokens have some of these; train with --special-tokens-first and without --pad-to, or use tokenizer.json instead",
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
@@ -34,7 +34,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
     unheld: {
       tiktoken: "tiktoken takes one regular expression, and this pattern is a sequence of several",
-      tekken: "it has one regular expression, and this pattern has 2",
+      tekken: "it holds one regular expression, but this pattern has 2",
     },
   },
 ];

@@ -49,8 +49,8 @@ test("an unsupported step is an obstacle that names it", () => {
   for (const [value, obstacle] of [
     [sequence(template([special("<s>"), text]), template([special("<s>"), text])), "two steps"],
     [sequence(byteLevel(true, true), { type: "Unheard" }), "not known, Unheard"],
-    [template([special("<s>")]), "does not have the text once"],
-    [template([text, special("<s>"), text]), "does not have the text once"],
+    [template([special("<s>")]), "does not contain the text exactly once"],
+    [template([text, special("<s>"), text]), "does not contain the text exactly once"],
     [template([special("<pad>"), text]), 'no "special_tokens.<pad>"'],
     [{ type: "BertProcessing", cls: ["<s>"], sep: ["</s>", 4] }, "not a pair of token and id"],
     [{ type: "BertProcessing", cls: ["<s>", -1], sep: ["</s>", 4] }, "not a whole number"],

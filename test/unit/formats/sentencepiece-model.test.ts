@@ -189,7 +189,7 @@ test("what sentencepiece would encode in another way is refused", () => {
     [withPieces([mark.repeat(9), 0, userDefined]), "runs of up to 9 marks lack that of"],
     [withPieces(["qq", 0, unused]), "unused"],
     [withPieces(["qq", Number.NaN, normal]), "not a number"],
-    [withPieces(["aq", 0, normal]), "which is no normal piece"],
+    [withPieces(["aq", 0, normal]), "which is not a normal piece"],
     [modelOf({ ...given, pieces: given.pieces.filter(([text]) => text !== "<0xE4>") }), 'no token "<0xE4>"'],
     [modelOf({ ...given, byteFallback: false }), "a byte piece, and byte_fallback is false"],
     [modelOf(given).subarray(0, -3), "damaged"],

@@ -546,7 +546,7 @@ describe("what compiling a pattern takes", () => {
     const many = String.fromCodePoint(...Array.from({ length: 5000 }, (_, i) => 0x4e00 + i));
     const steps = new CompileSteps();
     const { message } = errorOf(() => compilePattern([`${many}|.`], {}, steps));
-    expect(message).toStartWith("pattern: it tells too many characters apart");
+    expect(message).toStartWith("pattern: it distinguishes too many characters");
     expect(steps.count).toBeLessThan(200_000);
   });
 });

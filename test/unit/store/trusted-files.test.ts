@@ -126,7 +126,7 @@ test("a file to append to is made, or found if a trusted user put it there", () 
   linkSync(file, join(home, "second"));
   closeSync(openToAppend(join(home, "second")));
   chmodSync(home, 0o777);
-  expect(refusal(() => openToAppend(join(home, "second")))).toContain("it has a second name");
+  expect(refusal(() => openToAppend(join(home, "second")))).toContain("it has a second hard link");
   expect(readFileSync(file, "utf8")).toBe("content");
   if (!canPlayOthers()) return;
   giveAway(log);

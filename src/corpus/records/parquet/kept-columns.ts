@@ -108,7 +108,8 @@ export class KeptColumnReader {
       const { data } = readPage(reader, header, decoder, place.dictionary as never, undefined, 0);
       if (isDictionary) place.dictionary = convert(data!, decoder);
       else place.values = data!;
-      if (!isDictionary && data!.length !== count) throw new Error(`a page has not its ${count} values`);
+      if (!isDictionary && data!.length !== count)
+        throw new Error(`a page does not have its ${count} values`);
     }
   }
 }

@@ -171,7 +171,7 @@ type PageValues = {
 function dictionaryValues({ header }: Page, packed: Uint8Array, codec: CompressionCodec): PageValues {
   const page = decompressPage(packed, codec, header.uncompressed_page_size);
   const count = header.dictionary_page_header!.num_values;
-  if (!(count >= 0 && 4 * count <= page.length)) throw new Error(`a dictionary says it has ${count} values`);
+  if (!(count >= 0 && 4 * count <= page.length)) throw new Error(`a dictionary claims ${count} values`);
   return plainValues(page, 0, count);
 }
 
@@ -244,13 +244,13 @@ const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffse
 
 /** Reads values in PLAIN encoding: each value follows its length, which has four bytes. */
 function plainValues(page: Uint8Array, start: number, count: number): PageValues {
-  if (4 * count > page.length - start) throw new Error("a page has fewer values than it says");
+  if (4 * count > page.length - start) throw new Error("a page has fewer values than it claims");
   const view = viewOf(page);
   const starts = new Int32Array(count);
   const ends = new Int32Array(count);
   let pos = start;
   for (let v = 0; v < count; v++) {
-    if (pos + 4 > page.length) throw new Error("a page has fewer values than it says");
+    if (pos + 4 > page.length) throw new Error("a page has fewer values than it claims");
     const end = pos + 4 + view.getUint32(pos, true);
     if (end > page.length) throw new Error("a value is longer than its page");
     starts[v] = pos + 4;
@@ -274,7 +274,7 @@ function dictionaryIndexValues(
   // If the width is 0, all indices are 0, and no data needs to follow.
   const bitWidth = page[start] ?? 0;
   if (bitWidth > 0 && !decodeRleBitPacked(page, start + 1, page.length, bitWidth, indices)) {
-    throw new Error("a page has fewer values than it says");
+    throw new Error("a page has fewer values than it claims");
   }
   const starts = new Int32Array(count);
   const ends = new Int32Array(count);
@@ -315,7 +315,7 @@ function deltaValues(
     byteCount += shared[v]! + rest[v]!;
     restCount += rest[v]!;
   }
-  if (reader.offset + restCount > page.length) throw new Error("a page has fewer values than it says");
+  if (reader.offset + restCount > page.length) throw new Error("a page has fewer values than it claims");
   if (byteCount > valueBytesMax) throw new Error(`the values of a page have ${byteCount} bytes`);
   claim(byteCount);
 
@@ -328,7 +328,7 @@ function deltaValues(
     const restPos = pos + shared[v]!;
     if (shared[v]! > 0) {
       if (v === 0 || shared[v]! > ends[v - 1]! - starts[v - 1]!) {
-        throw new Error("a value shares more with the one before than that has");
+        throw new Error("a value shares more bytes with the previous one than that has");
       }
       bytes.copyWithin(pos, starts[v - 1]!, starts[v - 1]! + shared[v]!);
     }

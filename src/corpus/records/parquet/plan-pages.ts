@@ -271,7 +271,7 @@ function* planChunk(
   if (row !== endRow) {
     throw damagedParquet(
       source.path,
-      `rows ${firstRow + 1} to ${endRow} are ${row - firstRow} by their pages`,
+      `the pages of rows ${firstRow + 1} to ${endRow} have ${row - firstRow} rows`,
     );
   }
   if (group !== undefined) yield group;
@@ -403,7 +403,7 @@ function checkHeader(header: PageHeader): void {
   else if (type !== "INDEX_PAGE") throw new Error("it is a page of an unknown kind");
   const isSize = (size: unknown) =>
     Number.isInteger(size) && Number(size) >= 0 && Number(size) <= pageBytesMax;
-  if (sizes.includes(undefined)) throw new Error("a page does not say its sizes");
+  if (sizes.includes(undefined)) throw new Error("a page lacks its sizes");
   if (!sizes.every(isSize)) throw new Error(`a page has sizes of ${sizes.map(String).join(", ")}`);
 }
 
@@ -452,7 +452,7 @@ export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec
 
 export function decompressPage(bytes: Uint8Array, codec: CompressionCodec, sizeBytes: number): Uint8Array {
   const page = decompressors[codec]!(bytes, sizeBytes);
-  if (page.length !== sizeBytes) throw new Error(`a page has ${page.length} bytes and not ${sizeBytes}`);
+  if (page.length !== sizeBytes) throw new Error(`a page has ${page.length} bytes instead of ${sizeBytes}`);
   return page;
 }
 

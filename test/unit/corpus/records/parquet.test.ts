@@ -304,9 +304,9 @@ describe("a Parquet file that is not as it should be ends in an error that says 
       return [0, 1].map((v) => Buffer.from(bytes.subarray(starts[v], ends[v])).toString());
     };
     expect(valuesOf([0, 2], [3, 1], "abcd")).toEqual(["abc", "abd"]);
-    expect(() => valuesOf([0, 4], [3, 1], "abcd")).toThrow("shares more with the one before");
-    expect(() => valuesOf([1, 2], [3, 1], "abcd")).toThrow("shares more with the one before");
-    expect(() => valuesOf([0, 2], [3, 2], "abcd")).toThrow("fewer values than it says");
+    expect(() => valuesOf([0, 4], [3, 1], "abcd")).toThrow("shares more bytes with the previous one");
+    expect(() => valuesOf([1, 2], [3, 1], "abcd")).toThrow("shares more bytes with the previous one");
+    expect(() => valuesOf([0, 2], [3, 2], "abcd")).toThrow("fewer values than it claims");
     expect(() => valuesOf([0, 2], [3, -1], "abcd")).toThrow("negative length");
   });
 
