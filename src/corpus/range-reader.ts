@@ -22,6 +22,7 @@ export class TextMemory {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
+        kind: "memory",
         hint: phrase`raise ${asOption("memory-limit")}, use fewer workers (${asOption("workers", 1, "w")}), or split its texts into smaller pieces`,
       });
     }

@@ -1,104 +1,33 @@
 import { basename, dirname, join } from "node:path";
 import {
   amount,
-  type Check,
   type Checked,
   checkOr,
   fieldsOf,
-  flag,
   isPlainObject,
   listOf,
-  oneOf,
-  oneOrMore,
   optional,
   orNull,
   text,
   wholeNumber,
 } from "#bytes";
-import { inputFormats } from "#corpus";
-import { readJson, recordFormat, recordName } from "#formats";
+import { inputFields, optionFields, readJson, recordFormat, recordName, textsByName } from "#formats";
 import { isDirectory, isFile, statOf, UserError } from "#runtime";
-import { normalizationCheck } from "#text";
 import type { JsonObject } from "#tokenizer";
 
 // The record of a training as `bpe verify` reads it.
 
 const count = wholeNumber();
-const pattern = fieldsOf({ name: orNull(text), regex: oneOrMore(text), huggingface: optional(text) });
-const weighted = { weight: optional(amount) };
-
-/** Texts by their names. */
-const texts: Check<Readonly<Record<string, string>>> = (value, name) => {
-  const fields = isPlainObject(value) ? Object.keys(value) : [];
-  return fieldsOf(Object.fromEntries(fields.map((field) => [field, text])))(value, name);
-};
-
-const inputFields = fieldsOf({
-  path: text,
-  sizeBytes: count,
-  textBytes: optional(count),
-  documents: optional(count),
-  invalidBytes: optional(count),
-  format: oneOf(inputFormats),
-  textField: optional(text),
-  crc32: optional(text),
-  language: optional(text),
-  isDev: optional(flag),
-  ...weighted,
-});
-
-const optionFields = fieldsOf({
-  vocabSize: count,
-  newTokens: optional(count),
-  sizes: optional(listOf(count)),
-  specialTokens: listOf(text),
-  specialTokensFirst: optional(flag),
-  documentsEndAt: optional(listOf(text)),
-  rename: optional(texts),
-  seedTokens: optional(listOf(text)),
-  parity: optional(
-    fieldsOf({
-      ratio: orNull(listOf(amount)),
-      window: orNull(fieldsOf({ size: count, alpha: amount })),
-      globalMerges: count,
-    }),
-  ),
-  padTo: optional(count),
-  pattern,
-  normalization: optional(orNull(normalizationCheck)),
-  superwords: optional(fieldsOf({ fromVocabSize: count, wordPattern: pattern })),
-  compat: oneOf(["cs336", "huggingface", "rustbpe", "extension"] as const),
-  wholeTexts: optional(flag),
-  specialTokensAsText: optional(flag),
-  wholeCharacters: optional(flag),
-  minFrequency: optional(count),
-  maxTokenLength: optional(orNull(count)),
-  like: optional(text),
-  model: optional(
-    fieldsOf({
-      ...{ bos: optional(text), eos: optional(text), pad: optional(text), unk: optional(text) },
-      addsBos: optional(flag),
-      chatTemplate: optional(orNull(text)),
-      modelMaxLength: optional(orNull(count)),
-      tokenizerClass: optional(text),
-    }),
-  ),
-});
 
 /** Names of options that a record may have. */
-const knownOptions: readonly string[] = [
-  ...["vocabSize", "newTokens", "sizes", "specialTokens", "specialTokensFirst", "documentsEndAt"],
-  ...["seedTokens", "parity", "padTo", "pattern", "normalization", "superwords", "compat", "wholeTexts"],
-  ...["specialTokensAsText", "wholeCharacters", "minFrequency", "maxTokenLength", "like", "model"],
-  ...["weights", "rename", "specialIds", "reservedTokens", "workers"],
-];
+const knownOptions: readonly string[] = [...Object.keys(optionFields), "weights", "workers"];
 
 const recordFields = fieldsOf({
   version: text,
   commit: text,
   command: text,
   workingDirectory: text,
-  options: optionFields,
+  options: fieldsOf(optionFields),
   formats: optional(orNull(listOf(text))),
   base: optional(
     fieldsOf({
@@ -108,13 +37,13 @@ const recordFields = fieldsOf({
       vocabSize: count,
     }),
   ),
-  inputs: listOf(inputFields),
-  counts: listOf(fieldsOf({ path: text, sizeBytes: count, sha256: orNull(text), ...weighted })),
+  inputs: listOf(fieldsOf(inputFields)),
+  counts: listOf(fieldsOf({ path: text, sizeBytes: count, sha256: orNull(text), weight: optional(amount) })),
   wordCount: count,
   mergeCount: count,
   mergesSha256: text,
   files: listOf(text),
-  filesSha256: optional(texts),
+  filesSha256: optional(textsByName),
   timings: fieldsOf({ totalMs: amount }),
 });
 

@@ -82,7 +82,8 @@ async function trainAgain(recorded: RecordedTraining, looked: LookedUp, run: Ver
   try {
     finished = await repeatTraining(requestOf(record, looked.sources, run.limits), looked, run.host);
   } catch (error) {
-    if (!(error instanceof UserError) || needsMemory(error)) throw error;
+    // Too little memory for this run says nothing about the record.
+    if (!(error instanceof UserError) || error.kind === "memory") throw error;
     const failed = { what: "training", message: `training fails now: ${error.message}` };
     return checkOnly(run, [failed]);
   }
@@ -90,10 +91,6 @@ async function trainAgain(recorded: RecordedTraining, looked: LookedUp, run: Ver
   const textBytes = finished.result.trained.statistics.reduce((sum, found) => sum + found.textBytes, 0);
   return { differences, fileNames, notes: [...notes, ...inputNotes(record)], trained: true, textBytes };
 }
-
-/** Whether this run has too little memory, which says nothing about the record. */
-const needsMemory = ({ parts: { hint } }: UserError): boolean =>
-  Array.isArray(hint) && hint.some((part) => typeof part === "object" && part.option === "memory-limit");
 
 async function repeatTraining(
   asked: RequestedTraining,

@@ -43,6 +43,7 @@ export {
   readRecordedReading,
   readTokenCountFacts,
 } from "./read-training-record.ts";
+export { inputFields, optionFields, textsByName } from "./record-fields.ts";
 export { readJson, readRecordedFiles, recordName } from "./recorded-files.ts";
 export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
 export { idsTsv, piecesTsv } from "./renumbering-tables.ts";

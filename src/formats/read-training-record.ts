@@ -1,23 +1,11 @@
 import { basename, dirname, join, resolve } from "node:path";
-import {
-  amount,
-  type Check,
-  checkOr,
-  fieldsOf,
-  flag,
-  listOf,
-  oneOf,
-  oneOrMore,
-  optional,
-  orNull,
-  text,
-  wholeNumber,
-} from "#bytes";
-import { inputFormats, type Reading } from "#corpus";
+import { amount, type Check, checkOr, fieldsOf, listOf, optional, orNull, text, wholeNumber } from "#bytes";
+import type { Reading } from "#corpus";
 import type { Compat } from "#merge";
 import { asOption, isFile, phrase, UserError } from "#runtime";
-import { type Normalization, normalizationCheck } from "#text";
+import type { Normalization } from "#text";
 import type { TokenCountFacts } from "#tokenizer";
+import { inputFields, optionFields } from "./record-fields.ts";
 import { readJson, recordName } from "./recorded-files.ts";
 
 /** The fields of a training record that complete the files next to it. */
@@ -43,17 +31,14 @@ export type RecordedTraining = {
   readonly bosInFront: string | undefined;
 };
 
+const { specialTokens, specialIds, specialTokensFirst, reservedTokens } = optionFields;
+const { normalization, compat, pattern, model } = optionFields;
+
 const recordFields = fieldsOf({
   files: listOf(text),
   options: fieldsOf({
-    specialTokens: optional(listOf(text)),
-    specialIds: optional(listOf(wholeNumber())),
-    specialTokensFirst: optional(flag),
-    reservedTokens: optional(listOf(text)),
-    normalization: optional(orNull(normalizationCheck)),
-    compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
-    pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
-    model: optional(fieldsOf({ bos: optional(text), addsBos: optional(flag) })),
+    ...{ specialTokens: optional(specialTokens), specialIds, specialTokensFirst, reservedTokens },
+    ...{ normalization, compat: optional(compat), pattern, model },
   }),
 });
 
@@ -108,25 +93,23 @@ export function readTokenCountFacts(path: string): TokenCountFacts | null {
   return facts;
 }
 
-const role = optional(text);
-
-const roleFields = fieldsOf({
-  files: listOf(text),
-  options: fieldsOf({ model: fieldsOf({ bos: role, eos: role, pad: role, unk: role }) }),
-});
+const roleFields = fieldsOf({ files: listOf(text), options: fieldsOf({ model }) });
 
 /**
  * Returns the special tokens that a training gave roles, by the names in `transformers`; an empty object
  * without a record.
  */
 export function readRecordedRoles(path: string): Readonly<Record<string, string | undefined>> {
-  const roles: Partial<Record<string, string | undefined>> = recordOf(path, roleFields)?.options.model ?? {};
-  return Object.fromEntries(Object.entries(roles).map(([role, token]) => [`${role}_token`, token]));
+  const { bos, eos, pad, unk } = recordOf(path, roleFields)?.options.model ?? {};
+  const roles = { bos_token: bos, eos_token: eos, pad_token: pad, unk_token: unk };
+  return Object.fromEntries(Object.entries(roles).filter(([, token]) => token !== undefined));
 }
 
-const inputFields = fieldsOf({
+const { path, format, textField, isDev } = inputFields;
+
+const readingFields = fieldsOf({
   files: listOf(text),
-  inputs: listOf(fieldsOf({ format: oneOf(inputFormats), textField: optional(text) })),
+  inputs: listOf(fieldsOf({ format, textField })),
 });
 
 /**
@@ -135,7 +118,7 @@ const inputFields = fieldsOf({
  */
 export function readRecordedReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {
-    const [first, ...others] = recordOf(path, inputFields)?.inputs ?? [];
+    const [first, ...others] = recordOf(path, readingFields)?.inputs ?? [];
     const isOne = others.every(
       ({ format, textField }) => format === first!.format && textField === first!.textField,
     );
@@ -147,7 +130,7 @@ export function readRecordedReading(paths: readonly string[]): Reading | undefin
 const corpusFields = fieldsOf({
   files: listOf(text),
   workingDirectory: text,
-  inputs: listOf(fieldsOf({ path: text, isDev: optional(flag) })),
+  inputs: listOf(fieldsOf({ path, isDev })),
 });
 
 /** Returns the paths of the files that a tokenizer was trained on, from its record; an empty list without one. */

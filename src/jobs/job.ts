@@ -166,19 +166,20 @@ export const startJob = <Job, News = never>(name: JobName, hear?: (news: News) =
 
 /** An error in the form that crosses threads. */
 export type Failure =
-  | (UserError["parts"] & { readonly isUserError: true; readonly exitCode: number })
+  | (UserError["parts"] & { readonly isUserError: true } & Pick<UserError, "exitCode" | "kind">)
   | { readonly isUserError: false; readonly message: string };
 
 /** @param place where the error was thrown, for bugs; a UserError names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
   const known = userErrorOf(error);
-  if (known !== undefined) return { isUserError: true, ...known.parts, exitCode: known.exitCode };
+  if (known !== undefined)
+    return { isUserError: true, ...known.parts, exitCode: known.exitCode, kind: known.kind };
   const reason = error instanceof Error ? error.message : String(error);
   return { isUserError: false, message: `${reason}${place}` };
 }
 
 export function reviveFailure(failure: Failure): Error {
   if (!failure.isUserError) return new Error(failure.message);
-  const { message, hint, exitCode } = failure;
-  return new UserError(message, { hint, exitCode });
+  const { message, hint, exitCode, kind } = failure;
+  return new UserError(message, { hint, exitCode, kind });
 }

@@ -20,14 +20,20 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   /** `exitCode.usage` if the command line alone shows the mistake, else `exitCode.failed`. */
   readonly exitCode: number;
+  /** @internal `memory` if this run has too little of it: with more, it might succeed. */
+  readonly kind: "memory" | undefined;
   /** @internal The message and the hint as data. `message` and `hint` are their texts on the command line. */
   readonly parts: { readonly message: Message; readonly hint: Message | undefined };
 
-  constructor(message: Message, options: { hint?: Message | undefined; exitCode?: number } = {}) {
+  constructor(
+    message: Message,
+    options: { hint?: Message | undefined; exitCode?: number; kind?: "memory" | undefined } = {},
+  ) {
     super(shorten(spell(message)));
     this.parts = { message, hint: options.hint };
     this.hint = this.spelled().hint;
     this.exitCode = options.exitCode ?? exitCode.failed;
+    this.kind = options.kind;
   }
 
   /** @internal The message and the hint as a caller spells options. */
@@ -64,6 +70,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
     (error as { code?: unknown }).code === "ENOMEM";
   if (!isRefused) return undefined;
   return new UserError(`out of memory: ${error.message}`, {
+    kind: "memory",
     hint: phrase`use fewer workers (${asOption("workers", 1, "w")}); with a lower ${asOption("memory-limit")}, counting keeps more words on disk`,
   });
 }
@@ -85,6 +92,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
     });
   if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
   return new UserError(`the engine has no WebAssembly memory for one more: ${message}`, {
+    kind: "memory",
     hint: "it allows a few hundred at a time: use one tokenizer for many texts, and keep no references to unused ones",
   });
 }

@@ -251,6 +251,7 @@ export class MemoryBudget {
     return new UserError(`${what} of memory; the limit is ${limitText(this.limitBytes)}${of}`, {
       hint: joined(remedies, ", or "),
       exitCode: exitCode.failed,
+      kind: "memory",
     });
   }
 }

@@ -201,6 +201,7 @@ export class TextSections {
   private noMemory(): UserError {
     const megabytes = Math.ceil(this.pendingBytes / 2 ** 20);
     return new UserError(`no memory for a run of ${megabytes} MB of combining marks or of white space`, {
+      kind: "memory",
       hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
     });
   }

@@ -29,7 +29,7 @@ function countingJob(tell: Tell<string>) {
       }),
     wake: (_: null) => wake(),
     refuse(what: string): never {
-      throw new UserError(what, { hint: "ask for something else" });
+      throw new UserError(what, { hint: "ask for something else", kind: "memory" });
     },
   };
 }
@@ -96,6 +96,7 @@ test("a failure rejects present and future requests, with its hint, and ends the
   for (const answer of [...asked, asked[0]!.catch(() => thread.ask("add", 2))]) {
     const error = await rejectionOf(answer);
     expect(error).toBeInstanceOf(UserError);
+    expect((error as UserError).kind).toBe("memory");
     expect(error).toMatchObject({ message: "no", hint: "ask for something else" });
   }
   expect(ended[0]).toBe("ended");
