@@ -29,7 +29,7 @@ export function findingOf(evaluation: Evaluation): Finding | null {
   const { own, best, shares } = pair;
   const [first, second] = shares as [TextShare, TextShare | undefined];
   const more = [
-    ...(evaluation.tokenizers.length > 2 ? [best, " is the best of the others. "] : []),
+    ...(evaluation.tokenizers.length > 2 ? ["Of the others, ", best, " needs the fewest tokens. "] : []),
     ...sizesOf(evaluation, own, best),
   ];
   if (second === undefined)
@@ -49,7 +49,7 @@ export function findingOf(evaluation: Evaluation): Finding | null {
   const mean = meanOf(shares);
   return {
     ...findingOfMany(own, best, shares),
-    more: [...more, ` On average, ${lessOrMore(mean)}; each text counts the same.`],
+    more: [...more, ` On average, ${lessOrMore(mean)} (geometric mean; each text counts the same).`],
   };
 }
 
@@ -82,10 +82,14 @@ function findingOfMany(
   };
 }
 
+/** The maximum number of texts of which each has its number in the sentence. */
+const listedTexts = 3;
+
 /** "novels (13 %) and code (3.4 %)", or for more texts "5 of 9 texts (up to 13 %, on novels)". */
 function textsOf(texts: readonly TextShare[], textCount: number): string {
   const [first] = texts as [TextShare];
-  if (texts.length <= 2) return listNames(texts.map(({ text, share }) => `${text} (${amountOf(share)})`));
+  if (texts.length <= listedTexts)
+    return listNames(texts.map(({ text, share }) => `${text} (${amountOf(share)})`));
   const which = texts.length === textCount ? `all ${textCount}` : `${texts.length} of ${textCount}`;
   return `${which} texts (up to ${amountOf(first.share)}, on ${first.text})`;
 }
@@ -106,10 +110,11 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   if (tokenizers.length !== 1 || measured.length === 0) return null;
   const sorted = measured.toSorted((a, b) => b.bytesPerToken - a.bytesPerToken);
   const [most, least] = [sorted[0]!, sorted.at(-1)!];
-  const on = ({ text, bytesPerToken }: typeof most) => `${bytesPerToken.toFixed(2)} bytes on ${text}`;
+  const on = ({ text, bytesPerToken }: typeof most) =>
+    `${bytesPerToken.toFixed(2)} bytes per token on ${text}`;
   const range = sorted.length > 1 ? `, and ${least.bytesPerToken.toFixed(2)} on ${least.text}` : "";
   return {
-    sentence: ["A token of ", 0, ` holds ${on(most)}${range}.`],
+    sentence: [0, ` averages ${on(most)}${range}.`],
     more: [0, ` has ${groupDigits(tokenizers[0]!.vocabularySize)} tokens.`],
   };
 }
@@ -202,7 +207,7 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   const cut =
     text.differentWords === 0
       ? "; every word is cut alike."
-      : `; ${((100 * text.differentWords) / text.words).toFixed(1)} % of its words are cut differently.`;
+      : `; ${((100 * text.differentWords) / text.words).toFixed(1)} % of the words of the text are cut differently.`;
   const needs = comparison(0, 1, text.tokensA / text.tokensB);
   return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
 }

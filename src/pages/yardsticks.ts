@@ -6,8 +6,8 @@
 export const usual = {
   intermediates: "6 to 20 %",
   intermediatesMax: 0.2,
-  notUtf8: "0.7 to 1.1 %",
+  notUtf8: "up to 1.1 %",
   notUtf8Max: 0.011,
-  published: "Tokens of published tokenizers hold 3.6 to 4.5 bytes in English, 3.3 to 4.1 in code.",
+  published: "Published tokenizers average 3.6 to 4.5 bytes per token in English, 3.3 to 4.1 in code.",
   usedShare: "4 to 33 % in 1 MB of text",
 };

@@ -97,13 +97,13 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   });
 }
 
-/** "With 32,000 tokens, a token holds 4.06 bytes; with 64,000 the same text would need about 8 % fewer tokens." */
+/** "32,000 tokens average 4.06 bytes; with 64,000 the same text would need about 8 % fewer tokens." */
 function curveSentence(size: number, curve: Curve | null): string {
   if (curve === null) return `${countNoun(size, "token")}; the corpus has no text.`;
   const { bytesPerToken } = curve.points.at(-1)!;
-  const sized = `With ${countNoun(size, "token")}, a token holds ${bytesPerToken.toFixed(2)} bytes`;
+  const sized = `${countNoun(size, "token")} average ${bytesPerToken.toFixed(2)} bytes`;
   const { doubled } = curve;
-  if (doubled === null) return `${sized} of the corpus.`;
+  if (doubled === null) return `${sized} each in the corpus.`;
   const fewer = percent(1 - bytesPerToken / doubled.bytesPerToken);
   return `${sized}; with ${groupDigits(doubled.size)}, the same text would need about ${fewer} fewer tokens.`;
 }
@@ -128,7 +128,7 @@ const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> =>
       bytesPerToken.toFixed(3),
     ]),
   },
-  reading: "Bytes of the corpus that a token holds, by size of the vocabulary: more is better.",
+  reading: "Average bytes per token of the corpus, by size of the vocabulary: more is better.",
 });
 
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
@@ -242,7 +242,7 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
   const size = parts.tokens.tokenCount;
   if (text !== undefined && text.idCount > 0) {
     const perToken = (text.textBytes / text.idCount).toFixed(2);
-    return `A token of ${name} holds ${perToken} bytes in ${shortName(text.path)}; there are ${countNoun(size, "token")}.`;
+    return `${name} averages ${perToken} bytes per token on ${shortName(text.path)}, with ${countNoun(size, "token")}.`;
   }
   if (curve !== null) return curveSentence(size, curve);
   const [first, second] = statistics.scripts;
@@ -264,7 +264,7 @@ function patternSentence(
   if (text === undefined) return `${merges}${isTraining ? " The numbers are those of its training." : ""}`;
   const used = usedCount(text.counts);
   const share = percent(used / Math.max(1, tokens.tokenCount));
-  return `${merges} ${usual.published} The text uses ${share} of the tokens; usual: ${usual.usedShare}.`;
+  return `${merges} ${usual.published} The text uses ${share} of the tokens; large vocabularies: ${usual.usedShare}.`;
 }
 
 const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({
@@ -272,7 +272,7 @@ const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" 
     head: ["script", "tokens"],
     rows: scripts.map(({ name, tokenCount }) => [name, groupDigits(tokenCount)]),
   },
-  reading: "Tokens by the script of their first letter; without a letter, by what they hold.",
+  reading: "Tokens by the script of their first letter; without a letter, by content.",
 });
 
 /** The rows that the page shows elsewhere. */

@@ -28,7 +28,7 @@ test("inspect --report holds what --json prints, counts of the text, and the tex
   expect(data.inspection).toEqual(JSON.parse(stdout));
   expect(data.textName).toBe("text.txt");
   expect(headlineOf(page)).toBe(
-    `A token of tokenizer holds ${data.inspection.text.bytesPerToken.toFixed(2)} bytes in text.txt; there are ${data.inspection.vocabularySize} tokens.`,
+    `tokenizer averages ${data.inspection.text.bytesPerToken.toFixed(2)} bytes per token on text.txt, with ${data.inspection.vocabularySize} tokens.`,
   );
   const [{ text: name, content, cuts }] = data.excerpts;
   expect(name).toBe(basename(text));
@@ -126,7 +126,7 @@ test("train --report holds the record, the curve and the counts of the training,
   const data = dataOf(page);
   expect(data.record).toEqual(record);
   expect(headlineOf(page)).toBe(
-    `With 270 tokens, a token holds ${record.bytesPerToken.toFixed(2)} bytes of the corpus.`,
+    `270 tokens average ${record.bytesPerToken.toFixed(2)} bytes each in the corpus.`,
   );
   expect(data.curve.points.at(-1)).toEqual({ size: 270, bytesPerToken: record.bytesPerToken });
   expect(page).toContain(`<th scope="row">270</th><td>${record.bytesPerToken.toFixed(3)}</td>`);
@@ -159,7 +159,7 @@ test("train --report holds the record, the curve and the counts of the training,
   ];
   expect(bpe(args).code).toBe(0);
   expect(headlineOf(readFileSync(path, "utf8"))).toMatch(
-    /^With 1,100 tokens, a token holds [\d.]+ bytes; with 2,200, the same text would need about [\d.]+\u00a0% fewer tokens\.$/,
+    /^1,100 tokens average [\d.]+ bytes; with 2,200, the same text would need about [\d.]+\u00a0% fewer tokens\.$/,
   );
 });
 

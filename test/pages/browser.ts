@@ -372,7 +372,7 @@ test("pages print on white paper, with dark screens, too", async () => {
 
 test("the finding of a training is first, the curve is seen, and oddities are named", async () => {
   const { page } = await open(trained);
-  expect(await page.locator("h1").innerText()).toMatch(/^With 2\d\d tokens, a token holds \d\.\d\d bytes/);
+  expect(await page.locator("h1").innerText()).toMatch(/^2\d\d tokens average \d\.\d\d bytes/);
   const seen = await coloursOf(browser, await page.locator("#curve figure").screenshot());
   expect(seen.get("122,60,192") ?? 0).toBeGreaterThan(200);
   expect(await page.locator("#curve figcaption").innerText()).toBe("tokens in the vocabulary");

@@ -24,7 +24,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       section(
         "differences",
         "The same text, cut by both",
-        `Where they differ most, in the first 16 kB. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`,
+        `Passages with many differences, from the first 16 kB. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`,
         stackedExcerpts(names, excerpts, [0, 1]),
       ),
     h(
@@ -55,8 +55,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
   ];
 }
 
-const movedNote =
-  "A token has moved if it has another id; a merge, if it would have to move for both lists to have one order.";
+const movedNote = "Moved: a token with another id; a merge that is elsewhere in the order.";
 
 type CountRow = {
   readonly what: Child;
@@ -97,7 +96,7 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   return section(
     "words",
     "Words that are cut differently",
-    `${groupDigits(text.differentWords)} of ${groupDigits(text.words)} words, ${groupDigits(text.distinctDifferentWords)} of them distinct; the most frequent first.`,
+    `${groupDigits(text.differentWords)} of ${groupDigits(text.words)} words, ${groupDigits(text.distinctDifferentWords)} of them distinct; the most frequent first. A word includes the whitespace character before it.`,
     dataTable<Word>({
       label: "Words that are cut differently",
       columns: [

@@ -1,4 +1,4 @@
-import { groupDigits } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import {
   bestOf,
   costsOf,
@@ -99,7 +99,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `Where they differ most, in the first 16 kB of each text. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}${
+    `Passages with many differences, from the first 16 kB of each text. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}${
       changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
     stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, [a, b]) =>
@@ -112,7 +112,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
 function wholeText({ tokenizers, texts }: FullEvaluation, text: string, a: number, b: number): Child {
   const i = texts.findIndex(({ name }) => name === text);
   const [above, below] = [a, b].map((t) => tokenizers[t]!.texts[i]!.tokens);
-  return `in the whole text ${groupDigits(above!)} above, ${groupDigits(below!)} below`;
+  return `whole text: ${tokenizers[a]!.name} ${countNoun(above!, "token")}, ${tokenizers[b]!.name} ${groupDigits(below!)}`;
 }
 
 /** Whether a measure is meaningful for these texts: measures of words need spaces between words. */
@@ -143,7 +143,9 @@ function costSection(evaluation: FullEvaluation, names: readonly string[]): Chil
 
 function noteOnMeasure(measure: Measure<Measures>, { texts, tokenizers }: FullEvaluation): string {
   const { better, formula } = measure;
-  const best = tokenizers.length > 1 ? "; the best of each text is bold" : "";
+  const percents = showsTokens(measure) ? "how many more tokens are needed than" : "the distance from";
+  const best =
+    tokenizers.length > 1 ? `; the best of each text is bold, and a percentage is ${percents} that` : "";
   const silent = texts.flatMap((text) => (says(measure, [text]) ? [] : [text.name]));
   const direction =
     better === null
@@ -170,7 +172,7 @@ function measureTable(
       isAscending: measure.better === "lower",
       cell: (t) => [
         bests.has(t) ? h("b", textOf(t), h("span.unseen", " best")) : textOf(t),
-        best !== null && !bests.has(t) && h("small", ` ${fromBest(values[t]!, best)}`),
+        best !== null && !bests.has(t) && h("small", ` ${fromBest(measure, values[t]!, best)}`),
       ],
     };
   });
@@ -198,10 +200,13 @@ function measureTable(
 const hasOneSize = (tokenizers: FullEvaluation["tokenizers"]) =>
   tokenizers.every(({ vocabularySize }) => vocabularySize === tokenizers[0]!.vocabularySize);
 
-/** Formats how far a value is from the best one: "−13 %". */
-function fromBest(value: number | null, best: number): string {
-  if (value === null || best === 0) return "";
-  const percent = 100 * (value / best - 1);
+/** Whether a table shows how many more tokens a tokenizer needs than the best one, as the finding does. */
+const showsTokens = ({ key }: Measure<Measures>) => key === "bytes_per_token";
+
+/** Formats how far a value is from the best one, or how many more tokens it means: "−13 %", "+15 %". */
+function fromBest(measure: Measure<Measures>, value: number | null, best: number): string {
+  if (value === null || value === 0 || best === 0) return "";
+  const percent = 100 * ((showsTokens(measure) ? best / value : value / best) - 1);
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
 }
 

@@ -1,4 +1,4 @@
-import { groupDigits } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
 import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
@@ -116,6 +116,6 @@ function stackedPassage(
   }
   if (pieces.length === 0) return null;
   pieces.push(plainText(bytes.subarray(plainStart)));
-  const counts = `Here ${groupDigits(above.length)} tokens above, ${groupDigits(below.length)} below`;
+  const counts = `This passage: ${countNoun(above.length, "token")} above, ${groupDigits(below.length)} below`;
   return h("div.passage", h("p.quiet", counts), h("p.text", { dir: "auto", tabindex: 0 }, pieces));
 }

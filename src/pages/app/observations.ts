@@ -86,7 +86,7 @@ function unused(merged: readonly Token[]): Observation[] {
   return [
     {
       what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used.`,
-      why: "Longer tokens absorbed every occurrence; bpe prune frees their ids. For example",
+      why: "Longer tokens absorbed every occurrence in the training text; bpe prune frees their ids. For example",
       token: longestOf(never, 1)[0] ?? never[0]!,
       figure: percent(never.length / merged.length),
     },
@@ -102,7 +102,7 @@ function intermediate(merged: readonly Token[], lastPairCount: number | null): O
   return [
     {
       what: `${groupDigits(count)} tokens are intermediate.`,
-      why: `Longer tokens absorbed most occurrences; they are now rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
+      why: `Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
       figure: percent(count / merged.length),
       isUsual: count / merged.length <= usual.intermediatesMax,
     },

@@ -33,7 +33,7 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
   const first = firstShown(vocabulary.merged, vocabulary.tokens);
   const cuts = cutTexts(data, vocabulary);
   const counted = vocabulary.merged.some(({ created }) => created !== null)
-    ? "; the number is how often it was created"
+    ? "; the number is how often it occurred when it was made"
     : "";
   append(main, [
     h("div.two", curve !== null && curvePicture(curve), observationSection(observations)),
@@ -81,7 +81,7 @@ const observationSection = (observations: readonly Observation[]) =>
     "What is odd in this vocabulary",
     observations.length === 0
       ? "Nothing that these checks look for."
-      : "Shares are of the learned tokens. What is grey is usual.",
+      : "Shares of the learned tokens. What is grey is in the usual range.",
     h(
       "ul.look",
       observations.map(({ what, why, token, figure, isUsual }) =>
@@ -100,8 +100,10 @@ function factsOf({ id, length, rank, created, end, inText }: Token, textName: st
     `id ${id}`,
     countNoun(length, "byte"),
     rank === undefined ? "not merged" : `merge ${groupDigits(rank + 1)}`,
-    ...(created !== null && rank !== undefined ? [`created ${timesOf(created)} in training`] : []),
-    ...(end !== null ? [`${timesOf(end)} after the last merge`] : []),
+    ...(created !== null && rank !== undefined
+      ? [`${timesOf(created)} in the training text when it was made`]
+      : []),
+    ...(end !== null ? [`${timesOf(end)} at the end`] : []),
     ...(inText !== null ? [`${timesOf(inText)} in ${textName ?? "the text"}`] : []),
   ].join(", ");
 }

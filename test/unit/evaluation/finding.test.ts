@@ -62,7 +62,7 @@ test("each text counts the same, however large one of them is", () => {
     "a needs more tokens than b on t1 (2.0 times as many) and t0 (90 %), fewer on t2 (10 %).",
   );
   const more = findingOf(evaluationOf(tokens))!.more.at(-1);
-  expect(more).toBe(" On average, 51 % more; each text counts the same.");
+  expect(more).toBe(" On average, 51 % more (geometric mean; each text counts the same).");
   // The best of the other tokenizers is the best by this measure.
   const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
   expect(finding.sentence).toContain(2);
@@ -75,7 +75,7 @@ test("of many texts, those are named on which a tokenizer needs fewer tokens, an
     "a needs fewer tokens than b on all 4 texts (up to 20 %, on t1).",
   );
   expect(sentence({ a: [90, 80, 99, 105], b })).toBe(
-    "a needs fewer tokens than b on 3 of 4 texts (up to 20 %, on t1), more on t3 (5.0 %).",
+    "a needs fewer tokens than b on t1 (20 %), t0 (10 %) and t2 (1.0 %), more on t3 (5.0 %).",
   );
   expect(sentence({ a: [90, 110, 100, 100], b })).toBe(
     "a needs fewer tokens than b on t0 (10 %), more on t1 (10 %), equally many on 2 texts.",
@@ -87,8 +87,8 @@ test("of many texts, those are named on which a tokenizer needs fewer tokens, an
 });
 
 test("one tokenizer is described, and what has no tokens has no finding", () => {
-  expect(sentence({ a: [250] })).toBe("A token of a holds 4.00 bytes on t0.");
-  expect(sentence({ a: [250, 500] })).toBe("A token of a holds 4.00 bytes on t0, and 2.00 on t1.");
+  expect(sentence({ a: [250] })).toBe("a averages 4.00 bytes per token on t0.");
+  expect(sentence({ a: [250, 500] })).toBe("a averages 4.00 bytes per token on t0, and 2.00 on t1.");
   expect(sentence({ a: [0] })).toBeNull();
   expect(sentence({ a: [0], b: [2] })).toBeNull();
   expect(sentence({ a: [3], b: [0] })).toBeNull();
@@ -97,7 +97,7 @@ test("one tokenizer is described, and what has no tokens has no finding", () => 
 test("sizes follow the sentence", () => {
   const more = (evaluation: Evaluation) => spellFinding(findingOf(evaluation)!.more, evaluation);
   const three = evaluationOf({ a: [90], b: [100], c: [120] });
-  expect(more(three)).toBe("b is the best of the others. a has 1,000 tokens, b has 2,000.");
+  expect(more(three)).toBe("Of the others, b needs the fewest tokens. a has 1,000 tokens, b has 2,000.");
   const two = evaluationOf({ a: [90], b: [100] });
   expect(more(two)).toBe("a has 1,000 tokens, b has 2,000.");
   const equal = two.tokenizers.map((of) => ({ ...of, vocabularySize: 300 }));
@@ -152,7 +152,7 @@ test("two tokenizers differ in how they cut a text, else in what they hold", () 
   ]);
   const text = { name: "x", tokensA: 90, tokensB: 100, words: 80, differentWords: 8 };
   expect(found(lists(2, 1, 0), 0, text)).toEqual([
-    "On x, a needs 10 % fewer tokens than b; 10.0 % of its words are cut differently.",
+    "On x, a needs 10 % fewer tokens than b; 10.0 % of the words of the text are cut differently.",
     "a and b share 300 tokens, 99.3 % of a and 99.7 % of b.",
   ]);
   const alike = { ...text, tokensA: 100, differentWords: 0 };
