@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { patterns } from "../src/pattern/named-patterns.ts";
+import { patterns, usualSuperwordPattern } from "../src/pattern/named-patterns.ts";
 import { compilePattern } from "../src/pattern/pattern.ts";
 import { readyMadeFile } from "../src/pattern/ready-made-file.ts";
 import { patternDigest } from "./pattern-digest.ts";
 
 /**
- * Compiles the named patterns, with the Unicode data that `buildKernel` generates, unless their tables are up to date.
- * Returns the paths of the tables.
+ * Compiles the named patterns and the usual one for superwords, with the Unicode data that `buildKernel` generates,
+ * unless their tables are up to date. Returns the paths of the tables.
  */
 export function readyMadePatterns(directory: string): string[] {
   const [listPath, digest] = [`${directory}/list.json`, patternDigest()];
@@ -17,7 +17,7 @@ export function readyMadePatterns(directory: string): string[] {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const names = new Set<string>();
-  for (const { sources } of Object.values(patterns)) {
+  for (const { sources } of [...Object.values(patterns), { sources: [usualSuperwordPattern] }]) {
     for (const lineWise of [false, true]) {
       const file = readyMadeFile(sources, { lineWise }, compilePattern(sources, { lineWise }));
       names.add(file.name);

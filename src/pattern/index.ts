@@ -15,7 +15,13 @@ export {
   type PatternExport,
 } from "./export-form.ts";
 export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
-export { describeAliases, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
+export {
+  describeAliases,
+  type NamedPattern,
+  type PatternName,
+  patterns,
+  usualSuperwordPattern,
+} from "./named-patterns.ts";
 export {
   compiledForTexts,
   compilePattern,

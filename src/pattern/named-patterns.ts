@@ -223,3 +223,9 @@ export type PatternName = keyof typeof patterns;
 export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string | undefined {
   return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
 }
+
+/**
+ * The pattern of SuperBPE's second stage: it splits off numbers, runs of punctuation, and spaces before
+ * whitespace. All text between them is one pretoken.
+ */
+export const usualSuperwordPattern = String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)`;

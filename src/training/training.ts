@@ -8,6 +8,7 @@ import {
   patternOfSources,
   type ResolvedPattern,
   resolvePattern,
+  usualSuperwordPattern,
 } from "#pattern";
 import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
 import { type Cutting, type Normalization, plainCutting } from "#text";
@@ -539,12 +540,6 @@ export type SuperwordSettings = {
   /** The pattern of the second stage and of the finished tokenizer. The second stage is fed line by line. */
   readonly pattern: ResolvedPattern;
 };
-
-/**
- * The pattern of SuperBPE's second stage: it splits off numbers, runs of punctuation, and spaces before
- * whitespace. All text between them is one pretoken.
- */
-export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\n/]*| +(?!\\S)";
 
 /**
  * Settles the first stage's size and the second stage's pattern.

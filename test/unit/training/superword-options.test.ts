@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { usualSuperwordPattern } from "../../../src/training/training.ts";
+import { usualSuperwordPattern } from "../../../src/pattern/named-patterns.ts";
 import { binary, bpe, mergesOf, put, scratch } from "../../binary.ts";
 
 const text = "the cat of the house sat on the mat of the house\n".repeat(50);
