@@ -58,6 +58,7 @@ const atSmallScale = [
   "test/native/core",
   "test/unit/training/train.",
   "test/unit/training/learn-superwords",
+  "test/unit/training/late-merges",
   "test/unit/corpus/task-texts",
   "test/unit/formats/character-json",
   "test/unit/formats/sentencepiece-model",

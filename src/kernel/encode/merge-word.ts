@@ -159,10 +159,9 @@ export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
     let bestPos: u32 = 0;
     for (let i: u32 = 0; i + 1 < count; i++) {
       const rank = load<i32>(ranks + (i << 2));
-      if (rank < best) {
-        best = rank;
-        bestPos = i;
-      }
+      const isLower = rank < best;
+      best = select(rank, best, isLower);
+      bestPos = select(i, bestPos, isLower);
     }
     if (best === noRank) return count;
     const id = ids + (bestPos << 2);

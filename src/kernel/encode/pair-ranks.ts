@@ -67,17 +67,50 @@ export function limitRanks(limit: i32): i32 {
 
 /** Makes room for the pairs of all merges; returns false if there is none. */
 export function reservePairs(model: EncodingModel): bool {
-  slotBits = 4;
-  while ((<u64>1) << slotBits < 2 * <u64>model.mergeCount) slotBits++;
   rankBits = 32 - clz(model.mergeCount);
-  slots = reserveTable((<usize>4) << slotBits);
   halves = reserveTable(8 * <usize>model.mergeCount);
-  filter = reserveTable((<usize>4) << (slotBits - filterShift));
   mergedIds = model.mergedIds;
   firstMerged = model.mergeCount > 0 ? load<i32>(mergedIds) : -1;
   firstTied = model.firstTied;
   if (firstTied !== 0) isExact = true;
-  return slots !== 0 && halves !== 0 && filter !== 0;
+  return halves !== 0 && reserveSlots(model.mergeCount);
+}
+
+/** Makes room for `count` pairs, of which at most half of the slots are used. */
+function reserveSlots(count: u32): bool {
+  slotBits = 4;
+  while ((<u64>1) << slotBits < 2 * <u64>count) slotBits++;
+  slots = reserveTable((<usize>4) << slotBits);
+  filter = reserveTable((<usize>4) << (slotBits - filterShift));
+  return slots !== 0 && filter !== 0;
+}
+
+/** Late merges (late-merges.ts) also have slots and a filter of their own: few enough to stay in the caches while they are made. */
+let lateSlots: usize = 0;
+let lateSlotBits: u32 = 0;
+let lateFilter: usize = 0;
+
+/** Indexes the late merges; returns false if there is no room. */
+export function indexLatePairs(model: EncodingModel): bool {
+  swapPairs();
+  // Twice the room, because a second probe costs more here than memory.
+  if (!reserveSlots(2 * (model.mergeCount - model.lateRank))) return false;
+  for (let rank = model.lateRank; rank < model.mergeCount; rank++) addPair(model, rank);
+  swapPairs();
+  return true;
+}
+
+/** Swaps the slots of all merges and those of late ones, which alone are found between two calls. */
+export function swapPairs(): void {
+  const before = slots;
+  const bitsBefore = slotBits;
+  const filterBefore = filter;
+  slots = lateSlots;
+  slotBits = lateSlotBits;
+  filter = lateFilter;
+  lateSlots = before;
+  lateSlotBits = bitsBefore;
+  lateFilter = filterBefore;
 }
 
 /** Sets the rank of a merge's pair; returns whether the pair is new. */

@@ -8,7 +8,7 @@ import { buildModel, type EncodingModel } from "../../../src/tokenizer/encoding-
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
-import { rounds } from "../../rounds.ts";
+import { isThorough, rounds } from "../../rounds.ts";
 import { encodeWith, uncutEncoding } from "../tokenizer/made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
@@ -24,8 +24,15 @@ function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number }
   return { mergeCount: head[4]!, lateRank: head.at(-1)! };
 }
 
+/** [left, right, merged], the lowest rank first. */
+type Merges = readonly (readonly number[])[];
+
 /** Merges of letters, spaces and what they make; none makes a token that is there already. */
-function madeModel(count: number, letters: string, firstId: number): EncodingModel {
+function madeModel(
+  count: number,
+  letters: string,
+  firstId: number,
+): { model: EncodingModel; merges: Merges } {
   const tokens = [...letters].map((letter) => ({ id: letter.charCodeAt(0), text: letter }));
   const merges: number[][] = [];
   for (let tries = 0; merges.length < count && tries < 1000; tries++) {
@@ -36,11 +43,27 @@ function madeModel(count: number, letters: string, firstId: number): EncodingMod
     merges.push([a.id, b.id, id]);
     tokens.push({ id, text });
   }
+  return { model: modelOf(merges), merges };
+}
+
+function modelOf(merges: Merges): EncodingModel {
   const column = (c: number) => Int32Array.from(merges, (merge) => merge[c]!);
   return buildModel({
     byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
     merges: { left: column(0), right: column(1), merged: column(2) },
   });
+}
+
+/** Merges the leftmost pair of the lowest rank, again and again. */
+function naiveIds(merges: Merges, pretoken: string): number[] {
+  const ids = [...Buffer.from(pretoken, "latin1")];
+  for (;;) {
+    const rank = merges.findIndex(([a, b]) => ids.some((id, i) => id === a && ids[i + 1] === b));
+    if (rank < 0) return ids;
+    const [a, b, merged] = merges[rank]!;
+    const at = ids.findIndex((id, i) => id === a && ids[i + 1] === b);
+    ids.splice(at, 2, merged!);
+  }
 }
 
 /** The ids of pretokens with the ends given. */
@@ -62,7 +85,7 @@ test("merges over spaces that are applied after all others give the ids of mergi
   for (let round = 0; round < rounds(40); round++) {
     const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);
     const isNarrow = random(3) > 0;
-    const model = madeModel(1 + random(40), letters, isNarrow ? 256 : 70_000);
+    const { model, merges } = madeModel(1 + random(40), letters, isNarrow ? 256 : 70_000);
     const { mergeCount, lateRank } = factsOf(model);
     if (lateRank < mergeCount) lateCount++;
     const late = new EncodingKernel(model, isNarrow);
@@ -70,7 +93,7 @@ test("merges over spaces that are applied after all others give the ids of mergi
     if (random(3) === 0) late.limitMerging(random(5));
     for (let n = 0; n < 6; n++) {
       const text = madeText(letters, 1 + random(n === 0 ? 900 : 60));
-      const inner = Array.from({ length: random(4) }, () => random(text.length + 1));
+      const inner = Array.from({ length: random(one([4, 40])) }, () => random(text.length + 1));
       const ends = [...new Set([0, ...inner, text.length])].sort((a, b) => a - b);
       const found = idsOf(late, text, ends, isNarrow);
       expect({ seed, round, text, ends, found }).toEqual({
@@ -80,6 +103,10 @@ test("merges over spaces that are applied after all others give the ids of mergi
         ends,
         found: idsOf(whole, text, ends, isNarrow),
       });
+      if (text.length > 60) continue;
+      const pretokens = ends.slice(1).map((end, i) => text.slice(ends[i], end));
+      const naive = pretokens.flatMap((pretoken) => naiveIds(merges, pretoken));
+      expect({ seed, round, text, ends, found }).toEqual({ seed, round, text, ends, found: naive });
     }
     const text = madeText(letters, 1 + random(60));
     const ids = (kernel: EncodingKernel) => {
@@ -90,6 +117,31 @@ test("merges over spaces that are applied after all others give the ids of mergi
     expect({ seed, round, text, ids: ids(late) }).toEqual({ seed, round, text, ids: ids(whole) });
   }
   expect(lateCount).toBeGreaterThan(rounds(20));
+});
+
+test("a line of any length, with segments of any length, is merged as in one go", () => {
+  const letters = "ab ";
+  for (let round = 0; round < rounds(10); round++) {
+    const { model } = madeModel(30, letters, 256);
+    const late = new EncodingKernel(model, true);
+    const whole = new EncodingKernel(model, true, uncut);
+    const length = isThorough ? 1_000_000 : 50_000;
+    const part = madeText(letters, 2 + random(20));
+    const texts = [part.repeat(length / part.length), madeText(letters, length)];
+    for (const text of texts) {
+      const ends = [0, random(text.length), text.length].filter((end, i, all) => end !== all[i - 1]);
+      const found = idsOf(late, text, ends, true);
+      const wanted = idsOf(whole, text, ends, true);
+      const differs = found.findIndex((id, i) => id !== wanted[i]);
+      expect({ seed, round, part, differs, count: found.length }).toEqual({
+        seed,
+        round,
+        part,
+        differs: -1,
+        count: wanted.length,
+      });
+    }
+  }
 });
 
 test("a character whose own merges are late is not there before them", () => {
@@ -106,11 +158,7 @@ test("a character whose own merges are late is not there before them", () => {
       [259, 261, 262],
     ],
   ];
-  const column = (n: number) => Int32Array.from(merges, (merge) => merge[n]!);
-  const model = buildModel({
-    byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
-    merges: { left: column(0), right: column(1), merged: column(2) },
-  });
+  const model = modelOf(merges);
   expect(factsOf(model)).toEqual({ mergeCount: 7, lateRank: 1 });
   const text = Buffer.from("日本a 日本bc日a").toString("latin1");
   const ends = [0, text.length];
