@@ -793,9 +793,9 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-    /* An estimate of the final size. */
-    size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size + size / 16;
-    if (more < expected) more = expected;
+    /* An estimate of the final size, and a quarter more: memory that is never written costs nothing, but an array that grows may move. */
+    size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
+    more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
     if (size > room && more >= HUGE_ARRAY) advise_huge((uint8_t *)PyByteArray_AsString(self->array), more);
     if (next->size > 0) memcpy(PyByteArray_AsString(self->array) + self->array_size, next->bytes, next->size);

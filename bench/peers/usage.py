@@ -2,9 +2,10 @@
 
 import re
 import time
+from typing import Any, Callable
 
 
-def measured(call):
+def measured(call: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     """Returns the result of a call, its time, and the time of all its threads, in seconds."""
     start, processor_start = time.perf_counter(), time.process_time()
     answer = call()
@@ -14,7 +15,7 @@ def measured(call):
     }
 
 
-def peak_memory_bytes():
+def peak_memory_bytes() -> int:
     """Returns the peak memory of this process. `getrusage` may report that of its parent."""
     with open("/proc/self/status", encoding="ascii") as status:
-        return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
+        return 1024 * int(re.findall(r"VmHWM:\s+(\d+) kB", status.read())[0])

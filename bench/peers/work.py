@@ -16,6 +16,7 @@ import sys
 import time
 from types import SimpleNamespace
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from unittest import mock
 
 from bpe_trainer._characters import character_of
 
@@ -242,11 +243,46 @@ def encode_gigatoken(ask: Ask) -> Encoders:
 def encode_fastokens(ask: Ask) -> Encoders:
     fastokens: Any = importlib.import_module("fastokens")
     tokenizer = fastokens.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
+    if ask.library.endswith("arrays"):
+        numpy: Any = importlib.import_module("numpy")
+
+        def batch(texts: list[str]) -> Any:
+            ids, ends = tokenizer.encode_batch_flat(texts)
+            return numpy.frombuffer(ids, numpy.uint32), numpy.frombuffer(ends, numpy.uint64)
+
+        return batch, lambda text: tokenizer.encode(text).ids, lambda: None
     return (
         lambda texts: [one.ids for one in tokenizer.encode_batch(texts)],
         lambda text: tokenizer.encode(text).ids,
         lambda: None,
     )
+
+
+def encode_snaptokens(ask: Ask) -> Encoders:
+    snaptokens: Any = importlib.import_module("snaptokens")
+    tokenizer = snaptokens.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
+    return (
+        lambda texts: [one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)],
+        lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+        lambda: None,
+    )
+
+
+def encode_tuetoken(ask: Ask) -> Encoders:
+    tuetoken: Any = importlib.import_module("tuetoken")
+    hub: Any = importlib.import_module("huggingface_hub")
+    path = os.path.join(ask.tokenizer, "tokenizer.json")
+    # It loads only what it downloads.
+    with mock.patch.object(hub, "hf_hub_download", lambda *_, **__: path):
+        tokenizer = tuetoken.Tokenizer.from_pretrained("local/file")
+    if not ask.library.endswith("arrays"):
+        return lambda texts: tokenizer.encode_ordinary_batch(texts, ask.threads), tokenizer.encode_ordinary, lambda: None
+
+    def batch(texts: list[str]) -> Any:
+        made = tokenizer.encode_ordinary_to_buffer(texts, ask.threads)
+        return made["data"], made["offsets"]
+
+    return batch, tokenizer.encode_ordinary, lambda: None
 
 
 def encode_tokie(ask: Ask) -> Encoders:

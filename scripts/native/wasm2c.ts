@@ -74,6 +74,17 @@ function stateFields(header: string): string {
   return `static const StateField kernel_state[] = {\n${rows.join("")}};\n`;
 }
 
+/** C that counts the bits of a number on processors that may have no instruction for it. */
+const popcount = `#if defined(__x86_64__) && !defined(__POPCNT__)
+static inline u64 I64_POPCNT(u64 x) {
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
+}
+#else
+#define I64_POPCNT(x) (__builtin_popcountll(x))
+#endif`;
+
 /**
  * The changes to the C of wasm2c 1.0.39. Each place to change must be found, which fails if another version writes
  * other C.
@@ -94,6 +105,8 @@ function adapted(c: string): string {
     /^#define (FORCE_READ_INT|FORCE_READ_FLOAT|SIMD_FORCE_READ)\(var\).*$/gm,
     "#define $1(var)",
   );
+  // Without the instruction, compilers call a function that looks up each byte.
+  text = replaced(text, /^#define I64_POPCNT\(x\) \(__builtin_popcountll\(x\)\)$/m, popcount);
   // The memory never moves, so its address can stay in a register, which saves 3 to 10 % of the time.
   const prologue = "  FUNC_PROLOGUE;\n";
   text = text.replaceAll(

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import bpe_trainer as bpe
 PEERS = Path(__file__).resolve().parents[2] / "bench" / "peers"
 sys.path.insert(0, str(PEERS))
 import compare as bench
+import first
 import work
 
 END = "<|endoftext|>"
@@ -313,6 +315,46 @@ class Tokenizer:
     def test_tokens_are_compared_where_there_are_no_merges(self) -> None:
         for theirs, is_same in ((["ab"], True), (["ac"], False), (["a b"], True), (["ab", "abc"], False)):
             self.assertEqual(bench.verdict_of("train", theirs, ["a b"])[0], is_same)
+
+
+class First(Bench):
+    def test_the_first_calls_are_compared_by_their_ids(self) -> None:
+        self.fake(
+            "gigatoken",
+            """
+import bpe_trainer as bpe, os
+class Tokenizer:
+    def __init__(self, path): self.ours = bpe.Tokenizer.load(path)
+    def encode_batch(self, texts):
+        ids = self.ours.encode_batch(texts)
+        if len(texts) > 1 and os.environ["RAYON_NUM_THREADS"] == "2": ids[-1][-1] ^= 1
+        return ids
+""",
+        )
+        self.fake("fastokens", "import os\nclass Tokenizer:\n  from_file = lambda path: os._exit(3)")
+        bpe.train([self.corpus], 400, output=self.home / "made", compat="huggingface")
+        said = subprocess.run(
+            [sys.executable, PEERS / "first.py", self.corpus, self.home / "made" / "tokenizer.json", "--runs", "1"]
+            + ["--size", "15000", "--units", "lines", "--only", "tokenizers,gigatoken,fastokens"],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            cwd=self.home,
+        )
+        self.assertEqual((said.returncode, said.stderr), (0, ""))
+        number = r" +\d+\.\d{4}"
+        rows = re.findall(rf"^  (\w+){number * 3} +\d+ MB  (.*)$", said.stdout, re.MULTILINE)
+        right = [("bpe", "same ids"), ("tokenizers", "same ids"), ("gigatoken", "same ids")]
+        self.assertEqual(rows, right + right[:2] + [("gigatoken", "OTHER IDS")])
+        self.assertEqual(said.stdout.count("\n  fastokens   exit code 3: \n"), 2)
+        self.assertEqual(os.listdir(self.places), [])
+
+    def test_parts_are_consecutive(self) -> None:
+        self.corpus.write_text("a\nb\r\n" + "ß" * 12_000, "utf-8")
+        self.assertEqual(first.parts(str(self.corpus), 4, "lines"), (["a\n", "b\r"], ["\n", "ßßß"]))
+        whole, rest = first.parts(str(self.corpus), 11_000, "documents")
+        self.assertEqual([len(text) for text in whole + rest], [10_000, 1_000, 1_005])
+        self.assertEqual("".join(whole + rest), "a\nb\r\n" + "ß" * 12_000)
 
 
 class Files(Bench):

@@ -1,0 +1,174 @@
+"""The first calls of a process, by processor time: python bench/peers/first.py FILE TOKENIZER.json...
+
+Each run is a process of its own, and the libraries take turns. A process loads the tokenizer, encodes a few words so that
+threads exist, and then encodes the first part of the file, the next part, which it has not seen, and both again. The parts
+are given as documents of 10,000 characters, or as lines. All ids are compared with those of `bpe`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from typing import Any, Callable, Iterator
+from unittest import mock
+
+from usage import peak_memory_bytes
+
+DOCUMENT_CHARACTERS = 10_000
+#: Loads a library's tokenizer. Returns its fastest call for a batch, and what turns an answer into arrays of ids.
+Loaded = tuple[Callable[[list[str]], Any], Callable[[Any], list[Any]]]
+
+
+def load_bpe(path: str, threads: int) -> Loaded:
+    import bpe_trainer as bpe
+
+    tokenizer = bpe.Tokenizer.load(path)
+    return lambda texts: tokenizer.encode_batch(texts, threads=threads, as_array=True), lambda answer: [answer[0]]
+
+
+def load_gigatoken(path: str, _: int) -> Loaded:
+    library: Any = importlib.import_module("gigatoken")
+    return library.Tokenizer(path).encode_batch, list
+
+
+def load_fastokens(path: str, _: int) -> Loaded:
+    library: Any = importlib.import_module("fastokens")
+    numpy: Any = importlib.import_module("numpy")
+    encode = library.Tokenizer.from_file(path).encode_batch_flat
+    return encode, lambda answer: [numpy.frombuffer(answer[0], dtype=numpy.uint32)]
+
+
+def load_snaptokens(path: str, _: int) -> Loaded:
+    library: Any = importlib.import_module("snaptokens")
+    tokenizer = library.Tokenizer.from_file(path)
+    return (
+        lambda texts: tokenizer.encode_batch(texts, add_special_tokens=False),
+        lambda answer: [encoding.ids for encoding in answer],
+    )
+
+
+def load_tuetoken(path: str, threads: int) -> Loaded:
+    library: Any = importlib.import_module("tuetoken")
+    hub: Any = importlib.import_module("huggingface_hub")
+    # It loads only what it downloads.
+    with mock.patch.object(hub, "hf_hub_download", lambda *_, **__: path):
+        tokenizer = library.Tokenizer.from_pretrained("local/file")
+    return lambda texts: tokenizer.encode_ordinary_to_buffer(texts, threads), lambda answer: [answer["data"]]
+
+
+def load_tokenizers(path: str, _: int) -> Loaded:
+    library: Any = importlib.import_module("tokenizers")
+    tokenizer = library.Tokenizer.from_file(path)
+    return (
+        lambda texts: tokenizer.encode_batch_fast(texts, add_special_tokens=False),
+        lambda answer: [encoding.ids for encoding in answer],
+    )
+
+
+LIBRARIES = ("bpe", "gigatoken", "fastokens", "snaptokens", "tuetoken", "tokenizers")
+CALLS = ("first", "unseen", "again")
+
+
+def parts(path: str, size: int, unit: str) -> tuple[list[str], list[str]]:
+    """Returns two consecutive parts of a file, of up to `size` characters each, as texts."""
+    with open(path, encoding="utf-8", newline="") as file:
+        both = [file.read(size), file.read(size)]
+    if unit == "lines":
+        return both[0].splitlines(keepends=True), both[1].splitlines(keepends=True)
+    starts = range(0, size, DOCUMENT_CHARACTERS)
+    first, unseen = ([part[at : at + DOCUMENT_CHARACTERS] for at in starts if at < len(part)] for part in both)
+    return first, unseen
+
+
+def measure(ask: dict[str, Any]) -> dict[str, Any]:
+    """Measures one process. What an answer is made of is looked at after its call is timed."""
+    import resource
+
+    numpy: Any = importlib.import_module("numpy")
+    first, unseen = parts(ask["file"], ask["size"], ask["unit"])
+    batch, arrays = globals()[f"load_{ask['library']}"](ask["tokenizer"], ask["threads"])
+    batch(["This starts its threads."])
+    found = hashlib.sha256()
+    seconds = {}
+    for name, texts in zip(CALLS, (first, unseen, first + unseen)):
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        answer = batch(texts)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        seconds[name] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if ask["checks"]:
+            for ids in arrays(answer):
+                found.update(numpy.asarray(ids).astype(numpy.uint32).tobytes())
+        del answer
+    return {**seconds, "peakMemoryBytes": peak_memory_bytes(), "ids": found.hexdigest()}
+
+
+def run(ask: dict[str, Any]) -> dict[str, Any]:
+    """Measures in a new process. Its answer is a file, because libraries print what they like."""
+    environment = {**os.environ, "RAYON_NUM_THREADS": str(ask["threads"])}
+    with tempfile.NamedTemporaryFile() as answer:
+        command = [sys.executable, __file__, "--answer", answer.name, json.dumps(ask)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            last = ([line.strip() for line in done.stderr.splitlines() if line.strip()] or [""])[-1]
+            return {"problem": f"exit code {done.returncode}: {last}"}
+        measured: dict[str, Any] = json.loads(answer.read())
+        return measured
+
+
+def table(ask: dict[str, Any], libraries: list[str], runs: int) -> Iterator[str]:
+    """Measures the libraries in turns. The ids are compared in a first run that is not timed."""
+    ids = {library: run({**ask, "library": library, "checks": True}) for library in libraries}
+    answers: dict[str, list[dict[str, Any]]] = {library: [] for library in libraries if "ids" in ids[library]}
+    for turn in range(runs):
+        first = turn % len(libraries)
+        for library in libraries[first:] + libraries[:first]:
+            if library in answers:
+                answers[library].append(run({**ask, "library": library, "checks": False}))
+    for library in libraries:
+        good = [answer for answer in answers.get(library, []) if "problem" not in answer]
+        if not good:
+            yield f"  {library:<12}{ids[library].get('problem', 'failed')}"
+            continue
+        times = "".join(f"{statistics.median(answer[name] for answer in good):>10.4f}" for name in CALLS)
+        peak = statistics.median(answer["peakMemoryBytes"] for answer in good) / 1e6
+        is_right = ids[library]["ids"] == ids["bpe"].get("ids")
+        yield f"  {library:<12}{times}{peak:>8,.0f} MB  {'same ids' if is_right else 'OTHER IDS'}"
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--answer"]:
+        answer = measure(json.loads(sys.argv[3]))
+        with open(sys.argv[2], "w", encoding="ascii") as file:
+            json.dump(answer, file)
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", help="plain text in UTF-8")
+    parser.add_argument("tokenizers", nargs="+", metavar="TOKENIZER.json")
+    parser.add_argument("--only", default=",".join(LIBRARIES[:-1]), metavar="NAME,...", help=f"of {', '.join(LIBRARIES)}")
+    parser.add_argument("--size", type=int, default=10_000_000, metavar="N", help="characters of a part (default: 10000000)")
+    parser.add_argument("--units", default="documents,lines", help="default: documents,lines")
+    parser.add_argument("--threads", default="1,2", help="default: 1,2")
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each (default: 5)")
+    options = parser.parse_args()
+    installed = [name for name in options.only.split(",") if name == "bpe" or importlib.util.find_spec(name) is not None]
+    libraries = ["bpe", *(name for name in installed if name != "bpe")]
+    for tokenizer in options.tokenizers:
+        for unit in options.units.split(","):
+            for threads in options.threads.split(","):
+                ask = {"file": options.file, "tokenizer": tokenizer, "size": options.size, "unit": unit, "threads": int(threads)}
+                print(f"\n{tokenizer}, {unit}, {threads} thread{'s' if threads != '1' else ''}: processor seconds of each call")
+                print(f"  {'':<12}" + "".join(f"{name:>10}" for name in CALLS) + f"{'peak':>11}")
+                for row in table(ask, libraries, options.runs):
+                    print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
