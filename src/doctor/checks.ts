@@ -8,7 +8,8 @@ export type Severity = (typeof severities)[number];
  * stops. A warning means that this is likely. A note is good to know.
  */
 export const checks = {
-  "not-loaded": "Programs refuse this file, or read it differently.",
+  "not-loaded":
+    "bpe cannot give the ids of this tokenizer, so its model was not checked. Other programs may load it.",
   "unreadable-file": "transformers stops at this file, or ignores what it says.",
   "no-byte-level":
     "Text is not turned into the characters of the vocabulary, so most of it becomes unknown tokens.",
@@ -25,14 +26,16 @@ export const checks = {
   "class-override":
     "transformers 5 rebuilds the tokenizer with the steps of this class, and ignores those of tokenizer.json.",
   "prefix-space":
-    "transformers follows tokenizer_config.json: its first token differs from that of other programs.",
+    "Classes of transformers that follow tokenizer_config.json give another first token than other programs.",
   "no-equal": "This program cuts text by another pattern, and its ids differ.",
-  "missing-bytes": "Text with these bytes is lost, or becomes an unknown token.",
-  "merge-without-token": "tokenizers refuses a merge whose parts or result are not in the vocabulary.",
+  "missing-bytes": "Text with these bytes loses them, or has an unknown token instead.",
+  "merge-without-token":
+    "The library tokenizers refuses a file with a merge whose parts or result are not in the vocabulary.",
   "repeated-merge": "Programs differ in which of the two ranks counts, so ids differ.",
   "repeated-key": "JSON readers differ in which of the two values counts.",
   "shared-id": "Two tokens with one id are decoded as the same text.",
-  "unused-merges": "No text uses these merges: earlier merges always consume their parts.",
+  "unused-merges":
+    "No text uses these merges: earlier merges always take their parts, or nothing makes these parts. Common, and harmless, in converted files.",
   "same-bytes": "Encoding gives one of the ids only; a model that sees the other has not learned it.",
   "unreachable-tokens": "No text is encoded to these tokens: their rows in the embeddings are never trained.",
   "id-holes": "These ids decode to nothing; a model may still predict them.",
@@ -41,7 +44,8 @@ export const checks = {
   "role-without-token": "transformers adds this token with a new id, for which the model has no row.",
   "roles-disagree": "Programs that read different files use different tokens.",
   "stop-token": "Generation does not stop where the tokenizer ends a text.",
-  "pad-is-eos": "Training masks padding, and the end of each text with it: the model does not learn to stop.",
+  "pad-is-eos":
+    "Training leaves padding out of the loss, and with it the eos after each text: the model may not learn to stop.",
   "no-eos": "Without an end token, generation stops only at the length limit.",
   "repeated-token": "A token that is listed twice has different flags or ids in different programs.",
   "added-id": "transformers and tokenizers give this token different ids.",

@@ -53,6 +53,11 @@ const unchangedModels = new Set(
 /** The classes of transformers that use tokenizer.json unchanged. */
 const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
 
+const stepsOfClass = (name: string) => rebuildingClasses.get(name.replace(/Tokenizer(Fast)?$/, ""));
+
+/** Whether transformers 5 rebuilds a tokenizer of this class, so that it follows tokenizer_config.json. */
+export const rebuildsTokenizer = (name: string): boolean => stepsOfClass(name) !== undefined;
+
 /** Checks whether transformers rebuilds the tokenizer by its class, and whether that changes ids. */
 export function checkClass({ config, model, json }: Subject, loaded: Loaded | null): Finding[] {
   if (json === null || loaded?.parts.model.beginning !== undefined) return [];
@@ -64,7 +69,7 @@ export function checkClass({ config, model, json }: Subject, loaded: Loaded | nu
     ofModel !== undefined
       ? `config.json has the model_type ${modelType}, for which transformers 5 uses ${name}`
       : `${config?.tokenizer_class === undefined ? "config.json" : "tokenizer_config.json"} has the tokenizer_class ${name}`;
-  const steps = rebuildingClasses.get(name.replace(/Tokenizer(Fast)?$/, ""));
+  const steps = stepsOfClass(name);
   if (steps === undefined || loaded === null || config?.auto_map !== undefined)
     return [finding("class-override", "note", source, { why: unknownClass, fix: neutralFix })];
   const difference = differenceOnProbe(loaded, rebuilt(loaded.parts, steps, config?.add_prefix_space));

@@ -10,6 +10,7 @@ import {
 import { type Normalization, normalize } from "#text";
 import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
+import { rebuildsTokenizer } from "./class-checks.ts";
 import { compareCommand } from "./fixing-commands.ts";
 import { type Loaded, objectOf, objectsIn, type Subject, spellsCharacters } from "./subject.ts";
 
@@ -259,13 +260,19 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
   const asked = config?.add_prefix_space;
   const own = loaded?.parts.addsPrefixSpace;
   if (typeof asked !== "boolean" || own === undefined || asked === own || json === null) return [];
+  const name = config?.tokenizer_class;
+  const isFollowed = typeof name === "string" && rebuildsTokenizer(name);
   return [
     finding(
       "prefix-space",
-      "error",
+      isFollowed ? "error" : "warning",
       `tokenizer_config.json says add_prefix_space ${asked}, tokenizer.json says ${own}`,
       {
-        evidence: [`"Hello" is encoded as ${asked ? '" Hello"' : '"Hello"'} by transformers`],
+        evidence: [
+          isFollowed
+            ? `"Hello" is encoded as ${asked ? '" Hello"' : '"Hello"'} by ${name}`
+            : "classes that rebuild the tokenizer, such as GPT2Tokenizer, follow tokenizer_config.json; others do not",
+        ],
         fix: `set "add_prefix_space" to ${own} in tokenizer_config.json`,
       },
     ),

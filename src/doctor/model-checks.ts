@@ -1,6 +1,7 @@
 import {
   byteToCharacter,
   countNoun,
+  groupDigits,
   invalidJson,
   openBrace,
   skipSpace,
@@ -102,7 +103,7 @@ function checkIds(vocab: Readonly<Record<string, unknown>>): Finding[] {
       {
         evidence: shared.slice(0, shownMax),
         count: shared.length,
-        fix: "give each token an id of its own",
+        fix: "restore the original ids, or give each token an id of its own",
       },
     ),
   ];
@@ -161,20 +162,27 @@ function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
   const missing = byteToCharacter.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
   // If this many are missing, the model is of another kind, which spells bytes differently or not at all.
   if (missing.length === 0 || missing.length > 200) return [];
+  const occurring = missing.filter((byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1);
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
   const printable = missing
     .filter((byte) => byte > 32 && byte < 127)
     .map((byte) => String.fromCharCode(byte));
   return [
-    finding("missing-bytes", "error", `the vocabulary lacks ${missing.length} of the 256 bytes`, {
-      evidence: [
-        `bytes ${hex.slice(0, 32).join(" ")}${hex.length > 32 ? " ..." : ""}`,
-        ...(printable.length > 0 ? [`a text that shows it: ${printable.join("")}`] : []),
-        typeof unknown === "string" ? `they become ${unknown}` : "they are left out",
-      ],
-      count: missing.length,
-      fix: "train again: bpe always has all 256 bytes",
-    }),
+    finding(
+      "missing-bytes",
+      occurring.length > 0 ? "error" : "note",
+      `the vocabulary lacks ${missing.length} of the 256 bytes`,
+      {
+        evidence: [
+          `bytes ${hex.slice(0, 32).join(" ")}${hex.length > 32 ? " ..." : ""}`,
+          ...(printable.length > 0 ? [`a text that shows it: ${printable.join("")}`] : []),
+          typeof unknown === "string" ? `in a text they become ${unknown}` : "a text loses them",
+          ...(occurring.length > 0 ? [] : ["they never occur in valid UTF-8"]),
+        ],
+        count: missing.length,
+        fix: "add a token for each of them, with a new id, and resize the embeddings; or train again",
+      },
+    ),
   ];
 }
 
@@ -195,6 +203,8 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
   const ids = Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.unreachable);
   if (ids.length === 0) return [];
   const size = parts.tokens.tokenCount;
+  const made = new Set(parts.model.merges.merged);
+  const lacking = ids.filter((id) => !made.has(id)).length;
   return [
     finding(
       "unreachable-tokens",
@@ -202,7 +212,10 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
       `merging does not reach ${countNoun(ids.length, "token")}, ${percent(ids.length, size)} of the vocabulary`,
       {
         ...tokensOf(parts, ids),
-        fix: "remove them, if the model is not trained yet; this gives new ids",
+        ...(lacking > 0 && {
+          evidence: [`no merge makes ${lacking === ids.length ? "any" : groupDigits(lacking)} of them`],
+        }),
+        fix: "if merges were lost, restore the file; otherwise remove these tokens, if the model is not trained yet (this gives new ids)",
         ...(!hasPieces(parts) && { command: pruneCommand(path, size - ids.length) }),
       },
     ),
@@ -290,10 +303,15 @@ function checkIdRange(model: Subject["model"], { parts, derivations: { reaches }
   const found: Finding[] = [];
   if (holes.length > 0)
     found.push(
-      finding("id-holes", "note", `no token has ${countNoun(holes.length, "id")} below ${idLimit}`, {
-        evidence: [`ids ${holes.slice(0, 12).join(" ")}${holes.length > 12 ? " ..." : ""}`],
-        count: holes.length,
-      }),
+      finding(
+        "id-holes",
+        "note",
+        `${countNoun(holes.length, "id")} below ${idLimit} ${holes.length === 1 ? "has" : "have"} no token`,
+        {
+          evidence: [`ids ${holes.slice(0, 12).join(" ")}${holes.length > 12 ? " ..." : ""}`],
+          count: holes.length,
+        },
+      ),
     );
   const text = objectOf(model?.text_config);
   const size = model?.vocab_size ?? text.vocab_size;

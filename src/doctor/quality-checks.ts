@@ -96,7 +96,7 @@ function checkLanguages({ encode }: Loaded): Finding[] {
     finding(
       "costly-languages",
       "note",
-      `${costly.length} of ${costs.length} languages take ${costlyRatio} times the tokens of ${least.name}, or more`,
+      `of ${costs.length} languages, ${costly.length} need at least ${costlyRatio} times the tokens of ${least.name}`,
       {
         evidence: costly
           .slice(0, shownLanguages)

@@ -90,7 +90,7 @@ function checkRoles({ config, map, template, path }: Subject, ids: Ids): Finding
   if (eos !== undefined && eos !== null && eos === pad)
     found.push(
       finding("pad-is-eos", "warning", `pad and eos are both ${eos}`, {
-        fix: "use a token of its own for pad, such as a reserved one",
+        fix: "set pad_token in tokenizer_config.json to a token of its own, such as a reserved one",
       }),
     );
   if (config !== undefined && !eos)
@@ -174,7 +174,7 @@ function checkTemplate({ template, path }: Subject, encode: Loaded["encode"]): F
       {
         evidence: split.slice(0, 5).map(({ text, ids }) => `${text} is ${ids.join(" ")}`),
         count: split.length,
-        fix: "if the model was not trained so, add them as special tokens and resize its embeddings",
+        fix: "unless the model was trained this way, add them as special tokens and resize its embeddings",
         command: extendCommand(
           path,
           split.map(({ text }) => text),

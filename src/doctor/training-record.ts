@@ -62,9 +62,12 @@ export function readTrainingRecord(typed: string): RecordedTraining {
   const directory = directoryOf(typed);
   const path = join(directory, recordName);
   if (!isFile(path))
-    throw new UserError(`"${directory}" has no ${recordName}, so it is not the result of a training`, {
-      hint: "bpe doctor checks any tokenizer",
-    });
+    throw new UserError(
+      `"${directory}" has no ${recordName}, the record of a training, so there is nothing to repeat`,
+      {
+        hint: "bpe doctor checks any tokenizer",
+      },
+    );
   const json = readJson(path);
   const refuse = (what: string, hint?: string) => {
     throw new UserError(`"${path}" ${what}`, hint === undefined ? {} : { hint });

@@ -752,7 +752,7 @@ test("on a terminal no line is too long, and wrapped lines are aligned", async (
     .slice(1)
     .filter((line) => !/^ {11}bpe |^bpe: error/.test(line));
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
-  expect(lines).toContain("error    tokenizer_config.json says add_prefix_space true,");
+  expect(lines).toContain("warning  tokenizer_config.json says add_prefix_space true,");
   expect(lines).toContain("         tokenizer.json says false (prefix-space)");
   const tokens = lines.findIndex((line) => line.startsWith("         tokens: "));
   expect(lines[tokens + 1]).toMatch(/^ {17}\d+ "/);
