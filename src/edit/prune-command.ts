@@ -1,12 +1,12 @@
 import { basename, dirname, join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { checkNames } from "#corpus";
+import { countTokensOf } from "#encoding";
 import { readRecordedReading } from "#formats";
 import { readTyped, tokenizerSupplements } from "#options";
 import { asOption, phrase, shellLine, usageError } from "#runtime";
 import {
   corpusNoteLines,
-  countTokensOf,
   embeddingsRow,
   type Invocation,
   lockDirectory,
@@ -34,7 +34,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const found = await openInputs(texts!, reading, output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
   const text = { path: texts!.join(" "), inputs: found.inputs, workers };
-  const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output);
+  const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output.encoding);
   const { sizes, removedCounts, ...pruned } = await pruneTokenizer({
     ...asked,
     parts,

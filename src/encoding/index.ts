@@ -1,8 +1,8 @@
 // Encodes a corpus into files of ids, on all threads.
 
+export { type CountedText, countTokensOf } from "./counted-text.ts";
 export {
   addEncoded,
-  type CountedIds,
   countIds,
   countTokens,
   cutSettingsOf,

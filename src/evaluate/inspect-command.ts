@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { findInputs, inspectFirstStream } from "#corpus";
+import { type CountedText, countTokensOf } from "#encoding";
 import { ratio, usedCount } from "#evaluation";
 import {
   findTokenizer,
@@ -15,8 +16,6 @@ import { describeAliases, describeLlamaCpp, type PatternName, patterns } from "#
 import { takeReportPlace, writtenLine } from "#reports";
 import { runSliced, shellLine } from "#runtime";
 import {
-  type CountedText,
-  countTokensOf,
   type Invocation,
   type Line,
   lineColumns,
@@ -103,7 +102,7 @@ export async function countTokens(parts: TokenizerParts, path: string, output: O
   const options = { trained: readRecordedReading([parts.description.path]) };
   const inputs = await inspectFirstStream(findInputs([path], options), options);
   output.keepOutputsFrom(inputs);
-  return countTokensOf(parts, { path, inputs }, output);
+  return countTokensOf(parts, { path, inputs }, output.encoding);
 }
 
 const nameColumns = 16;

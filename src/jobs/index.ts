@@ -36,14 +36,10 @@ export {
   type StageProgress,
 } from "./stage-progress.ts";
 export {
-  classOfModel,
   countedInvalidBytes,
   earlyStop,
-  equalCounts,
   formatWarning,
-  foundSpecialTokens,
   invalidBytes,
   streamWithCache,
-  unevenLanguages,
   type Warning,
 } from "./warnings.ts";

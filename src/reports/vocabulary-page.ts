@@ -1,5 +1,6 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
+import type { CountedText } from "#encoding";
 import { selectExcerpts, usedCount } from "#evaluation";
 import { readTokenCountFacts, readTokenCounts, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
@@ -16,7 +17,7 @@ import {
 } from "#pages";
 import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
-import type { CountedText, Row } from "#terminal";
+import type { Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
   allAddedTokens,

@@ -10,7 +10,6 @@ export {
   replacesDirectory,
   usageLine,
 } from "./command.ts";
-export { type CountedText, countTokensOf } from "./counted-text.ts";
 export {
   ClosedReader,
   drain,

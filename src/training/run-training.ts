@@ -6,18 +6,7 @@ import {
   type InputOptions,
   type Texts,
 } from "#corpus";
-import {
-  classOfModel,
-  countedInvalidBytes,
-  earlyStop,
-  equalCounts,
-  foundSpecialTokens,
-  Pace,
-  type Report,
-  streamWithCache,
-  unevenLanguages,
-  type Warning,
-} from "#jobs";
+import { countedInvalidBytes, earlyStop, Pace, type Report, streamWithCache, type Warning } from "#jobs";
 import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, phrase, usageError, withValue, workersFor } from "#runtime";
 import { describeCounts, type Guard } from "#store";
@@ -30,6 +19,7 @@ import type { OpenCache } from "./open-cache.ts";
 import { warnOfOddSeeds } from "./seed-tokens.ts";
 import { train } from "./train.ts";
 import { countsOptionsOf, refuseCountedAsText, settle, type Training } from "./training.ts";
+import { classOfModel, equalCounts, foundSpecialTokens, unevenLanguages } from "./training-warnings.ts";
 import type { OpenTraining } from "./up-to-date.ts";
 import {
   type AnyProduct,

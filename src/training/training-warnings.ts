@@ -1,0 +1,42 @@
+import type { Input, RangeStatistics } from "#corpus";
+import type { CountsRecord, LanguageRecord } from "#formats";
+import type { Warning } from "#jobs";
+import type { ModelSettings } from "#tokenizer";
+
+/** Warns if special tokens divide a text: a plain text has several documents for no other reason. */
+export function foundSpecialTokens(
+  inputs: readonly Input[],
+  statistics: readonly RangeStatistics[],
+): Warning[] {
+  const path = inputs.find(({ format }, i) => format === "text" && statistics[i]!.documentCount > 1)?.path;
+  return path === undefined ? [] : [{ kind: "special tokens in the text", path }];
+}
+
+export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
+  usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
+
+/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
+const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
+
+export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
+  const paths = new Map<string, string>();
+  return counts.flatMap(({ path, sha256 }): Warning[] => {
+    if (sha256 === null) return [];
+    const before = paths.get(sha256) ?? path;
+    paths.set(sha256, before);
+    return before === path ? [] : [{ kind: "equal counts", paths: [before, path] }];
+  });
+}
+
+/** Two texts whose sizes differ by this factor are hardly the same text in two languages. */
+const unevenFactor = 2;
+
+export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {
+  const isDev = languages.some((language) => language.isDev);
+  const measured = languages.filter((language) => language.isDev === isDev);
+  const [least, ...more] = measured.toSorted((a, b) => a.textBytes - b.textBytes);
+  const most = more.at(-1);
+  if (least === undefined || most === undefined || most.textBytes <= unevenFactor * least.textBytes)
+    return [];
+  return [{ kind: "uneven languages", most, least }];
+}
