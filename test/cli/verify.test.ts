@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { crc32, gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
+import { trainingOptions } from "../../src/options/training-table.ts";
 import { binary, bpe, environment, put, scratch, untilItCatches } from "../binary.ts";
 import { makePipe } from "../other-user.ts";
 import { misfits, type Schema } from "./json-schema.ts";
@@ -39,6 +40,8 @@ beforeAll(() => {
   put(home, "rows.parquet", new Uint8Array(parquetWriteBuffer({ columnData: [column] })));
   put(home, "list.json", `[${records.join(",\n ")}]`);
   put(home, "odd [1]*.txt", scripts);
+  put(home, "specials.txt", "<|endoftext|>\n<|one|>\n<|two|>\n");
+  put(home, "seeds.txt", " tests\nkernel\n");
   put(home, "binary.bin", Buffer.concat([Buffer.from("PAR1\0\0\0"), Buffer.from(english)]));
   put(home, "template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
   mkdirSync(join(home, "corpus"));
@@ -87,6 +90,7 @@ const trainings: Record<string, readonly string[]> = {
   plain: ["a.txt", ...sized],
   "the same file twice": ["a.txt", "a.txt", ...sized],
   "special tokens": ["a.txt", "b.txt", ...sized, ...end, "-s", "<|pad|>"],
+  "special tokens of a file": ["a.txt", ...sized, "--special-tokens", "specials.txt"],
   "special tokens first": ["a.txt", ...sized, ...end, "--special-tokens-first"],
   Parquet: ["rows.parquet", ...sized],
   "a directory": ["corpus", ...sized],
@@ -125,6 +129,7 @@ const trainings: Record<string, readonly string[]> = {
   "whole characters": ["a.txt", ...sized, "--whole-characters"],
   "early stop": ["b.txt", "-n", "60k"],
   "seed tokens": ["a.txt", ...sized, "--seed-token", " tests", "--seed-token", "kernel"],
+  "seed tokens of a file": ["a.txt", ...sized, "--seed-tokens", "seeds.txt"],
   superwords: ["a.txt", ...sized, "--superwords-from", "400"],
   "superwords with a pattern": [
     "a.txt",
@@ -151,6 +156,7 @@ const trainings: Record<string, readonly string[]> = {
     "<p>",
     "--add-bos",
   ],
+  "an unknown token": ["a.txt", ...sized, "-s", "<u>", "--unk", "<u>"],
   "no roles": ["a.txt", ...sized, ...end, "--eos", "", "--bos", ""],
   "a model": [
     "a.txt",
@@ -176,6 +182,8 @@ const trainings: Record<string, readonly string[]> = {
   "a model card": ["a.txt", ...sized, ...end, "--model-card"],
   "a cache": ["a.txt", "b.txt", ...sized, "--cache", "cache"],
   "a cache, again": ["a.txt", "b.txt", ...sized, "--cache", "cache", "--keep", "1"],
+  "a limited cache": ["a.txt", ...sized, "--cache", "cache", "--cache-limit", "1MB"],
+  "saved counts": ["a.txt", ...sized, "--save-counts", "saved.counts"],
   counts: ["--counts", "words.counts", ...sized],
   "counts with text": ["b.txt", "--counts", "words.counts", ...sized],
   "counts as text": ["--counts", "words.tsv", ...sized],
@@ -238,6 +246,21 @@ const trainings: Record<string, readonly string[]> = {
   ],
   "extend by counts": ["-n", "+50", "--extend", "base", "--counts", "base.counts"],
 };
+
+/** Options of train that change no file of the result, or none that is recorded. */
+const withoutEffect = [
+  ...["--output", "--workers", "--memory-limit", "--report", "--if-changed", "--wait", "--log-file"],
+  ...["--summary", "--progress", "--quiet", "--help"],
+];
+
+test("the trainings have every option", () => {
+  const used = new Set(Object.values(trainings).flat());
+  const options: { name: string; short?: string }[] = Object.values(trainingOptions);
+  const unused = options
+    .filter(({ name, short }) => !used.has(`--${name}`) && !(short !== undefined && used.has(`-${short}`)))
+    .map(({ name }) => `--${name}`);
+  expect(unused.filter((name) => !withoutEffect.includes(name))).toEqual([]);
+});
 
 describe("trainings with every option are verified", () => {
   const schema: Schema = JSON.parse(readFileSync(join(root, "docs/verification.schema.json"), "utf8"));
