@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { corpusScripts } from "../../src/doctor/corpus-scripts.ts";
-import { TextSurvey } from "../../src/doctor/text-survey.ts";
+import { checkCorpus } from "../../src/doctor/text-checks.ts";
+import { type ScriptCounts, TextSurvey } from "../../src/doctor/text-survey.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { encodeShort } from "../../src/tokenizer/fingerprint.ts";
 import { bpe, put, scratch } from "../binary.ts";
@@ -194,9 +195,23 @@ test("scripts of the corpus are judged, if few of its tokens are parts of charac
     const found: Finding[] = JSON.parse(bpe(["doctor", path, "--json"]).stdout).findings;
     return found.find(({ check }) => check === "costly-scripts");
   };
-  expect(judged(260)).toBeUndefined();
+  for (const size of [260, 300]) expect(judged(size)).toBeUndefined();
+  // 300 tokens have some letters; the others are parts.
+  const few = await loadTokenizerParts(join(home, "letters300"));
+  expect(corpusScripts(few).map(({ name }) => name)).not.toContain("Cyrillic");
   expect(judged(3000)!.evidence).toEqual([
     expect.stringMatching(/^Cyrillic: (2.\d\d|3.00) bytes per token in [\d.]+ kB, [\d.]+ times the tokens$/),
     expect.stringMatching(/^Latin: /),
   ]);
+});
+
+test("a text is compared with a corpus only if both have enough of a script", () => {
+  const latin = (tokens: number, bytes: number) => [{ name: "Latin", tokens, bytes }];
+  const found = (text: ScriptCounts[], corpus: ScriptCounts[]) => checkCorpus(text, corpus).length;
+  expect(found(latin(15_100, 30_000), latin(10_000, 30_000))).toBe(1);
+  expect(found(latin(14_900, 30_000), latin(10_000, 30_000))).toBe(0);
+  expect(found(latin(9_999, 9_999), latin(10_000, 30_000))).toBe(0);
+  expect(found(latin(15_100, 30_000), latin(3_000, 9_999))).toBe(0);
+  const digits = (tokens: number) => [{ name: "digits", tokens, bytes: 30_000 }];
+  expect(found(digits(30_000), digits(10_000))).toBe(0);
 });

@@ -1,8 +1,11 @@
 // Tokenizers that are damaged, one way each: `bpe doctor` finds each damage by name.
 import { beforeAll, describe, expect, test } from "bun:test";
+import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checks } from "../../src/doctor/checks.ts";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { misfits, type Schema } from "./json-schema.ts";
@@ -495,6 +498,8 @@ const damages: Record<string, Record<string, (files: Files) => void>> = {
   "private-data": {
     mail: (files) => addKey(files, "jane.doe@example.org"),
     key: (files) => addKey(files, "sk-proj-8f3Kq9ZtR2"),
+    "a key without digits": (files) => addKey(files, "ghp_QwertyuiopAsd"),
+    "a key without signs": (files) => addKey(files, "AKIAQWERTYUIOPAS"),
     hash: (files) => addKey(files, "d41d8cd98f00b204"),
     number: (files) => addKey(files, "2025550173"),
   },
@@ -704,7 +709,9 @@ test("every check has damages, and the schema has every check", () => {
   expect(misfits(schema, { ...json, findings: [{}] }, schema)).not.toEqual([]);
   const listed = (schema as Json).properties.findings.items.properties.check.enum;
   expect(listed.sort()).toEqual(Object.keys(checks).sort());
-  expect(json.findings.map(({ check }: Finding) => check)).toContain("rare-tokens");
+  const rare = json.findings.find(({ check }: Finding) => check === "rare-tokens");
+  expect([rare.severity, rare.fix]).toEqual(["note", null]);
+  expect(rare.evidence[0]).toContain("too few to judge");
 });
 
 test("what is no tokenizer is refused", () => {
@@ -757,4 +764,29 @@ test("on a terminal no line is too long, and wrapped lines are aligned", async (
   const tokens = lines.findIndex((line) => line.startsWith("         tokens: "));
   expect(lines[tokens + 1]).toMatch(/^ {17}\d+ "/);
   expect(lines.some((line) => / and [\d,]+ more$/.test(line))).toBeTrue();
+});
+
+test("each token that the normalizer changes is counted", async () => {
+  const directory = damaged("counted lower", damages["normalized-away"]!["capital letters"]!);
+  const { tokens } = await loadTokenizerParts(good);
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let changed = 0;
+  for (let id = 0; id < 1496; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length < 2 || !isUtf8(bytes)) continue;
+    const text = decoder.decode(bytes);
+    if (text.toLowerCase() !== text) changed++;
+  }
+  const found = examine(directory).findings.find(({ check }) => check === "normalized-away") as Json;
+  expect(found.count).toBe(changed);
+});
+
+test("special tokens are text when files are compared", () => {
+  const directory = damaged("special in one file", (files) => {
+    addToken(files, " the", 1500);
+    for (const name of ["vocab.json", "merges.txt"]) files[name] = parsed.get(name);
+  });
+  const checks = examine(directory).findings.map(({ check }) => check);
+  expect(checks).toContain("special-is-text");
+  expect(checks).not.toContain("files-disagree");
 });
