@@ -3,7 +3,7 @@ import type { Session } from "../../../src/library/text-session.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { randomNumbers } from "../../random.ts";
-import { rounds, turns } from "../../rounds.ts";
+import { places, rounds, turns } from "../../rounds.ts";
 import { specialTokens, type TokenizerJson } from "../tokenizer/made-tokenizer.ts";
 import { checkEdits, type Made, made, madeAtRandom, madeBases } from "./session-checks.ts";
 
@@ -73,6 +73,24 @@ test.skipIf(isSmallScale)("an edit encodes what has changed, and little next to 
     expect(session.ids).toEqual(tokenizer.encode(session.text));
     expect(session.fork().encodedBytes).toBe(0);
   }
+});
+
+test("a cut after an edit is one of the new text, too", () => {
+  const text = "it's 1234 low  lower\n\n the'll é漢 e\u0301 <|end|> 12 [é漢]".repeat(4);
+  for (const [i, base] of bases.entries())
+    for (const json of turns([base, ...changing(base)], i)) {
+      const tokenizer = TextTokenizer.from(json);
+      const whole = tokenizer.session(text);
+      for (const end of places(text.length, i))
+        for (const inserted of ["", " ", "x", "'", "1", "\n", "\u0301", "<|end|>"]) {
+          const session = whole.fork();
+          session.replace(Math.max(0, end - 1), end, inserted);
+          expect({ i, end, inserted, ids: session.ids }).toEqual({
+            ...{ i, end, inserted },
+            ids: tokenizer.encode(session.text),
+          });
+        }
+    }
 });
 
 test("a text may begin with a space that it does not have, and continue with a character that is changed", () => {
