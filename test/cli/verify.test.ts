@@ -340,6 +340,30 @@ describe("an input that changed is named", () => {
     expect(stderr).toMatch(/^bpe: error: "out-\d+" is not verified: \d+ differences?\n$/);
   });
 
+  test("a byte that is no longer UTF-8", () => {
+    const directory = trained("b.txt", ...sized);
+    const { messages } = whileChanged("b.txt", oneByte("E", "\xff"), () => verify(directory));
+    expect(messages[0]).toBe("b.txt has changed: 1 invalid byte, not 0");
+  });
+
+  test("two records that are joined, and one that is divided", () => {
+    const linesOf = (...texts: string[]) => texts.map((text) => `${JSON.stringify({ text })}\n`).join("");
+    const half = Math.floor(english.length / 2);
+    const [first, second] = [english.slice(0, half), english.slice(half)];
+    put(home, "two.jsonl", linesOf(first, second));
+    const directory = trained("two.jsonl", ...sized);
+    const verified = (...texts: string[]) =>
+      whileChanged(
+        "two.jsonl",
+        () => linesOf(...texts),
+        () => verify(directory),
+      ).messages[0];
+    expect(verified(english)).toBe("two.jsonl has changed: 1 document, not 2");
+    expect(verified(first, second.slice(0, 9), second.slice(9))).toBe(
+      "two.jsonl has changed: 3 documents, not 2",
+    );
+  });
+
   test("one byte that changes no merge", () => {
     const directory = trained("a.txt", "-n", "260", "--no-ledger");
     const { messages, json } = whileChanged("a.txt", oneByte("S", "Q"), () => verify(directory));
@@ -661,6 +685,36 @@ test("the record has the fingerprint of what loading the directory gives", () =>
   expect(new Set(fingerprints.slice(0, 4)).size).toBe(1);
   expect(new Set(fingerprints.slice(4)).size).toBe(1);
   expect(fingerprints[3]).not.toBe(fingerprints[4]);
+});
+
+test("a line of a long file is named by its number", () => {
+  const directory = trained("a.txt", "-n", "60k");
+  let number = 0;
+  edit(`${directory}/tokenizer.json`, (text) => {
+    // It is written in parts of 64 kB.
+    expect(text.length).toBeGreaterThan(100_000);
+    const lines = text.split("\n");
+    number = lines.length - 20;
+    lines[number - 1] += " ";
+    return lines.join("\n");
+  });
+  const line = number.toLocaleString("en");
+  expect(verify(directory).messages[0]).toStartWith(`tokenizer.json differs in line ${line}: `);
+});
+
+test("another fingerprint in the record is found without training, too", () => {
+  const directory = trained("a.txt", ...sized);
+  const { fingerprint } = record(directory);
+  const wrong = `1-${"0".repeat(32)}`;
+  edit(`${directory}/training.json`, (text) => text.replace(fingerprint, wrong));
+  const { code, messages } = verify(directory, "--files-only");
+  expect({ code, messages }).toEqual({
+    code: 1,
+    messages: [`tokenizer.json has the fingerprint ${fingerprint}, not ${wrong}`],
+  });
+  // A record of an older version has none.
+  edit(`${directory}/training.json`, (text) => text.replace(/ *"fingerprint": .*\n/, ""));
+  expect(verify(directory, "--files-only")).toMatchObject({ code: 0, messages: [] });
 });
 
 test("a file that cannot be loaded is compared by its checksum", () => {
