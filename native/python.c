@@ -778,8 +778,9 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* An array of at least this many bytes gets huge pages. Encoding 10 MB again took 18.9 ms with them, and 20.9 without. */
-enum { HUGE_ARRAY = SCALED(1 << 22, 1 << 12) };
+/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 without. The more there are,
+ * the likelier the system has to make or fetch them: the processor time of 20 MB with ids of 32 bits grew from 94 to 116 ms. */
+enum { HUGE_ARRAY_LEAST = SCALED(1 << 22, 1 << 12), HUGE_ARRAY_MOST = SCALED(1 << 24, 1 << 14) };
 
 /* Appends the ids of a part to the array, once all earlier parts are there; then also those of later parts that are done. Takes over the
  * memory of `ids`, and sets it to memory for the next part. On failure, sets a Python exception and returns false. */
@@ -797,7 +798,8 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
     more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
-    if (size > room && more >= HUGE_ARRAY) advise_huge((uint8_t *)PyByteArray_AsString(self->array), more);
+    bool is_huge = more >= HUGE_ARRAY_LEAST && more <= HUGE_ARRAY_MOST;
+    if (size > room && is_huge) advise_huge((uint8_t *)PyByteArray_AsString(self->array), more);
     if (next->size > 0) memcpy(PyByteArray_AsString(self->array) + self->array_size, next->bytes, next->size);
     self->array_size = size;
     Ids *keeper = ids->bytes == NULL ? ids : &self->spare;
