@@ -92,14 +92,15 @@ type ModuleName = keyof typeof flavours;
 const digestPath = (path: string) => `${path}.digest`;
 
 /**
- * Compiles the modules of a scale into `directory`, unless they are up to date; returns their paths. Throws
- * the compiler's errors.
+ * Compiles the modules of a scale into `directory`, unless they are up to date. Returns their paths. Throws the
+ * compiler's errors.
  */
 export async function buildKernel(directory: string, isSmallScale = false): Promise<string[]> {
   const paths = Object.keys(isSmallScale ? smallFlavours : usualFlavours).map((name) =>
     join(directory, name),
   );
-  // Compiles in another process: the bundler of this one would not see new files in a directory that it has read.
+  // Generates them in another process, because the bundler of this one would not see new files in a directory that it
+  // has already read.
   const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
   if (status !== 0) throw new Error("the sources that are made of others cannot be made");
   mkdirSync(directory, { recursive: true });
@@ -110,7 +111,7 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
     readFileSync(digestPath(path), "utf8") === digests.get(path);
   const missing = paths.filter((path) => !isBuilt(path));
   for (const path of missing) rmSync(digestPath(path), { force: true });
-  // Each takes 20 s of processor time, so they run in parallel.
+  // Each module takes 20 s of processor time, so they are compiled in parallel.
   const compilers = missing.map((path) =>
     Bun.spawn([process.execPath, import.meta.path, path], { stdio: ["ignore", "inherit", "inherit"] }),
   );

@@ -18,7 +18,7 @@ type Value = {
   readonly now: string;
   /** An expression for the next block, if it depends only on classes. */
   readonly next: string | null;
-  /** Whether it is equal for all bytes of a character; otherwise it is right only for the first byte of each. */
+  /** Whether the value is the same at all bytes of a character. If not, only its bits at first bytes are right. */
   readonly isWhole: boolean;
   /** Whether all characters in the mask are ASCII. */
   readonly isAscii: boolean;
@@ -93,7 +93,7 @@ class CodeOps implements Ops<Value> {
       this.lines.push(
         `let ${result} = ${now} & ~(${now} >> 1 | ${next} << 63);`,
         "if (continuation | nextContinuation) {",
-        "  // A character over the edge of the block.",
+        "  // A character crosses the end of the block: the automaton reads it.",
         `  if (${now} >> 63 & nextContinuation) break;`,
         `  ${result} = o.backToLeads(${result}, continuation);`,
         "}",
@@ -112,7 +112,7 @@ class CodeOps implements Ops<Value> {
       `  ${result} = ${run.now} & (${target.now} >> 1 | ${target.next} << 63);`,
       `  if (${run.now} >> 63 & ${run.next}) {`,
       `    const following = ~${run.next};`,
-      "    // The run continues after the next block.",
+      "    // The run is longer than the next block: the automaton reads it.",
       "    if (following == 0) break;",
       `    ${result} |= ${target.next} >> ctz(following) << 63;`,
       "  }",
@@ -132,7 +132,7 @@ class CodeOps implements Ops<Value> {
       `  const joined = ${now} & (${now} << 1 | ${runBefore} >> 63);`,
       `  ${result} &= ~joined;`,
       `  if (joined && ${count.name} != 0) {`,
-      "    // Groups are counted in bytes: characters of several bytes must not touch others.",
+      "    // Groups count bytes, so the automaton reads runs with characters of several bytes.",
       `    const wideRun = ${now} & wide;`,
       `    if (joined & ~continuation & (wide | wideRun << 1 | (${runBefore} & wideBefore) >> 63)) break;`,
       `    ${result} = o.groups(${result}, ${firstsBefore}, ${now}, ${runBefore}, ${count.name});`,
@@ -153,7 +153,7 @@ class CodeOps implements Ops<Value> {
       `let ${first}: u64 = 0, ${inside} = ${insideCarry}, ${following} = ${followingCarry};`,
       `${insideCarry} = ${followingCarry} = 0;`,
       `if (${apostrophes.now}) {`,
-      "  // What equals a letter of a contraction, but is no byte.",
+      "  // A non-ASCII character that equals a letter, like U+017F (s): the automaton reads it.",
       "  if (contractionLetter | nextContractionLetter) break;",
       `  for (let left = ${apostrophes.now}; left; left &= left - 1) {`,
       ...skipIfFollowing,
@@ -286,7 +286,7 @@ export function ${name}(text: usize, start: u32, stop: u32, limit: u32, ends: us
   ${optionLines.join("\n  ")}
   const digitCount = digitCountOf();
   let ${[...masks, "continuation", "wide", "wideBefore", ...ops.carried].map((name) => `${name}: u64 = 0`).join(", ")};
-  // A pretoken that begins at the start ends none.
+  // The first pretoken begins at the start, which is a known end.
   let kept: u64 = ~1;
   let base = start - 64, reached = start;
   forgetSpill();

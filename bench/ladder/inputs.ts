@@ -15,8 +15,8 @@ export function writeInstalledText(path: string): void {
 
 /**
  * Makes one file of words for each number of words, from an order-3 byte chain over the text. The words of a smaller
- * file are the first words of a larger one, but their counts depend on the number of words, so each file is what the
- * generator would make for that size.
+ * file are the first words of a larger one, but their counts depend on the number of words. So each file equals the
+ * generator's output for that size.
  */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {
   const wordCountMax = Math.max(...wordCounts);

@@ -168,7 +168,9 @@ export type ReportShards = (done: number, total: number) => void;
 /** The options of files of ids with documents, possibly in shards. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: IdType;
-  /** The id after which a document also ends, in a text that is not a record. */
+  /**
+   * The id after which a document ends in plain text, in addition to the end of the text; undefined if there is none.
+   */
   readonly documentEndId: number | undefined;
   /** The inputs to encode; or files of ids that are only read, without tasks. */
   readonly inputs: readonly (Input | RunInput)[];
@@ -304,8 +306,8 @@ export class IdFiles implements IdSink {
     const { rangeIndex } = this.point;
     const isCut = canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
-    // Inputs that are read in order, or in pages, cannot be read from here on: continuing starts at their
-    // first byte.
+    // Encoding can continue here only in an input that can be read from any byte. In any other input it continues at
+    // the first byte.
     if (!endsRange && !isCut) return;
     const place = endsRange
       ? { rangeIndex: rangeIndex + 1, byte: 0, startsInside: false }

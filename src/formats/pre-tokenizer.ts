@@ -89,7 +89,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // A file may spell a pattern in a form that equals the own form of another pattern, so own forms are compared first.
+  // One form of a pattern may be another pattern's own form. So all own forms are compared first.
   const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
@@ -143,8 +143,8 @@ function readSplit(step: Record<string, unknown>, path: string): string {
     const hint = "write + where there is *, and leave out what is optional; or use behavior Isolated";
     refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
   }
-  // Removed with invert keeps matches and drops the text between them. If there is no such text, it does the
-  // same as Isolated.
+  // "Removed" with `invert` keeps the matches and drops the text between them. If there can be no such text, it is
+  // equivalent to Isolated.
   const takesAll = () => {
     const { formOfHuggingface, mayLeaveGaps } = loadCompiler();
     return !inFile(path, () => mayLeaveGaps(formOfHuggingface(source)));

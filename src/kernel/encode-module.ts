@@ -1,5 +1,5 @@
-// The encoding part of the kernel, of the same sources as module.ts: what runs inside the process of another program
-// (native/). It has a memory of its own and no threads.
+// The encoding part of the kernel, built from the same sources as module.ts. It runs in the process of another program
+// (native/), with a memory of its own and without threads.
 
 export { beginLaidOut, beginModel, buildTables, endLaidOut } from "./encode/build-model";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";

@@ -1,21 +1,22 @@
 import { endsStart, reserveFixed, textStart } from "./regions";
 
 /**
- * The tokens of a short text while merges are applied one after the other, in the order in which they were learned. The encoder
- * always merges the pair of the lowest rank, which gives the same ids: a pair that contains a token was learned after the token.
- * This way needs no table of all merges, only one of the pairs in the text. A token is stored at the position of its first byte.
+ * Encodes a short text by applying all merges in the order in which they were learned. The encoder instead always
+ * merges the pair of the lowest rank. Both give the same ids, because a pair that contains a token was learned after
+ * that token. Applying merges in order needs no table of all merges, only one of the pairs in the text. A token is
+ * stored at the position of its first byte.
  *
  *   ARRAY     TYPE         LENGTH          MEANING
  *   ids       i32          size            id of the token at i; `noToken` inside a token
- *   more      i32          size + 1        how many more bytes the token at i has after its first
- *   before    i32          size + 1        the value of `more` for the token that ends just before i
+ *   more      i32          size + 1        the number of bytes of the token at i, minus 1
+ *   before    i32          size + 1        the value of `more` for the token that ends at i
  *   isStart   u8           size + 1        1 where a pretoken or a special token starts, and at the end of the text: no merge joins
  *                                          tokens across such a position
- *   slots     u32          1 << slotBits   1 + index of the pair with this hash, or one that follows; 0 = free
+ *   slots     u32          1 << slotBits   hash table of `pairs`, linear probing: 1 + index of a pair; 0: free
  *   pairs     Pair         3 * size        the pairs that have occurred
- *   places    Place        3 * size        where each occurred, as a list from the left; merging does not remove any
+ *   places    Place        3 * size        a list of the positions of each pair, ascending; stale ones are not removed
  *
- * There is at most one pair for each byte at first, and each merge, which removes a token, makes at most two more.
+ * At first there is at most one pair for each byte. Each replacement removes a token and adds at most two pairs.
  */
 let size: i32 = 0;
 let byteIdsStart: usize = 0;
@@ -36,7 +37,7 @@ const noToken: i32 = -1;
 class Pair {
   left: i32;
   right: i32;
-  /** The first place and the last one. */
+  /** The first and the last position in the list. */
   first: Place;
   last: Place;
 }
@@ -49,7 +50,7 @@ class Place {
 }
 const placeBytes: u32 = 8;
 
-/** Makes each of the text's first `byteCount` bytes a token. Returns false if there is no room. May be called once. */
+/** Begins with the text's first `byteCount` bytes as tokens. Returns false if memory runs out. May be called once. */
 export function startTokens(byteCount: i32, byteIds: usize): bool {
   size = byteCount;
   byteIdsStart = byteIds;
@@ -84,8 +85,8 @@ export function markSpecialToken(at: i32, length: i32, id: i32): void {
 }
 
 /**
- * Applies all merges, each to all occurrences that its pair has at that time. Returns the number of ids, which are at
- * `learnedIdsAddress`; -1 if there is no room.
+ * Applies all merges in order, each to all current occurrences of its pair. Returns the number of ids, which are at
+ * `learnedIdsAddress`; -1 if memory runs out.
  */
 export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCount: u32, idLimit: u32): i32 {
   const byteOf = reserveFixed((<usize>idLimit) << 1);
@@ -102,14 +103,14 @@ export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCou
   return compactIds();
 }
 
-/** The address of the ids. */
+/** Returns the address of the ids. */
 export function learnedIdsAddress(): usize {
   return idsStart;
 }
 
 /**
- * Sets a byte for each pair of bytes that some merge has, at left << 8 | right. `byteOf` receives 1 + the byte that an id represents,
- * for each id; 0 for the id of any other token.
+ * Sets isMerged[left << 8 | right] to 1 for each pair of bytes that some merge joins. `byteOf` receives for each id 1 +
+ * its byte, or 0 if its token is not a single byte.
  */
 function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usize, mergeCount: u32): void {
   for (let byte: usize = 0; byte < 256; byte++) {
@@ -122,7 +123,7 @@ function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usi
   }
 }
 
-/** Notes the pairs of neighbouring bytes that some merge has: most have none. */
+/** Adds the positions of adjacent bytes that some merge joins; most adjacent bytes have none. */
 function addBytePairs(isMerged: usize): void {
   for (let i = 1; i < size; i++) {
     if (isStartAt(i) || idAt(i) === noToken) continue;
@@ -157,7 +158,7 @@ function startOfRun(position: i32, id: i32): i32 {
   return position;
 }
 
-/** Notes the pair of the tokens at `leftAt` and `rightAt`. */
+/** Adds a position to the pair of the tokens at `leftAt` and `rightAt`. */
 function addPlace(leftAt: i32, rightAt: i32): void {
   const left = idAt(leftAt);
   const right = idAt(rightAt);
@@ -185,7 +186,7 @@ function findPair(left: i32, right: i32): Pair | null {
   return index === 0 ? null : pairAt(index);
 }
 
-/** The address of the slot with a pair, or of the free one for it. */
+/** Returns the address of the slot with a pair, or of the free one for it. */
 function slotOf(left: i32, right: i32): usize {
   const mask: u32 = (1 << slotBits) - 1;
   const hash = ((((<u64>(<u32>left)) << 32) | <u32>right) * 0x9e3779b97f4a7c15) >> (64 - slotBits);
@@ -202,7 +203,7 @@ function isFreeOrHas(slot: usize, left: i32, right: i32): bool {
   return pair.left === left && pair.right === right;
 }
 
-/** Moves the ids together. Returns how many they are. */
+/** Moves the ids of all tokens to the front. Returns their number. */
 function compactIds(): i32 {
   let count = 0;
   for (let i = 0; i < size; i = endOf(i)) {
@@ -232,12 +233,12 @@ function setId(at: i32, id: i32): void {
   store<i32>(idsStart + ((<usize>at) << 2), id);
 }
 
-/** The end of the token at `at`. */
+/** Returns the end of the token at `at`. */
 function endOf(at: i32): i32 {
   return at + load<i32>(moreStart + ((<usize>at) << 2)) + 1;
 }
 
-/** The start of the token that ends at `at`. */
+/** Returns the start of the token that ends at `at`. */
 function previousOf(at: i32): i32 {
   return at - load<i32>(beforeStart + ((<usize>at) << 2)) - 1;
 }

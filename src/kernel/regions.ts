@@ -1,22 +1,23 @@
 /**
- * Regions of a counting thread's memory, by their addresses. Sizes are sixteenths of the memory's capacity, so that all
- * regions grow in place; pages that were never written cost nothing.
+ * The regions of a counting thread's memory, by address. Sizes are sixteenths of the memory's capacity. So all regions
+ * can grow in place; pages that are never written cost nothing.
  *
  *   REGION         SIXTEENTHS      WITH 4 GB   CONTENT
  *   fixed          1, less 64 KB   256 MB      the compiler's own data, the heads of the tables, arrays of fixed length
  *                                              (below), then permanent tables (`reserveFixed`)
- *   text           4, and 64 KB    1 GB        the window of text; a buffer while no text is counted; at the end the regions
+ *   text           4, and 64 KB    1 GB        the window of text; between windows, a buffer; after counting, the regions
  *                                              of a merge engine (merge/merge-regions.ts), for superwords
  *   short slots    2               512 MB      words/word-slots.ts
  *   middle slots   3               768 MB      words/word-slots.ts
  *   long slots     1               256 MB      words/word-slots.ts
  *   records        5               1.25 GB     words/word-slots.ts
  *
- * The text has room for a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB: a page of memory, on
- * any machine.
+ * The text region fits a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB, so it is aligned to
+ * a page on any machine.
  *
- * Subtle: a file may be mapped to the text (src/runtime/file-window.ts) and be truncated at any time. So the text is read by
- * loads of the kernel's own code, never by `memory.copy`, and two loads of the same byte may give different values.
+ * Subtle: the text may be a mapped file (src/runtime/file-window.ts), which others can change or truncate at any time.
+ * So the kernel reads it only by its own loads, never by `memory.copy`, and must cope if two loads of one byte give
+ * different values.
  *
  * Arrays of fixed length, in the order of their addresses:
  *
@@ -28,7 +29,7 @@
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of each one's home slot
  *   longHashes     4 * 1,025   the hash of each long word of a batch
- *   aside          2^18        slots that had wrapped around the end of a table, while it grows
+ *   aside          2^18        while a table grows, its slots that had wrapped around the end
  *   listed         2^18        bytes of words that are listed for JavaScript
  *   listedStarts   4 * 2^13    the start of each
  *   listedCounts   8 * 2^13    the count of each, a float
@@ -53,17 +54,20 @@ export let recordsStart: usize = 0;
 /** The size of a sixteenth in bytes. */
 export let sixteenth: usize = 0;
 
-/**
- * The maximum number of bytes that are scanned before ends are processed. Each may settle an end, in addition to the
- * slots.
- */
+/** The maximum number of bytes that are scanned before ends are processed. Each byte may settle one end. */
 export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
-/** Pretokens counted together: few enough that their keys stay in the L1 cache, enough for cache misses to overlap. */
+/**
+ * The number of pretokens that are counted together: few enough for their keys to stay in the L1 cache, enough for
+ * cache misses to overlap.
+ */
 export const batchPretokens: u32 = isSmallScale ? 16 : 1024;
 export const asideBytes: usize = isSmallScale ? 1 << 12 : 1 << 18;
 export const listedBytes: usize = isSmallScale ? 128 : 1 << 18;
-/** Short and middle words have at most 15 bytes, so this many fit; a longer one is checked before. */
+/**
+ * The maximum number of words that are listed at a time. That many short and middle words always fit; long ones are
+ * checked one by one.
+ */
 export const listedWords: u32 = <u32>(listedBytes / 32);
 
 const pageBytes: usize = 1 << 16;
@@ -81,8 +85,8 @@ export function layOut(): void {
 }
 
 /**
- * Lays out a memory for one text of at most `textBytes`, without tables of words: the text is at the end, all else is
- * fixed.
+ * Lays out a memory for one text of at most `textBytes` bytes, without tables of words: the text is at the end, and all
+ * memory before it is the fixed region.
  */
 export function layOutForText(textBytes: u32): void {
   shortStart = <usize>memory.size() * pageBytes;
@@ -91,8 +95,8 @@ export function layOutForText(textBytes: u32): void {
 }
 
 /**
- * Lays out a second set of tables inside the text's region, which must be all zeros: sixteenths are those of that region, and its
- * first five are the text. The previous tables are unchanged, for other threads to read.
+ * Lays out a second set of tables inside the text's region, which must be all zeros. Sixteenths are those of that
+ * region; its first five remain for text. The first set of tables is unchanged, and other threads may read it.
  */
 export function layOutInText(): void {
   sixteenth = ((shortStart - textStart) / 16) & ~(pageBytes - 1);
@@ -100,7 +104,7 @@ export function layOutInText(): void {
   headsStart = reserveFixed(256);
 }
 
-/** Lays out the regions of the tables, in sixteenths from `start` on. */
+/** Lays out the regions of the tables. Those before them take five sixteenths from `start` on. */
 function layOutTables(start: usize): void {
   shortStart = start + 5 * sixteenth;
   middleStart = start + 7 * sixteenth;
@@ -124,7 +128,10 @@ function reserveArrays(): void {
   listedCountsStart = reserveFixed(8 * listedWords);
 }
 
-/** Reserves `byteCount` bytes permanently and returns their address, a multiple of 64; 0 if there is no room. */
+/**
+ * Reserves `byteCount` bytes of the fixed region permanently. Returns their address, a multiple of 64; 0 if the region
+ * is full.
+ */
 export function reserveFixed(byteCount: usize): usize {
   const start = (fixedEnd + 63) & ~63;
   if (byteCount > textStart - start) return 0;
@@ -132,32 +139,32 @@ export function reserveFixed(byteCount: usize): usize {
   return start;
 }
 
-/** Stores the sum of prefetched values, so that the compiler keeps the loads. */
+/** Stores the sum of prefetched values, so that the compiler does not drop the loads. */
 export function keepLoads(sum: u64): void {
   store<u64>(headsStart, sum, 248);
 }
 
-/** The address of the text. */
+/** Returns the address of the text's region. */
 export function textAddress(): usize {
   return textStart;
 }
 
-/** The size of the text's region in bytes, including padding. */
+/** Returns the size of the text's region in bytes, including padding. */
 export function textCapacity(): f64 {
   return <f64>(shortStart - textStart);
 }
 
-/** The address of the ends. */
+/** Returns the address of the ends. */
 export function endsAddress(): usize {
   return endsStart;
 }
 
-/** The maximum number of ends. */
+/** Returns the maximum number of ends, `endCountMax`. */
 export function endsCapacity(): u32 {
   return endCountMax;
 }
 
-/** The size of this instance's memory in bytes. */
+/** Returns the size of this instance's memory in bytes. */
 export function memoryBytes(): f64 {
   return <f64>memory.size() * 65536;
 }
@@ -167,25 +174,26 @@ export function memoryBytes(): f64 {
  *
  *   REGION   CONTENT
  *   fixed    the arrays above; the model, the word cache and other tables, which are laid out once
- *   text     the text; the region grows if a pretoken is longer than it
- *   work     the ids of one call, followed by scratch memory for merging a long word. It is empty between two calls, so it can
+ *   text     the text; it grows if a pretoken is longer than the region
+ *   work     the ids of one call, followed by scratch memory for merging a long word. It is empty between calls, so it can
  *            move when the text's region grows
  */
 let workStart: usize = 0;
 
 /**
- * Room for tables that make scanning faster, which are built after some text was scanned (src/pattern/kernel-scan.ts).
+ * Bytes before the text that are left for the scanner's optional tables, which are built after some text was scanned
+ * (src/pattern/kernel-scan.ts).
  */
 const spareBytes: usize = 1 << 21;
 
-/** Lays out a memory for encoding; returns false if there is no room. */
+/** Lays out a memory for encoding; returns false if memory runs out. */
 export function layOutEncoding(): bool {
   textStart = addressLimit;
   reserveArrays();
   return reserveTo(fixedEnd);
 }
 
-/** Lays out a memory with only the tables of the text module; returns false if there is no room. */
+/** Lays out a memory with only the tables of the text module; returns false if memory runs out. */
 export function layOutTextModule(): bool {
   textStart = addressLimit;
   fixedEnd = (__heap_base + 63) & ~63;
@@ -203,7 +211,8 @@ export function useWholeMemory(): void {
 }
 
 /**
- * Reserves `byteCount` bytes of the fixed region and returns their address, a multiple of 64; 0 if there is no room.
+ * Reserves `byteCount` bytes of the fixed region, and grows the memory if necessary. Returns their address, a multiple
+ * of 64; 0 if memory runs out.
  */
 export function reserveTable(byteCount: usize): usize {
   const start = reserveFixed(byteCount);
@@ -211,8 +220,8 @@ export function reserveTable(byteCount: usize): usize {
 }
 
 /**
- * Makes room for `byteCount` bytes of text, including padding; false if there is none. Afterwards little room is left
- * for tables.
+ * Reserves memory for `byteCount` bytes of text, including padding. Returns false if memory runs out. After the first
+ * call, only `spareBytes` are left for tables.
  */
 export function reserveText(byteCount: u32): bool {
   if (workStart === 0) textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);
@@ -222,26 +231,26 @@ export function reserveText(byteCount: u32): bool {
   return true;
 }
 
-/** The address of the work region. */
+/** Returns the address of the work region. */
 export function workAddress(): usize {
   return workStart;
 }
 
-/** The limit of the memory's growth, and the end that was refused last. */
+/** The limit of the memory's size, and the size that was refused last. */
 let endMost: u64 = addressLimit;
 let refusedEnd: u64 = 0;
 
-/** Limits the growth of the memory to `byteCount` more bytes. */
+/** Limits the growth of the memory to `byteCount` bytes from now on. */
 export function limitGrowth(byteCount: f64): void {
   endMost = min(<u64>addressLimit, <u64>memory.size() * pageBytes + <u64>byteCount);
 }
 
-/** The size that the memory should have had when growth was refused last. */
+/** Returns the size in bytes that the memory could not grow to; 0 if it always could. */
 export function refusedBytes(): f64 {
   return <f64>refusedEnd;
 }
 
-/** Grows the memory so that it reaches `end`; returns false if that fails. */
+/** Grows the memory to at least `end` bytes. Returns false if that fails. */
 export function reserveTo(end: u64): bool {
   const sizeBytes = <u64>memory.size() * pageBytes;
   if (end <= sizeBytes) return true;

@@ -1,5 +1,6 @@
 /**
- * Whether every size is tiny, as in kernel-small.wasm. It is a constant of the compiler (scripts/build-kernel.ts), so that
- * `isSmallScale ? 16 : 1 << 14` is also constant, unlike a call. Both values of a size are in one place, the tiny one first.
+ * Whether all sizes are tiny, as in kernel-small.wasm. The compiler defines it (scripts/build-kernel.ts), so
+ * `isSmallScale ? 16 : 1 << 14` folds to a constant; the result of a function call would not. Both values of a size are
+ * written in one place, the tiny one first.
  */
 declare const isSmallScale: bool;

@@ -39,55 +39,67 @@ import {
 import { countPretokens } from "./words/word-tables";
 
 /**
- * The processing of a text in the kernel: finds tokens in the text, cuts the text between them into pretokens by the pattern's
- * automata, and passes these to the taker. A token ends a document.
+ * Processes a text in the kernel: finds added tokens, cuts the text between them into pretokens by the pattern's
+ * automata, and passes these to the taker. An added token ends a document.
  */
 
-/** The takers of pretokens; one is chosen when an instance is set up. */
+/**
+ * The takers of pretokens: count them as words, encode them, list them as sequences of ids (lift them), or mark where
+ * they start. One is chosen when an instance is set up.
+ */
 const countsWords: u32 = 0;
 const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
 const marksStarts: u32 = 3;
 let taker: u32 = countsWords;
 
-/** The tokens that are searched while a text is cut. */
+/** The added tokens that are searched while a text is cut. */
 let addedTokens: TokenSearch = changetype<TokenSearch>(0);
 let findsTokens: bool = false;
 /** Whether special tokens stay text; other tokens still do not overlap them. */
 let keepsSpecial: bool = false;
 let areAllSpecial: bool = false;
-/** The length of the token that was found last. */
+/** The length in bytes of the token that was found last. */
 export let foundLength: i32 = 0;
 
-/** The maximum bytes of one call, because no signal is handled during a call. */
+/** The maximum number of bytes that one call processes. No signal is handled during a call. */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
-/** The position where the search for tokens continues. It may be after `pos`, also because a token stays text. */
+/**
+ * The position where the search for tokens continues. It may be after `pos`: the search runs ahead, and skips tokens
+ * that stay text.
+ */
 let searchPos: i32 = 0;
 
-/** The call ends when the scan has reached this position. */
+/** The current call ends when the scan has reached this position. */
 let pausePos: i32 = 0;
 
-/** Tokens are searched this far ahead of a block: masks read text there, and must not read a token as text. */
+/**
+ * Tokens are searched this many bytes beyond a block, because masks read text there, and must not take a token for
+ * text.
+ */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
-/** The bytes ahead in which tokens are searched at a time for long looks. */
+/**
+ * Look-aheads may need text far beyond a block, up to the next token. For these, tokens are searched this many bytes at
+ * a time.
+ */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
-/** The position up to which tokens have been searched for long looks, which end at a token. */
+/** The position up to which tokens have been searched for look-aheads. */
 let aheadPos: i32 = 0;
-/** The call ends when tokens have been searched up to this position. */
+/** The current call ends when tokens have been searched up to this position. */
 let aheadPausePos: i32 = 0;
 
-/** Sets the instance up for encoding, which also emits the ids of added tokens. */
+/** Sets up the instance to encode, which includes emitting the ids of added tokens. */
 export function takeToEncode(): void {
   taker = encodesWords;
 }
 
 /**
- * Sets up the search for the tokens of a description (text/description.ts), which must remain. False if there is no
- * room.
+ * Sets up the search for the tokens of a description (text/description.ts), which must stay in memory. Returns false if
+ * memory runs out.
  */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
@@ -99,30 +111,33 @@ export function useTokens(description: usize): bool {
   return true;
 }
 
-/** Sets whether the tokens are searched from the next text on, and whether special ones stay text. */
+/** Sets for the following texts whether tokens are searched, and whether special tokens stay text. */
 export function lookForTokens(areFound: bool, areSpecialKept: bool): void {
   const isSearched = areFound && !(areSpecialKept && areAllSpecial);
   findsTokens = isSearched && changetype<usize>(addedTokens) !== 0;
   keepsSpecial = areSpecialKept;
 }
 
-/** Starts the search in a new text, whose bytes before `limit` may be read. */
+/** Starts the search for tokens in a new text. Bytes before `limit` may be read. */
 export function searchText(limit: i32): void {
   if (findsTokens) openSearch(addedTokens, textStart, limit);
 }
 
-/** Sets the instance up to list pretokens as sequences of ids (encode/encode-words.ts). False if there is no room. */
+/**
+ * Sets up the instance to list pretokens as sequences of ids (encode/encode-words.ts). Returns false if memory runs
+ * out.
+ */
 export function useLiftedPieces(modelHead: usize): bool {
   taker = liftsPieces;
   return beginPieces(modelHead);
 }
 
-/** Sets the instance up to mark where pretokens start (learned-ids.ts). */
+/** Sets up the instance to mark where pretokens start (learned-ids.ts). */
 export function takeToMark(): void {
   taker = marksStarts;
 }
 
-/** Begins a text at `at`; with `isInside` that is inside a document that began in another range. */
+/** Begins a text at `at`. `isInside`: it continues a document that began in another range. */
 export function openText(at: i32, isInside: bool): void {
   startDocument(at);
   searchPos = at;
@@ -130,7 +145,7 @@ export function openText(at: i32, isInside: bool): void {
   isInsideDocument = isInside;
 }
 
-/** Adjusts all positions after the text has moved by `delta` to the front. */
+/** Lowers all positions by `delta`, after the text has moved to the front by that many bytes. */
 export function moveText(delta: i32): void {
   shiftText(delta);
   searchPos -= delta;
@@ -138,14 +153,14 @@ export function moveText(delta: i32): void {
 }
 
 /**
- * Takes the text from the position where the last call stopped.
+ * Processes the text from the position where the last call stopped.
  *
- * @param end tokens must not end after it
- * @param sureEnd tokens that begin before it are certain: more text cannot make them longer
- * @param lastStop end of the text to process after the last token
- * @param lastLimit bytes before it may be read: more than lastStop + 3, or the text's end
+ * @param end tokens must not end after this position
+ * @param sureEnd tokens that begin before this position are final: more text cannot make them longer
+ * @param lastStop the end of the text to process after the last token
+ * @param lastLimit bytes before this position may be read: above lastStop + 3, or the text's end
  * @param endsText whether the text ends at `lastStop`
- * @returns 1: all is done; 0: call again, the slice was full; -1: there was no room
+ * @returns 1: all is done; 0: call again, the slice was full; -1: memory ran out
  */
 export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
   beginSlice();
@@ -156,8 +171,8 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
 }
 
 /**
- * The next character settles a pretoken that ends at `rangeEnd`. That character is not taken. Returns what `takeText`
- * returns.
+ * Reads the character at `rangeEnd`, because it may settle a pretoken that ends there. The character itself is not
+ * processed. Returns what `takeText` returns.
  */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
@@ -165,7 +180,7 @@ export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   return takeEnds() ? 1 : -1;
 }
 
-/** The number of documents that began and have at least one byte. */
+/** Returns the number of documents with at least one byte that have begun. */
 export function documents(): f64 {
   return <f64>documentCount;
 }
@@ -175,14 +190,14 @@ export function isInside(): bool {
   return isInsideDocument;
 }
 
-/** The number of ids that the last call made, at `idsAddress`. */
+/** Returns the number of ids that the last call wrote to `idsAddress`. */
 export function idCount(): i32 {
   return <i32>((idsEnd - workAddress()) / idBytes());
 }
 
 function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
   do {
-    // A block at a time: it stays in the first caches from the search for tokens until it is taken.
+    // One block at a time, which stays in the L1 and L2 caches until its pretokens are taken.
     const blockEnd = min(pos + blockBytes, sureEnd);
     const searched = readsAnnotations()
       ? searchAhead(blockEnd, sureEnd)
@@ -195,7 +210,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
         isInsideDocument = true;
         documentCount++;
       }
-      // After the searched text there may be a token, and after the text so far another character.
+      // The document ends at a token; or at `lastLimit`, unless there may be a token or more text.
       const isEnd = token < searched || (searched === sureEnd && (endsText || lastLimit < lastStop + 4));
       scanTo(stop, token < searched ? token : searched < sureEnd ? searched : lastLimit, isEnd);
       if (pos < stop) {
@@ -222,15 +237,18 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   return 0;
 }
 
-/** How far tokens have to be known before a block is scanned: long looks of its characters may reach that far. */
+/**
+ * Searches for tokens as far ahead as the look-aheads of a block may reach. Returns the position up to which tokens are
+ * known.
+ */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
   return aheadPos;
 }
 
 /**
- * Position of the next token that begins before `stop` and ends at `end` or before, or `stop`. A token that stays text
- * still consumes its text: the search continues after it.
+ * Returns the position of the next token that begins before `stop` and ends by `end`, or `stop` if there is none. A
+ * token that stays text still consumes its text: the search continues after it.
  */
 function nextToken(stop: i32, end: i32): i32 {
   if (!findsTokens) return stop;
@@ -244,7 +262,10 @@ function nextToken(stop: i32, end: i32): i32 {
   return stop;
 }
 
-/** The first place in [from, stop) where a token begins that ends by `limit`, and its length; `stop` without one. */
+/**
+ * Returns the first position in [from, stop) where a token begins that ends by `limit`, or `stop` if there is none.
+ * Sets `foundLength`.
+ */
 export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   if (!findsTokens) return stop;
   const found = findToken(addedTokens, from, stop, limit);
@@ -256,7 +277,8 @@ export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
 }
 
 /**
- * Emits the id of the token that was found. Tokens that follow each other have no text that makes room for their ids.
+ * Emits the id of the token that was found, and reserves memory for it: space for ids is otherwise reserved by the size
+ * of text, and adjacent tokens have none between them. Returns false if memory runs out.
  */
 function emitToken(): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;
@@ -269,7 +291,10 @@ function beginSlice(): void {
   else if (taker === liftsPieces) startPieces();
 }
 
-/** Passes the settled ends to the pattern's next automaton, or else to the taker; false if there is no room. */
+/**
+ * Passes the settled ends to the pattern's next automaton, if there is one, else to the taker. Returns false if memory
+ * runs out.
+ */
 function takeEnds(): bool {
   if (endCount === 1) return true;
   let isTaken: bool;

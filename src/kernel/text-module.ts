@@ -1,5 +1,6 @@
-// The part of the kernel that a text goes through before it is cut into pretokens, in a memory of its own. It is a separate
-// module: most tokenizers neither change their texts nor have tokens that look at their neighbours.
+// The part of the kernel that prepares a text before it is cut into pretokens. It is a separate module with a memory of
+// its own, because most tokenizers do not need it: they neither change texts nor have tokens that depend on their
+// neighbours.
 
 export {
   barredAddress,

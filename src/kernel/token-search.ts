@@ -1,19 +1,19 @@
 import { reserveTable } from "./regions";
 
 /**
- * Finds tokens in a text: from the left, the longest at each place, not overlapping, in one pass.
+ * Finds tokens in a text in one pass: from left to right, the longest at each position, without overlaps.
  *
- * For all tokens with the same first byte the search looks for the longest *prefix* that they share. If every prefix is a
- * whole token, a prefix that was found is a token. If not, a block from there on is read backwards by an automaton (Aho and
- * Corasick's, of the tokens written backwards), whose state says which is the longest token that begins at the byte. A block
- * is not shorter than the longest token, so no byte is read more than twice, whatever the tokens are. A search that tries each
- * place from left to right would read a text of near misses again and again. If the tokens begin with too many different
- * bytes there are no prefixes, and all of the text is read backwards.
+ * Tokens with the same first byte are found by the longest *prefix* that they share. If every prefix is a whole token,
+ * each occurrence of a prefix is a match. Otherwise a block of text from the occurrence on is read backwards by an
+ * Aho-Corasick automaton of the reversed tokens. After each byte its state tells the longest token that begins there. A
+ * block is not shorter than the longest token, so no byte is read more than twice, whatever the tokens are. A search
+ * that tries each position from left to right would read a text of near misses again and again. If the tokens begin
+ * with too many different bytes there are no prefixes, and all of the text is read backwards.
  *
- * A caller describes the tokens by *records*; of equal tokens the last one counts:
+ * Callers describe the tokens by *records*. If tokens are equal, the last one counts:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u32    where its bytes begin in `contents`
+ *   0        u32    the offset of its bytes in `contents`
  *   4        u32    their number, at least 1
  *   8        u32    its id
  *   12       u32    flags of `AddedToken` (src/text/cutting.ts): `lstripFlag` and the others
@@ -21,27 +21,27 @@ import { reserveTable } from "./regions";
  * The search has these arrays:
  *
  *   ARRAY           TYPE   LENGTH           MEANING
- *   prefixes        32 B   prefixCount      a prefix each, below
+ *   prefixes        32 B   prefixCount      the prefixes (below)
  *   labels          u8     states           the byte that leads to the state from its parent
  *   firstChildren   i32    states + 1       children of state s: states firstChildren[s] to firstChildren[s + 1], exclusive,
  *                                           by ascending label
- *   fallbacks       i32    states           where the search continues if no child fits: the state of the longest shorter
- *                                           string that this state's string ends with
- *   ends            u32    states           the longest token that was read as a whole: its number + 1, or 0
+ *   fallbacks       i32    states           the state to continue in if no child fits: that of the longest proper suffix of
+ *                                           the state's string that is also a state
+ *   ends            u32    states           the longest token that the state's string ends with: its number + 1, or 0
  *   rootChildren    i32    256              the child of state 0 by its label; 0: none
- *   places          i32    blockBytesMax    where tokens begin in the block, from last to first
- *   numbers         u32    blockBytesMax    the number of the longest token at each
+ *   places          i32    blockBytesMax    the positions in the block where tokens begin, from last to first
+ *   numbers         u32    blockBytesMax    the number of the longest token at each of these
  *
- * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours, and
- * each fallback is smaller than its state. The tokens "ab" and "b" give state 1 (b, token "b"), and its child 2 (b, a: token
- * "ab"): labels = [0, b, a], firstChildren = [1, 2, 3, 3], fallbacks = [0, 0, 0].
+ * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours,
+ * and each fallback is smaller than its state. The tokens "ab" and "b" give state 1 (b, token "b"), and its child 2 (b,
+ * a: token "ab"): labels = [0, b, a], firstChildren = [1, 2, 3, 3], fallbacks = [0, 0, 0].
  *
  * A prefix:
  *
  *   OFFSET   TYPE    MEANING
  *   0        u32     length in bytes, 1 to 16
- *   4        i32     the prefix does not occur before this place; -1 = not searched yet
- *   8        u32     1 if it occurs at that place
+ *   4        i32     the prefix does not occur before this position; -1: not searched yet
+ *   8        u32     1 if it occurs at that position
  *   12       u32     the number of a token that begins with it
  *   16       bytes   the prefix
  */
@@ -67,15 +67,15 @@ export class TokenSearch {
   /** Address of the text; bytes before `limit` may be read. */
   text: usize;
   limit: i32;
-  /** Tokens that begin before `blockEnd` are known, if they end by `blockLimit`. */
+  /** All tokens that begin before `blockEnd` and end by `blockLimit` are known. */
   blockEnd: i32;
   blockLimit: i32;
   blockBytes: i32;
-  /** The first `left` places of the block are still ahead. */
+  /** The first `left` elements of `places` have not been reported yet. */
   left: i32;
   /** The number of the token that was found last. */
   found: u32;
-  /** How many bytes were read backwards, or for white space; for tests. */
+  /** The number of bytes read backwards, and of characters of white space read; for tests. */
   readBytes: u32;
 }
 
@@ -86,7 +86,7 @@ export const specialFlag: u32 = 8;
 
 export const recordBytes: u32 = 16;
 const prefixSize: u32 = 32;
-/** More prefixes gain little: to search for one takes 0.02 ns a byte, to read backwards 0.4 to 0.7. */
+/** More prefixes gain little: searching for one takes 0.02 ns per byte, reading backwards 0.4 to 0.7 ns. */
 const prefixCountMax: u32 = 8;
 const prefixBytesMax: u32 = 16;
 const shortestBlockBytes: i32 = isSmallScale ? 8 : 64;
@@ -110,7 +110,9 @@ export function areTokensSpecial(search: TokenSearch): bool {
   return true;
 }
 
-/** Makes a search for `count` tokens, whose records and contents must remain; null if there is no room. */
+/**
+ * Creates a search for `count` tokens, whose records and contents must stay in memory. Returns null if memory runs out.
+ */
 export function newSearch(records: usize, count: u32, contents: usize): TokenSearch | null {
   const address = reserveTable(offsetof<TokenSearch>());
   if (address === 0) return null;
@@ -133,7 +135,7 @@ export function newSearch(records: usize, count: u32, contents: usize): TokenSea
   return reserveTrie(search, stateMax) && buildTrie(search) ? search : null;
 }
 
-/** Makes the prefixes: for each first byte, the longest prefix that its tokens share. */
+/** Finds the prefixes: for each first byte, the longest prefix that all its tokens share. */
 function makePrefixes(search: TokenSearch): void {
   /** 1 + the index of the prefix with this first byte. */
   const indices = search.rootChildren;
@@ -179,14 +181,14 @@ function reserveTrie(search: TokenSearch, stateMax: u64): bool {
 }
 
 /**
- * Builds the automaton, level by level: tokens that end with a state's string are neighbours in an order of the tokens, which is
- * sorted by one more byte for each level.
+ * Builds the automaton level by level. The tokens that end with a state's string are adjacent in `order`. Each level
+ * sorts them by one more byte, from the end.
  *
  *   SCRATCH   TYPE   LENGTH   MEANING
  *   order     u32    count    the numbers of the tokens, in that order
- *   spare     u32    count    while many are sorted
+ *   spare     u32    count    scratch for sorting
  *
- * Until a state is visited, `fallbacks` has the first of its tokens in that order, and `ends` the end of its tokens.
+ * Until a state is visited, its tokens are order[fallbacks[s] .. ends[s]).
  */
 function buildTrie(search: TokenSearch): bool {
   const count = search.count;
@@ -230,7 +232,7 @@ function buildTrie(search: TokenSearch): bool {
   return true;
 }
 
-/** The byte of a token at a depth, from its end; -1 if it has no more. */
+/** Returns the byte of a token at a distance from its end; -1 if it has no more. */
 function byteOf(search: TokenSearch, token: u32, depth: i32): i32 {
   const record = search.records + token * recordBytes;
   const place = load<i32>(record, 4) - 1 - depth;
@@ -239,7 +241,7 @@ function byteOf(search: TokenSearch, token: u32, depth: i32): i32 {
 
 const insertedMax: u32 = 32;
 
-/** Sorts order[first .. end) by the byte at `depth`, stably: few by insertion, many by counting. */
+/** Sorts order[first .. end) stably by the byte at `depth`: by insertion if there are few, else by counting. */
 function sortByByte(search: TokenSearch, order: usize, spare: usize, first: u32, end: u32, depth: i32): void {
   if (end - first <= insertedMax) {
     for (let i = first + 1; i < end; i++) {
@@ -276,7 +278,7 @@ function sortByByte(search: TokenSearch, order: usize, spare: usize, first: u32,
   }
 }
 
-/** Where each state continues if no child fits, and the token that it ends with then. */
+/** Fills in `fallbacks`, and `ends` of states whose own string is not a token. */
 function addFallbacks(search: TokenSearch, states: u32): void {
   const labels = search.labels;
   const firstChildren = search.firstChildren;
@@ -299,7 +301,7 @@ function addFallbacks(search: TokenSearch, states: u32): void {
   }
 }
 
-/** The child of `state` that `label` leads to, or 0. */
+/** Returns the child of `state` that `label` leads to, or 0. */
 function childOf(labels: usize, firstChildren: usize, state: u32, label: u8): u32 {
   let low = load<u32>(firstChildren + (state << 2));
   const end = load<u32>(firstChildren + (state << 2), 4);
@@ -311,7 +313,7 @@ function childOf(labels: usize, firstChildren: usize, state: u32, label: u8): u3
   return low < end && load<u8>(labels + low) === label ? low : 0;
 }
 
-/** Begins a text at an address, whose bytes before `limit` may be read; forgets earlier findings. */
+/** Begins a text at an address. Bytes before `limit` may be read. Forgets what was found in the previous text. */
 export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
   search.text = text;
   search.limit = limit;
@@ -321,9 +323,9 @@ export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
 }
 
 /**
- * Position of the first token that begins in [from, stop) and ends by `limit`, its number in `found`; `stop` if there is none.
- * Until the next `openSearch`, positions must not decrease from call to call, results included. With a near `stop` the text is
- * searched while it is in the first cache.
+ * Returns the position of the first token that begins in [from, stop) and ends by `limit`, or `stop` if there is none.
+ * Sets `found` to the token's number. Until the next `openSearch`, `from` must not be lower than any earlier `from` or
+ * result. Callers pass a near `stop` to search text while it is in the L1 cache.
  */
 export function findToken(search: TokenSearch, from: i32, stop: i32, limit: i32): i32 {
   if (search.longestBytes === 0) return stop;
@@ -354,7 +356,10 @@ function placeOf(search: TokenSearch, index: i32): i32 {
   return load<i32>(search.places + (index << 2));
 }
 
-/** The first place in [from, stop) where a token may begin, which one in `found` if its prefix is whole; or `stop`. */
+/**
+ * Returns the first position in [from, stop) where a token may begin, or `stop`. If the prefix there is a whole token,
+ * sets `found` to its number.
+ */
 function nextCandidate(search: TokenSearch, from: i32, stop: i32): i32 {
   if (search.prefixCount === 0) return min(from, stop);
   let first = stop;
@@ -374,7 +379,7 @@ function nextCandidate(search: TokenSearch, from: i32, stop: i32): i32 {
   return first;
 }
 
-/** Continues the search for a prefix, up to `stop`. */
+/** Continues the search for the next occurrence of a prefix, up to `stop`. */
 function findPrefix(search: TokenSearch, prefix: usize, stop: i32): void {
   const length = load<u32>(prefix);
   const next = load<i32>(prefix, 4);
@@ -385,8 +390,8 @@ function findPrefix(search: TokenSearch, prefix: usize, stop: i32): void {
 }
 
 /**
- * The first place in [from, stop) of a text where the `length` bytes at `prefix` occur; or `stop`. Their first and their last
- * byte are searched for at many places at once.
+ * Returns the first position in [from, stop) of a text where the `length` bytes at `prefix` occur, or `stop`. Compares
+ * the first and the last byte at many positions at once.
  */
 function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length: u32): i32 {
   const first = load<u8>(prefix);
@@ -395,7 +400,7 @@ function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length:
     const firsts = i8x16.splat(first);
     const lasts = i8x16.splat(last);
     for (let place = from; place < stop; place += 16) {
-      // The first byte is rare in most text: 32 places at once.
+      // The first byte is rare in most texts, so it is searched at 32 positions at once.
       for (; place + 32 <= stop; place += 32) {
         const at = text + place;
         const isNear = i8x16.eq(v128.load(at), firsts);
@@ -430,12 +435,12 @@ function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length:
 
 const ones: u64 = 0x0101010101010101;
 
-/** Marks bytes that are 0 with their top bit, and perhaps bytes above a marked one that are 1. */
+/** Sets the top bit of bytes that are 0, and possibly of bytes that are 1 above such a byte. */
 function zeroBytes(bytes: u64): u64 {
   return (bytes - ones) & ~bytes & (ones << 7);
 }
 
-/** Finds all tokens that begin in a block from `from` on. */
+/** Finds all tokens that begin in the block at `from`. Blocks become longer while one closely follows another. */
 function readBlock(search: TokenSearch, from: i32): void {
   const longestBytes = search.longestBytes;
   const shortest = max(shortestBlockBytes, longestBytes);
@@ -452,8 +457,8 @@ function readBlock(search: TokenSearch, from: i32): void {
 }
 
 /**
- * Reads bytes [from, limit) backwards. Writes each place in [from, to) where a token begins that ends by `limit`, and the
- * number of the longest such token, to the lists. Returns how many there are.
+ * Reads bytes [from, limit) backwards. Lists in `places` and `numbers` each position in [from, to) where a token begins
+ * that ends by `limit`, and the number of the longest such token. Returns the length of the lists.
  */
 function matchBackwards(search: TokenSearch, from: i32, to: i32, limit: i32): i32 {
   const text = search.text;

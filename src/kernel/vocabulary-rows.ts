@@ -1,16 +1,16 @@
 /**
- * Rows of the files that hold a vocabulary: each has a merge or an id, between separators. Rows are written to a buffer until
- * it is full, or until one comes that JavaScript has to write: a special token, or a token whose bytes are not all kept
- * (src/tokenizer/vocabulary.ts).
+ * Writes rows of vocabulary files. A row has a merge or an id, between separators. Rows are written to a buffer until
+ * it is full, or until the next one has to be written by JavaScript: that of a special token, or of a token that is too
+ * long to be kept (src/tokenizer/vocabulary.ts).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
- *                starts     4 tokenCount     i32: offset of a token's bytes in `kept`, or -1: it is not kept
+ *                starts     4 tokenCount     i32: offset of a token's bytes in `kept`; -1: not kept
  *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
  *   merges       lefts      4 mergeCount     i32: token number of the left half
  *                rights     4 mergeCount     i32: of the right half
  *   ids          entries    4 size           i32: the token number of an id; below 0 for a special token
- *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, how many in bits 16-31
+ *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, their number in bits 16-31
  *   separator    length     4                u32: bytes of text, at most 24
  *                (unused)   4
  *                text       24
@@ -26,7 +26,7 @@ let lefts: usize = 0;
 let rights: usize = 0;
 let entries: usize = 0;
 
-/** Where the last row ended. */
+/** The address after the last row. */
 let end: usize = 0;
 
 const keptBytesMax: u32 = 64;
@@ -37,8 +37,9 @@ const space: u8 = 32;
 const newline: u8 = 10;
 
 /**
- * Makes the bytes of all tokens, in the structure above: the 256 single bytes, then the halves of each merge, joined. Returns the
- * bytes of `kept`; the 8 bytes after them are overwritten. A half may be longer than a kept token; then so is the whole.
+ * Fills the structure `tokens` above: the 256 single bytes, then the concatenated halves of each merge. Returns the
+ * number of bytes in `kept`; the 8 bytes after them are overwritten. A token with a half that is too long to be kept is
+ * too long itself.
  */
 export function makeTokens(
   mergeCount: u32,
@@ -71,12 +72,12 @@ export function makeTokens(
   return keptCount;
 }
 
-/** Copies in words of eight bytes: the excess is overwritten later. */
+/** Copies words of eight bytes. Up to 7 excess bytes are overwritten later. */
 function copyKept(from: usize, to: usize, length: usize): void {
   for (let pos: usize = 0; pos < length; pos += 8) store<u64>(to + pos, load<u64>(from + pos));
 }
 
-/** The vocabulary whose rows are written. */
+/** Sets the vocabulary whose rows are written. */
 export function useVocabulary(
   keptAddress: usize,
   startsAddress: usize,
@@ -93,14 +94,15 @@ export function useVocabulary(
   entries = entriesAddress;
 }
 
-/** Where the last row ended. */
+/** Returns the address after the last row. */
 export function rowsEnd(): usize {
   return end;
 }
 
 /**
- * Writes the merges [first, stop): left half and right half. Returns the first that would begin after `limit`, or that JavaScript
- * has to write; there is room for one row after `limit`.
+ * Writes rows for the merges [first, stop): left half and right half. Returns the first merge that was not written:
+ * `stop`, one that would begin after `limit`, or one that JavaScript has to write. The buffer must have space for one
+ * row after `limit`.
  */
 export function writeMerges(
   first: u32,
@@ -125,7 +127,7 @@ export function writeMerges(
   return merge;
 }
 
-/** Likewise for the ids [first, stop): the token, and the id in decimal. */
+/** Writes rows for the ids [first, stop): the token, and the id in decimal. Returns like `writeMerges`. */
 export function writeIds(
   first: u32,
   stop: u32,
@@ -148,7 +150,10 @@ export function writeIds(
   return id;
 }
 
-/** Likewise for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. */
+/**
+ * Writes rows for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. Returns like
+ * `writeMerges`.
+ */
 export function writeRanks(first: u32, stop: u32, digits: usize, to: usize, limit: usize): u32 {
   let id = first;
   for (; id < stop && to <= limit; id++) {
@@ -167,7 +172,9 @@ function isKept(token: i32): bool {
   return load<i32>(starts + ((<usize>token) << 2)) >= 0;
 }
 
-/** Writes a separator, in words of eight bytes: the excess is overwritten later. */
+/**
+ * Writes a separator as three words of eight bytes; excess bytes are overwritten later. Returns the address after it.
+ */
 function separate(separator: usize, to: usize): usize {
   const text = separator + separatorText;
   store<u64>(to, load<u64>(text));
@@ -200,7 +207,10 @@ function writeDecimal(number: u32, to: usize): usize {
   return to + digitCount;
 }
 
-/** number / 10, which an engine's first compiler tier would do by a division: exact for every u32. */
+/**
+ * Returns number / 10. Exact for every u32, and faster than a division, which the first compiler tier of an engine
+ * would use.
+ */
 function tenth(number: u32): u32 {
   return <u32>((<u64>number * 0xcccccccd) >> 35);
 }
@@ -223,7 +233,7 @@ function writeBase64(token: i32, digits: usize, to: usize): usize {
   return to + 4;
 }
 
-/** The four digits of 24 bits. */
+/** Writes 24 bits as four digits. */
 function writeDigits(bits: u32, digits: usize, to: usize): void {
   store<u8>(to, load<u8>(digits + (bits >>> 18)));
   store<u8>(to, load<u8>(digits + ((bits >>> 12) & 63)), 1);

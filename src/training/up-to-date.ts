@@ -21,7 +21,10 @@ import { outputsOf, type Result } from "./write-result.ts";
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
   readonly corpus: Corpus;
-  /** Whether some word counts are given in memory: a later run could not tell whether its own are equal. */
+  /**
+   * Whether some word counts were given in memory. Then the output is never up to date, because a later run cannot
+   * compare its own word counts with these.
+   */
   readonly hasGivenWords: boolean;
 };
 

@@ -16,7 +16,7 @@ eachInNewHome((made) => {
 });
 
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
-/** Returns the lines before the record, each with its time. */
+/** Matches a line before the record: it begins with its time. */
 const stamped = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ./;
 
 test("the log holds progress and warnings with times, and as the last line the record, whatever stderr shows", () => {

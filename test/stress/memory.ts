@@ -96,7 +96,10 @@ export const hostileInputs: readonly HostileInput[] = [
   { name: "footer.parquet", write: (path, limit) => writeFooterBomb(path, 1000 * limit) },
 ];
 
-/** The command lines for an input, with a tokenizer that was trained with its normal form. */
+/**
+ * The command lines for an input and a tokenizer. `normal` is the option --normalize with which the tokenizer was
+ * trained.
+ */
 export const limitedCommands: Readonly<
   Record<string, (input: string, tokenizer: string, normal: readonly string[]) => readonly string[]>
 > = {

@@ -14,8 +14,8 @@ import { useCache, useLookUp } from "./word-cache";
 let modelHead: usize = 0;
 
 /**
- * Lays out the memory and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no
- * room.
+ * Lays out the memory, and reserves `byteCount` bytes for the model, which begins with its head. Returns their address,
+ * or 0 if memory runs out.
  */
 export function beginModel(byteCount: u32): usize {
   modelHead = layOutEncoding() ? reserveTable(byteCount) : 0;
@@ -23,14 +23,14 @@ export function beginModel(byteCount: u32): usize {
 }
 
 /**
- * Builds all tables of the model that JavaScript has written; false if there is no room. Shrinks the cache by
- * 2^shrinkBits.
+ * Builds all tables of the model that JavaScript has written. The word cache is 2^shrinkBits times smaller than usual.
+ * Returns false if memory runs out.
  */
 export function useModel(shrinkBits: u32): bool {
   return buildTables() && useWordCache(shrinkBits);
 }
 
-/** Builds the tables without the cache. */
+/** Builds all tables except the word cache. Returns false if memory runs out. */
 export function buildTables(): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model) || !useMerging(model)) return false;
@@ -44,32 +44,34 @@ function useWordCache(shrinkBits: u32): bool {
 }
 
 /**
- * An image has the memory and the variables of an instance after `buildTables` and the tables of a pattern
- * (src/tokenizer/laid-out-model.ts). Another instance restores them between the two calls here. Its regions and its cache are its
- * own, and do not depend on the image.
+ * Prepares to restore an image: the memory and variables of an instance that has called `buildTables` and loaded a
+ * pattern (src/tokenizer/laid-out-model.ts). The memory is restored after this call and before `endLaidOut`. The new
+ * instance has its own regions and word cache, which do not depend on the image.
  *
- * Returns the address at which the memory of the image begins; 0 if there is no room.
+ * Returns the address where the image's memory begins, or 0 if memory runs out.
  */
 export function beginLaidOut(): usize {
   return layOutEncoding() ? fixedEnd : 0;
 }
 
-/** Call it after the memory was restored with the image's size. Returns false if there is no room. */
+/**
+ * Completes an instance after its memory was restored and grown to the image's size. Returns false if memory runs out.
+ */
 export function endLaidOut(): bool {
   useWholeMemory();
   return useWordCache(0);
 }
 
 /**
- * Arrays that are used while the model is built. They occupy the memory of later tables, so they are zeroed at the end:
+ * Arrays that are used only while the model is built. Later tables take their memory, so they are zeroed at the end:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
- *   byteOf     i32    idLimit   the byte of each id, or -1; of several the last
+ *   byteOf     i32    idLimit   the byte of each id, or -1; if bytes share an id, the last one
  *   scratch    i32    idLimit   two of these
  */
 const scratchCount: u32 = 2;
 
-/** Adds the fields of the model that are derived from the merges; returns false if there is no room. */
+/** Adds the fields of the model that are derived from the merges; returns false if memory runs out. */
 function buildModel(model: EncodingModel): bool {
   model.byteRanks = reserveTable(4 * 65536);
   model.adjacency = reserveTable(65536);
@@ -114,7 +116,10 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
   }
 }
 
-/** Whether late merges may be made after the others: ranks rise, and an id determines how it was made. */
+/**
+ * Whether late merges (late-merges.ts) may be made after all others: ranks only rise, and each token has exactly one
+ * merge, or is a byte.
+ */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
   if (beginsWithCharacters(model)) return false;
@@ -126,7 +131,9 @@ function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bo
   return true;
 }
 
-/** Whether every pair has a higher rank than the merges that made its halves. */
+/**
+ * Whether ranks only rise: every pair has a higher rank than the merges that made its halves. `lastRankOf` is scratch.
+ */
 function ranksOnlyRise(model: EncodingModel, isDistinct: bool, lastRankOf: usize): bool {
   memory.fill(lastRankOf, 255, <usize>4 * model.idLimit);
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {

@@ -4,34 +4,35 @@ import { EncodingModel } from "./model-layout";
 import { findPair, mergedBy, noRank } from "./pair-ranks";
 
 /**
- * Merging may begin with a whole character of two or three bytes if nothing outside affects how its bytes merge. A merge across
- * one of its edges consumes all of it, or a *fragment*: one of the tokens at the edge before the character is whole. A fragment
- * disappears once it merges inside the character, so a merge across matters only if its rank is lower than that. The byte on the
- * other side of the edge limits which merges these may be. If ranks only rise, every merge that consumes the character has a
- * higher rank than those that make it, so it does not matter that it is whole from the beginning.
+ * Merging may begin with a whole character of two or three bytes if its neighbours cannot affect how its bytes merge. A
+ * merge across one of its edges consumes either the whole character or a *fragment*: a token that is at the edge before
+ * the character's bytes are all merged. A fragment ceases to exist when it merges inside the character. So a merge
+ * across the edge can interfere only if its rank is lower than that of the merge inside. The byte on the other side of
+ * the edge limits which merges are possible there. Merges that consume the whole character cannot interfere: ranks only
+ * rise, so these have higher ranks than the merges that make the character.
  *
  *   ARRAY        TYPE      LENGTH           MEANING
- *   rowOf        u16       fragmentCount    the row of a fragment, by its number below; 0: no merge across the edge consumes it
- *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, by the last six bits of the byte
- *                                           on the other side of the edge. Collisions make more characters be merged from their
- *                                           bytes, and change no id
- *   characters   24 B      characterCount   by the 16 bits of a character of three bytes, or 2^16 and the 11 bits of one of two
- *   spaced       24 B      characterCount   likewise for a character with the space before it at the start of a word: often the
- *                                           space merges with the first byte first
- *   symbols      u32,u32   4                while a character is merged: ids, and their numbers of bytes
+ *   rowOf        u16       fragmentCount    the row of each fragment, by its number (below); 0: no merge across the edge consumes it
+ *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, at the last six bits of the byte
+ *                                           on the other side of the edge. Collisions only cause more characters to be merged from
+ *                                           their bytes; no id changes
+ *   characters   24 B      characterCount   at the 16 bits of a character of three bytes, or at 2^16 + the 11 bits of one of two
+ *   spaced       24 B      characterCount   likewise for a space and a character at the start of a word: often the
+ *                                           space merges with the character's first byte first
+ *   symbols      u32,u32   4                scratch while a character is merged: ids, and their lengths in bytes
  *
  *   FRAGMENT               NUMBER
  *   a first byte           the byte
- *   two first bytes        `twoFirst` and their 4 and 6 bits, of characters of three bytes
- *   a last byte            `oneLast` and its 6 bits
- *   two last bytes         `twoLast` and their 6 and 6 bits
+ *   two first bytes        `twoFirst` + their 4 and 6 bits (characters of three bytes)
+ *   a last byte            `oneLast` + its 6 bits
+ *   two last bytes         `twoLast` + their 6 and 6 bits
  *
- * A character:
+ * An element of `characters` or `spaced`:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    a bit for the last six bits of the byte before: the first bytes may merge with it
- *   8        u64    likewise for the last bytes and the byte after
- *   16       u32    the id + 1 that its bytes merge to, `manyIds` if these are several ids; 0: not known yet
+ *   0        u64    bit b: a byte before the character whose last six bits are b may merge with its first bytes
+ *   8        u64    likewise for the byte after it and its last bytes
+ *   16       u32    1 + the id that its bytes merge to; `manyIds`: they merge to several ids; 0: not computed yet
  */
 let rowOf: usize = 0;
 let rows: usize = 0;
@@ -51,7 +52,7 @@ const characterCount: u32 = (1 << 16) + (1 << 11);
 const characterBytes: u32 = 24;
 const manyIds: u32 = u32.MAX_VALUE;
 
-/** Makes room for the rows of fragments; returns false if there is none. */
+/** Reserves memory for the rows of fragments; returns false if memory runs out. */
 export function reserveFragments(): bool {
   rowOf = reserveTable(2 * fragmentCount);
   rows = reserveTable(rowBytes * (fragmentCount + 1));
@@ -60,7 +61,8 @@ export function reserveFragments(): bool {
 }
 
 /**
- * Adds a merge, by the last bytes of its left half and the first bytes of the right one (`edges` of never-merged.ts).
+ * Records that a merge with this rank consumes the fragments that its halves may be. `lasts` are the last bytes of its
+ * left half, `firsts` the first bytes of its right half, as edges (never-merged.ts).
  */
 export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   const beginning = beginningOf(firsts);
@@ -69,7 +71,10 @@ export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   if (ending < fragmentCount) lower(ending, firsts >> (8 * ((firsts >> 24) - 1)), rank);
 }
 
-/** The number of the fragment that equals a right half, or `fragmentCount`. */
+/**
+ * Returns the number of the fragment that a right half equals, or `fragmentCount` if it is none. `edge` is the half's
+ * first bytes.
+ */
 function beginningOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xff) >= 0xc0 ? edge & 0xff : fragmentCount;
@@ -78,7 +83,10 @@ function beginningOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** The number of the fragment that equals a left half, or `fragmentCount`. */
+/**
+ * Returns the number of the fragment that a left half equals, or `fragmentCount` if it is none. `edge` is the half's
+ * last bytes.
+ */
 function endingOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xc0) === 0x80 ? oneLast + (edge & 63) : fragmentCount;
@@ -99,7 +107,10 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
   store<u32>(at, min(load<u32>(at), rank));
 }
 
-/** Whether merging begins with characters: if cuts distinguish them, and ranks only rise. False if there is no room. */
+/**
+ * Enables the lookup of whole characters, if pretokens may be cut, ranks only rise, and merging does not begin with
+ * characters anyway. Returns false if memory runs out.
+ */
 export function useCharacters(given: EncodingModel): bool {
   model = given;
   const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0 && !beginsWithCharacters(given);
@@ -115,15 +126,15 @@ export function hasCharacters(): bool {
 }
 
 /**
- * The id of a character of two or three bytes, or -1 if its bytes must be merged. `around` has the byte before it lowest, then its
- * own, and the following ones; the byte before is in the same word if `isInside`, and the word has `left` bytes from the character
- * on.
+ * Returns the id of a character of two or three bytes, or -1 if its bytes must be merged. `around` has in its lowest
+ * byte the byte before the character, then the character's own bytes and the following ones. `isInside`: the byte
+ * before it is in the same word. `left`: the number of bytes of the word from the character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
 }
 
-/** Likewise for a character with the space before it, at the start of a word. */
+/** Returns the id of a space and the character after it at the start of a word, or -1; otherwise like `characterIn`. */
 export function spacedCharacterIn(around: u64, left: u32): i32 {
   return idIn(spaced, around, false, left);
 }
@@ -146,7 +157,10 @@ function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
   return (isTakenBefore | isTakenAfter) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
 }
 
-/** Merges the bytes of a character, and finds the neighbouring bytes that may merge with some of them first. */
+/**
+ * Fills in the element of a character: merges its bytes, and finds the neighbouring bytes that may merge with some of
+ * them first.
+ */
 function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): void {
   const byteCount: u32 = isThree ? 3 : 2;
   let count = byteCount + u32(isSpaced);
@@ -170,14 +184,15 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       at = symbol;
     }
     if (best === noRank) return;
-    // Until this merge its halves are fragments, if they are at an edge.
+    // Halves of this merge that are at an edge of the character are fragments until now.
     if (at === symbols && !isSpaced)
       before |= takers(
         beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // The space merges with the whole character: no row has the merges that consume it before.
+      // Here the space merges with the whole character. Rows have no merges of whole characters, so the element stays
+      // `manyIds`.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       after |= takers(
@@ -194,7 +209,10 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
   store<u32>(character, load<u32>(symbols) + 1, 16);
 }
 
-/** Bits for the neighbouring bytes with which a merge of a lower rank may consume the fragment. */
+/**
+ * Returns a bit for each value of a neighbouring byte's last six bits that may have a merge of a lower rank with the
+ * fragment.
+ */
 function takers(fragment: u32, rank: i32): u64 {
   const row = <u32>load<u16>(rowOf + (fragment << 1));
   let bits: u64 = 0;

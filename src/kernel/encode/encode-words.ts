@@ -39,8 +39,8 @@ import {
 } from "./word-cache";
 
 /**
- * Encodes pretokens in batches: looks up all words, then writes the results in order; a missing word is merged and cached on the
- * way. JavaScript calls, in this order:
+ * Encodes pretokens in batches: looks up all words, then writes the results in order. A word that the cache lacks is
+ * merged and cached when its result is written. JavaScript calls, in this order:
  *
  *   beginModel     build-model.ts: lays out the memory; returns the address for the model
  *   useModel       builds the tables, once JavaScript has written the model there
@@ -55,8 +55,8 @@ export function useWords(model: EncodingModel): void {
 }
 
 /**
- * Encodes pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 2; returns the number of ids at `idsAddress`, or -1
- * if there is no room for them. `endCount` is two or more.
+ * Encodes the pretokens [ends[i], ends[i + 1]) for i from 0 to `endCount` - 2, where `endCount` is two or more. Returns
+ * the number of ids at `idsAddress`, or -1 if memory runs out.
  */
 export function encodeWords(endCount: u32): i32 {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
@@ -67,19 +67,19 @@ export function encodeWords(endCount: u32): i32 {
   return <i32>((idsEnd - workAddress()) / idBytes());
 }
 
-/** The size of an id in bytes. */
+/** Returns the size in bytes of an id at `idsAddress`: 2 or 4. */
 export function idBytes(): u32 {
   return isNarrow ? 2 : 4;
 }
 
-/** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. Returns false if there is no room. */
+/** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. Returns false if memory runs out. */
 export function encodePretokens(endCount: u32, room: usize): bool {
   const firstId = idsEnd;
   if (!encodeCut(endCount, room)) return false;
   return !hasLateMerges() || mergeLate(firstId, endCount, room, isNarrow);
 }
 
-/** Appends the ids by all merges that are not late. */
+/** Does the same by all merges that are not late. */
 function encodeCut(endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
   beginCuts(endCount);
@@ -90,8 +90,8 @@ function encodeCut(endCount: u32, room: usize): bool {
 }
 
 /**
- * Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 if there is no
- * room.
+ * Merges the first `length` bytes of the text as one word. Returns the number of ids at `wordIdsAddress`, or -1 if
+ * memory runs out.
  */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
@@ -100,7 +100,7 @@ export function mergeText(length: u32): i32 {
   return leftCount === noRoom ? -1 : <i32>leftCount;
 }
 
-/** The ids of the word that `mergeText` merged, 32 bits each. */
+/** Returns the address of the ids, 32 bits each, of the word that `mergeText` merged. */
 export function wordIdsAddress(): usize {
   return wordIds;
 }
@@ -143,12 +143,12 @@ function emit(word: u32, wordCount: u32): u32 {
   return isNarrow ? emitNarrow(word, wordCount) : emitWide(word, wordCount);
 }
 
-/** If `resolve` returned `missing`: the number of ids at `wordIds`, or `noRoom`. */
+/** After `resolve` returned `missing`: the number of ids at `wordIds`, or `noRoom`. */
 let unkeptCount: u32 = 0;
 
 /**
- * The result of a missing word: finds it, if it was cached since the batch was looked up, or merges and caches it. `missing` if it
- * cannot be cached.
+ * Returns the result of a word that was missing when the batch was looked up. If it was cached since then, finds it;
+ * otherwise merges and caches it. Returns `missing` if the word cannot be cached: its ids are then at `wordIds`.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {
@@ -208,13 +208,19 @@ let lengths: usize = 0;
 let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
-/** One call lifts the pretokens of a slice of this size, and the rest of its last block. */
+/**
+ * The size in bytes of the slice whose pretokens one call lifts. A call also lifts the pretokens of the rest of the
+ * slice's last block.
+ */
 export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
-/** Every pretoken has a byte or more. */
+/** The maximum number of pretokens in a call: each has at least one byte. */
 const pieceEndsMax: u32 = 2 * liftedSliceBytes;
 if (liftedSliceBytes < 2 * blockBytes) ERROR("there is room for the pretokens of a slice and of a block");
 
-/** Sets up the lists for the model, whose ranks must only rise; returns false if there is no room. */
+/**
+ * Sets up the lists for the model, in which a merge creates only pairs of higher rank. Returns false if memory runs
+ * out.
+ */
 export function beginPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
@@ -230,7 +236,7 @@ export function startPieces(): void {
   store<u32>(pieceEnds, 0);
 }
 
-/** Lists the `endCount - 1` pretokens of `ends`; returns false if there is no room. */
+/** Lists the `endCount - 1` pretokens of `ends`. Returns false if memory runs out. */
 export function listPieces(endCount: u32): bool {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
   const room = <u64>idsEnd + <u64>textBytes * idBytes() + 64;
@@ -242,7 +248,10 @@ export function listPieces(endCount: u32): bool {
   return true;
 }
 
-/** A pretoken ends with the id at which the lengths of the ids add up to its own. Counts the ids on the way. */
+/**
+ * Stores the end of each pretoken: it ends with the id at which the lengths of the ids add up to its own length. Also
+ * counts the ids.
+ */
 function findEnds<T>(firstId: usize, endCount: u32): void {
   const start = workAddress();
   let textEnd = load<u32>(endsStart);
@@ -264,12 +273,12 @@ function findEnds<T>(firstId: usize, endCount: u32): void {
   pieceCount += endCount - 1;
 }
 
-/** The address of the ends, and the number of pieces. */
+/** Returns the address of the ends of the pieces. */
 export function pieceEndsAddress(): usize {
   return pieceEnds;
 }
 
-/** The address of the counts of ids. */
+/** Returns the address of the counts of ids. */
 export function idCountsAddress(): usize {
   return idCounts;
 }

@@ -2,19 +2,22 @@ import { characterSize } from "../text/utf8";
 import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./model-layout";
 
 /**
- * Models whose merging begins with characters that are tokens, as in SentencePiece. A character without a token begins as its bytes,
- * or as the unknown token. `byteIds` has the ids of ASCII characters, and of the bytes of characters without a token.
+ * Support for models like SentencePiece's, where merging begins with the tokens of whole characters instead of bytes. A
+ * character without a token begins as the tokens of its bytes, or as the unknown token. `byteIds` of the model has the
+ * ids of ASCII characters and of such bytes.
  *
- * Most such models write a space as the *mark* U+2581. Here the token of the mark is the token of byte 0x20, so that texts need not
- * be changed. A mark in a text is the same token, so what the kernel knows about neighbours of a space holds for those of a mark.
+ * Most such models write a space as the *mark* U+2581. Here the mark's token is also the token of byte 0x20, so texts
+ * need not be changed. A mark that occurs in a text gets the same token, so all that the kernel derives for the
+ * neighbours of a space also holds for those of a mark.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 let characters: TokenTable = changetype<TokenTable>(0);
 let hasMark: bool = false;
 
 /**
- * Values of `beginning` of the model. Merging begins with bytes; or with characters, those without a token as their bytes; or with
- * characters, and adjacent ones without a token together as one unknown token.
+ * Values of the model's `beginning`: the symbols with which merging begins. `withBytes`: bytes. `withCharacters`:
+ * characters; one without a token becomes its bytes. `withFusedUnknown`: characters; adjacent ones without a token
+ * become one unknown token. (2, unknown tokens that are not fused, needs no constant.)
  */
 const withBytes: u32 = 0;
 const withCharacters: u32 = 1;
@@ -24,7 +27,7 @@ const withFusedUnknown: u32 = 3;
 const mark: u32 = 0xe29681;
 const space: u32 = 0x20;
 
-/** Indexes the characters; returns false if there is no room. */
+/** Indexes the characters; returns false if memory runs out. */
 export function useFirstCharacters(given: EncodingModel): bool {
   model = given;
   characters = given.characters;
@@ -44,13 +47,17 @@ export function beginsWithCharacters(given: EncodingModel): bool {
   return given.beginning !== withBytes;
 }
 
-/** Whether the bytes of a text tell where its tokens may be cut. */
+/**
+ * Whether the bytes at a position suffice to decide if a token can cross it. Fused unknown tokens can cross any
+ * position.
+ */
 export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;
 }
 
 /**
- * Whether some of the three bytes on either side of a place may be of a mark. The edges of joins have a space instead.
+ * Whether some of the three bytes on either side of a position may belong to a mark. Joins (never-merged.ts) store a
+ * mark as a space, so they cannot be compared with its bytes.
  */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;
@@ -58,12 +65,15 @@ export function mayHaveMark(left: u32, right: u32): bool {
   return right === mark || (right & 0xffff) === mark >> 8 || (right & 255) === mark >> 16;
 }
 
-/** Whether two neighbouring bytes, of which one is ASCII, may be next to a mark. */
+/**
+ * Whether the last byte of a mark may be on the left, or the first byte of a mark on the right. One of the two bytes is
+ * ASCII.
+ */
 export function mayTouchMark(left: u32, right: u32): bool {
   return hasMark && (left === (mark & 255) || right === mark >> 16);
 }
 
-/** Writes the ids with which merging begins. Returns their number, `length` at most. */
+/** Writes the ids with which merging of `length` bytes begins. Returns their number, which is at most `length`. */
 export function fillCharacters(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
   const given = model;

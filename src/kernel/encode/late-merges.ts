@@ -6,16 +6,17 @@ import { findSeams, markSeams } from "./seams";
 import { beginIds, idsEnd } from "./word-cache";
 
 /**
- * Late merges: superwords consist of words, and are learned after them. From the first rank on at which a merge crosses the end of a
- * word into a space, all merges are *late*: pretokens, which are lines here, are cut into words and encoded by the other merges,
- * with words from the cache; then the late merges are made in the result.
+ * Late merges: superwords consist of words, and are learned after them. The first merge that crosses the end of a word
+ * into a space, and all merges of higher rank, are *late*. Pretokens, which are lines here, are cut into words, and
+ * encoded by the other merges with the word cache; then the late merges are made in the result.
  *
- * Why that is exact: ranks only rise (`isMonotone`), so a late merge makes no pair that is not late. Merging the lowest rank
- * first therefore makes all other merges before the first late one. If ranks do not rise (a file that lists merges in another
- * order), if merges are tied, or if an id can be made in two ways, no merge is late (build-model.ts), and whole pretokens are merged.
+ * Why that is exact: a merge creates only pairs of higher rank (`isMonotone`), so a late merge creates only late pairs.
+ * Merging the lowest rank first therefore makes all other merges before the first late one. If a merge may create a
+ * pair of lower rank (a file that lists merges in another order), if merges are tied, or if an id can be made in two
+ * ways, no merge is late (build-model.ts), and whole pretokens are merged.
  *
- * Most neighbours never become one token. The ids are cut into *segments* wherever there is no seam (seams.ts), and each segment is
- * merged alone. Nearly all have one, two or three ids.
+ * Most neighbours never become one token. The ids are cut into *segments* wherever there is no seam (seams.ts), and
+ * each segment is merged alone. Nearly all segments have one, two or three ids.
  */
 let hasLate: bool = false;
 let lateRank: i32 = 0;
@@ -24,7 +25,7 @@ export function hasLateMerges(): bool {
   return hasLate;
 }
 
-/** Sets up the late merges; returns false if there is no room. */
+/** Sets up the late merges of a model. Returns false if memory runs out. */
 export function useLateMerges(model: EncodingModel): bool {
   hasLate = model.lateRank < model.mergeCount;
   if (!hasLate) return true;
@@ -34,8 +35,8 @@ export function useLateMerges(model: EncodingModel): bool {
 }
 
 /**
- * Makes the late merges in the ids from `firstId` on: those of the pretokens of `ends`, by all other merges. The memory from
- * `room` on is free. Returns false if there is no room.
+ * Makes the late merges in the ids from `firstId` on, which encode the pretokens of `ends` by all other merges. The
+ * memory from `room` on is free. Returns false if memory runs out.
  */
 export function mergeLate(firstId: usize, endCount: u32, room: usize, isNarrow: bool): bool {
   limitRanks(noRank);
@@ -46,7 +47,7 @@ export function mergeLate(firstId: usize, endCount: u32, room: usize, isNarrow: 
   return isDone;
 }
 
-/** Single ids are copied this many bytes at a time. */
+/** The number of bytes of ids that are copied at a time, if each is a segment of its own. */
 const copiedBytes: usize = 16;
 const lowBits: u64 = 0x0101010101010101;
 
@@ -62,7 +63,7 @@ function mergeIds<T>(firstId: usize, endCount: u32, room: usize): bool {
   let out = firstId;
   let id = firstId;
   while (id < stop) {
-    // Ids before the next segment of several, as many as are copied at a time.
+    // Copies the ids before the next segment of two or more, up to `copiedBytes` of them.
     const most = min(stop - id, copiedBytes) / sizeof<T>();
     const single = min(<usize>ctz(load<u64>(mark)) >> 3, most);
     copyIds<T>(id, out, single);
@@ -91,7 +92,10 @@ function mergeIds<T>(firstId: usize, endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Copies `count` ids to `out`, which is not after them. May also write up to `copiedBytes` of the memory before the next ids. */
+/**
+ * Copies `count` ids from `id` to `out`, which is not after `id`. May also overwrite bytes between the copies and the
+ * following ids, up to `copiedBytes` from `out`.
+ */
 function copyIds<T>(id: usize, out: usize, count: usize): void {
   if (id - out >= copiedBytes) {
     store<u64>(out, load<u64>(id));
@@ -101,12 +105,15 @@ function copyIds<T>(id: usize, out: usize, count: usize): void {
   for (let i: usize = 0; i < count; i++) store<T>(out + i * sizeof<T>(), load<T>(id + i * sizeof<T>()));
 }
 
-/** Merges a segment of two ids, and writes it to `out`, which is not after it. Returns the end of the ids left. */
+/**
+ * Merges the segment of two ids at `start`, and writes the result to `out`, which is not after `start`. Returns the end
+ * of the result.
+ */
 function mergeTwo<T>(start: usize, out: usize): usize {
   return joinTwo<T>(out, <i32>load<T>(start), <i32>load<T>(start, sizeof<T>()));
 }
 
-/** Likewise for three ids. */
+/** Does the same for a segment of three ids. */
 function mergeThree<T>(start: usize, out: usize): usize {
   const left = <i32>load<T>(start);
   const middle = <i32>load<T>(start, sizeof<T>());
@@ -121,7 +128,7 @@ function mergeThree<T>(start: usize, out: usize): usize {
   return out + 3 * sizeof<T>();
 }
 
-/** Writes two ids, or the one into which they merge. */
+/** Writes two ids, or the id into which they merge. Returns the end of what was written. */
 function joinTwo<T>(out: usize, left: i32, right: i32): usize {
   const rank = findPair(left, right);
   store<T>(out, <T>(rank === noRank ? left : mergedBy(rank)));
@@ -129,7 +136,10 @@ function joinTwo<T>(out: usize, left: i32, right: i32): usize {
   return out + (rank === noRank ? 2 * sizeof<T>() : sizeof<T>());
 }
 
-/** Merges a segment of any length, and writes it to `out`, which is not after it. Returns the number of ids left, or `noRoom`. */
+/**
+ * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is not after `start`. Returns the
+ * number of ids left, or `noRoom` if memory runs out.
+ */
 function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   const symbols = reserveSymbols(count, room);
   if (symbols === 0) return noRoom;
@@ -142,7 +152,9 @@ function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   return leftCount;
 }
 
-/** Merges `count` ids of 32 bits in place by all merges; returns the number of ids left, or `noRoom`. */
+/**
+ * Merges `count` ids of 32 bits in place by all merges. Returns the number of ids left, or `noRoom` if memory runs out.
+ */
 export function mergeAllRanks(ids: usize, count: u32): u32 {
   limitRanks(noRank);
   const leftCount = mergeSymbols(ids, count);

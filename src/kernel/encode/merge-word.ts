@@ -7,8 +7,8 @@ import { findPair, guessPair, guessPairs, isRankOf, mergedBy, mergeOf, noRank } 
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Merges one word into ids: always the two neighbours of the lowest rank, the leftmost ones first. Two algorithms for two sizes
- * of words give the same ids.
+ * Merges one word into ids: always the pair of neighbours of the lowest rank, and of equal pairs the leftmost first.
+ * Two algorithms, for short and for long words, give the same ids.
  */
 
 /** Words of at most this many bytes are merged in reserved memory. */
@@ -16,16 +16,16 @@ const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
 /** With at most this many symbols, all ranks are compared for each merge; with more, a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
-/** Sets another limit, for tests, at most 64. */
+/** Sets `scannedSymbolsMax`, to at most 64, for tests. */
 export function limitMerging(scannedMax: u32): void {
   scannedSymbolsMax = scannedMax;
 }
 
-/** Returned by `mergeWord` if the memory has no room for merging the word. */
+/** `mergeWord` returns this if memory runs out. */
 export const noRoom: u32 = u32.MAX_VALUE;
 
 let model: EncodingModel = changetype<EncodingModel>(0);
-/** Ids and ranks of a word of up to `scannedBytesMax` bytes. */
+/** The addresses of the ids and the ranks of a word of at most `scannedBytesMax` bytes. */
 let scannedIds: usize = 0;
 let scannedRanks: usize = 0;
 
@@ -41,8 +41,8 @@ export function useMerging(given: EncodingModel): bool {
 export let wordIds: usize = 0;
 
 /**
- * Merges the `length` bytes at `start`, a pretoken or a part of one; returns the number of ids at `wordIds`, or `noRoom`. The
- * memory from `room` on is free.
+ * Merges the `length` bytes at `start`, which are a pretoken or a part of one. Returns the number of ids at `wordIds`,
+ * or `noRoom` if memory runs out. The memory from `room` on is free.
  */
 export function mergeWord(start: usize, length: u32, room: usize): u32 {
   if (wholeTokenCount() > 0) {
@@ -65,14 +65,20 @@ export function mergeWord(start: usize, length: u32, room: usize): u32 {
   return mergeSymbols(wordIds, symbolCount);
 }
 
-/** The address for merging `count` ids of 32 bits; 0 if there is no room. The memory from `room` on is free. */
+/**
+ * Reserves memory for merging `count` ids of 32 bits. Returns its address, or 0 if memory runs out. The memory from
+ * `room` on is free.
+ */
 export function reserveSymbols(count: u32, room: usize): usize {
   if (count <= scannedBytesMax) return scannedIds;
   const symbols = (room + 7) & ~7;
   return reserveTo(<u64>symbols + 4 * <u64>count + 8) ? symbols : 0;
 }
 
-/** Merges the ids at `ids`, which `reserveSymbols` reserved, in place; returns the number of ids left, or `noRoom`. */
+/**
+ * Merges the ids at `ids`, which is the result of `reserveSymbols`, in place. Returns the number of ids left, or
+ * `noRoom` if memory runs out.
+ */
 export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   if (symbolCount <= scannedSymbolsMax) {
     guessPairs(ids, symbolCount, scannedRanks);
@@ -86,7 +92,8 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
 const space: u64 = 0x20;
 
 /**
- * Writes the ids of the bytes, or of whole characters; drops bytes that the vocabulary lacks. Returns the number of ids.
+ * Writes the ids with which merging a word begins: those of its bytes, or of whole characters. Drops bytes that the
+ * vocabulary lacks. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
@@ -103,7 +110,7 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
     }
   }
   for (; at < end; at++) {
-    // The previous byte, and seven from here on.
+    // Loads the previous byte, the current one, and the next six.
     const around = load<u64>(at - 1);
     const byte = <u32>(around >> 8) & 0xff;
     if (byte >= 0xc0 && hasCharacters()) {
@@ -133,12 +140,12 @@ export function fillBytes(ids: usize, start: usize, length: u32): u32 {
   return <u32>((symbol - ids) >> 2);
 }
 
-/** Writes the ids with which merging begins by its definition. Returns their number. */
+/** Writes the ids with which merging begins according to the model (first-characters.ts). Returns their number. */
 export function fillBeginning(ids: usize, start: usize, length: u32): u32 {
   return beginsWithCharacters(model) ? fillCharacters(ids, start, length) : fillBytes(ids, start, length);
 }
 
-/** Writes the ranks of neighbours if every symbol is a byte: no hashing. */
+/** Writes the ranks of all neighbours of a word in which every symbol is a byte. This needs no hashing. */
 function fillByteRanks(start: usize, length: u32): void {
   const byteRanks = model.byteRanks;
   for (let i: u32 = 0; i + 1 < length; i++) {
@@ -148,9 +155,9 @@ function fillByteRanks(start: usize, length: u32): void {
 }
 
 /**
- * Merges a short word in place. At `ids` are `symbolCount` ids of 32 bits, at `ranks` a guess of the rank of each id with the
- * next one (pair-ranks.ts).
- * Quadratic, and the fastest way for words of few bytes. Returns the number of ids left.
+ * Merges a short word in place. `ids` has `symbolCount` ids of 32 bits, and `ranks` for each id a guess of its rank
+ * with the next one (pair-ranks.ts). The time is quadratic, but this is the fastest way for words of few bytes. Returns
+ * the number of ids left.
  */
 export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
   let count = symbolCount;
@@ -185,7 +192,7 @@ export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
 const covered: i32 = -1;
 
 /**
- * Merges a word in place by a heap of the pairs that can merge; n log n.
+ * Merges a word in place, with a heap of the pairs that can merge. The time is O(n log n).
  *
  *   ARRAY    TYPE   LENGTH            MEANING
  *   ids      i32    symbolCount       id of the token that begins at a symbol, `covered` where a token continues
@@ -193,18 +200,19 @@ const covered: i32 = -1;
  *                                     begins at p - spans[p - 1], the right one at p + spans[p]
  *   heap     u64    3 * symbolCount   rank << 32 | position, the lowest first: the leftmost of the lowest rank
  *
- * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale if its pair no longer exists,
- * which is detected when it is popped. There are at most three entries for each symbol: one at the start and two for each merge.
+ * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale if its pair no
+ * longer exists, which is detected when it is popped. There are at most three entries for each symbol: one at the start
+ * and two for each merge.
  */
 
-/** The bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
+/** Returns the number of bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
 export function heapedRoomBytes(symbolCount: u32): u64 {
   return 32 * <u64>symbolCount;
 }
 
 /**
- * Merges the `symbolCount` ids at `ids`; returns the number of ids left. `room` is a multiple of 8. The merges are written to `trace`
- * (trace.ts), unless it is 0.
+ * Merges the `symbolCount` ids at `ids`. Returns the number of ids left. `room` is a multiple of 8. Writes the merges
+ * to `trace` (trace.ts), unless it is 0.
  */
 export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: usize): u32 {
   const heap = room;
@@ -262,7 +270,7 @@ export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: us
   return packTokens(ids, spans, symbolCount);
 }
 
-/** Moves the ids of the tokens to the front; returns their number. */
+/** Moves the ids of the tokens to the front. Returns their number. */
 function packTokens(ids: usize, spans: usize, symbolCount: u32): u32 {
   let count: u32 = 0;
   for (let pos: u32 = 0; pos < symbolCount; pos += load<u32>(spans + (pos << 2))) {

@@ -2,8 +2,8 @@ import { reserveTable } from "../regions";
 import { hashLong } from "../words/word-slots";
 
 /**
- * EncodingModel: everything for turning the bytes of a pretoken into ids. JavaScript writes the first thirteen fields and their arrays
- * (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
+ * EncodingModel: the tables that turn the bytes of a pretoken into ids. JavaScript writes the first thirteen fields and
+ * their arrays (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
  *   0        byteIds          i32[256]: id of each byte, or `droppedByte` if the vocabulary lacks it
@@ -17,24 +17,24 @@ import { hashLong } from "../words/word-slots";
  *                             (never-merged.ts)
  *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
  *   36       characters       a TokenTable of the tokens of single characters that are not ASCII: first-characters.ts
- *   40       beginning        with what merging begins. 0: bytes; characters, and others 1: by their bytes, 2: as
- *                             `unknownId`, 3: likewise, neighbouring ones together
+ *   40       beginning        what merging begins with. 0: bytes; else characters, or without a token 1: their bytes,
+ *                             2: `unknownId`, 3: `unknownId`, one for adjacent ones
  *   44       unknownId
- *   48       firstTied        i32[mergeCount]: for each merge the first one of its priority (pair-ranks.ts); 0 if all ranks
+ *   48       firstTied        i32[mergeCount]: for each merge the first one with its priority (pair-ranks.ts); 0 if all ranks
  *                             are different priorities
  *
  *   52       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
  *   56       isMonotone       1: every pair has a higher rank than the merges of its halves
- *   60       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
- *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
+ *   60       adjacency        u8[65536]: at left << 8 | right, the sizes of joins (never-merged.ts) with these bytes at
+ *                             their centre: bit l - 1 for l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
  *   64       joins            never-merged.ts; 0 if no pretoken may be cut
  *   68       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
- * The merges "t h" -> 256, "th e" -> 257 give mergedIds = [256, 257], byteRanks["t" << 8 | "h"] = 0, and the pair
- * (256, 101) has rank 1.
+ * The merges "t h" -> 256, "th e" -> 257 give mergedIds = [256, 257], byteRanks["t" << 8 | "h"] = 0, and the pair (256,
+ * 101) has rank 1.
  */
 @unmanaged
 export class EncodingModel {
@@ -58,7 +58,7 @@ export class EncodingModel {
   lateRank: u32;
 }
 
-/** The room that JavaScript must leave for the fields of a model, and of a token table. */
+/** Returns the size of a model's head in bytes, which JavaScript reserves. */
 export function modelHeadBytes(): u32 {
   return offsetof<EncodingModel>();
 }
@@ -67,12 +67,12 @@ export function tokenTableHeadBytes(): u32 {
   return offsetof<TokenTable>();
 }
 
-/** In `byteIds`, for a byte that the vocabulary lacks, and that is dropped. */
+/** The id in `byteIds` of a byte that is not in the vocabulary. The encoder drops such bytes. */
 export const droppedByte: i32 = -1;
 
 /**
- * TokenTable: ids of tokens by their bytes. JavaScript writes the first four fields and their arrays; `indexTokens` adds the
- * slots.
+ * TokenTable: ids of tokens by their bytes. JavaScript writes the first four fields and their arrays; `indexTokens`
+ * adds the slots.
  *
  *   OFFSET   FIELD      ARRAY OR NUMBER
  *   0        count      tokens
@@ -80,7 +80,7 @@ export const droppedByte: i32 = -1;
  *   8        starts     u32[count + 1]: token t is bytes[starts[t] .. starts[t + 1])
  *   12       ids        i32[count]
  *   16       slotBits
- *   20       slots      u32[2^slotBits]: t + 1 by the hash of the token; 0 in a free slot. At most a quarter is used
+ *   20       slots      u32[2^slotBits]: t + 1, at the hash of the token; 0: free. At most a quarter are used
  */
 @unmanaged
 export class TokenTable {
@@ -92,7 +92,7 @@ export class TokenTable {
   slots: usize;
 }
 
-/** Indexes the tokens; returns false if there is no room. */
+/** Indexes the tokens; returns false if memory runs out. */
 export function indexTokens(table: TokenTable): bool {
   if (table.count === 0) return true;
   table.slotBits = 34 - clz(table.count);
@@ -104,7 +104,7 @@ export function indexTokens(table: TokenTable): bool {
   return true;
 }
 
-/** The token that equals the `length` bytes at `start`, or -1. */
+/** Returns the token that equals the `length` bytes at `start`, or -1. */
 export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   const last: u32 = (1 << table.slotBits) - 1;
   const home = hashLong(start, length) >> (32 - table.slotBits);
@@ -117,10 +117,7 @@ export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   return -1;
 }
 
-/**
- * The slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no free
- * slot.
- */
+/** Returns the slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no free slot. */
 export function nextSlot(pos: u32, last: u32, home: u32): u32 {
   const next = (pos + 1) & last;
   if (next === home) unreachable();
@@ -140,7 +137,7 @@ export function tokenLength(table: TokenTable, token: u32): u32 {
   return load<u32>(at, 4) - load<u32>(at);
 }
 
-/** Puts a token into `slots`, an array as long as the table's own, by a hash. */
+/** Inserts a token into `slots`, which has as many slots as `table.slots`, at a hash. */
 export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u32): void {
   const last: u32 = (1 << table.slotBits) - 1;
   let pos = hash >> (32 - table.slotBits);
@@ -148,7 +145,7 @@ export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u
   store<u32>(slots + (pos << 2), token + 1);
 }
 
-/** The token in a slot, or -1. */
+/** Returns the token in a slot, or -1. */
 export function tokenIn(slots: usize, pos: u32): i32 {
   return load<i32>(slots + (pos << 2)) - 1;
 }
@@ -162,12 +159,12 @@ export function equalBytes(a: usize, b: usize, length: u32): bool {
 }
 
 /**
- * The number of bytes of text for each id: a table of a u32 for each id below `idLimit`, 0 for ids that merging does not make. Ranks
+ * The length in bytes of each id's token: u32[idLimit], 0 for ids that merging does not make. It relies on ranks that
  * only rise.
  */
 let lengths: usize = 0;
 
-/** The table of a model, computed once; 0 if there is no room. */
+/** Returns the address of the `lengths` of a model's tokens, which are computed once; 0 if memory runs out. */
 export function tokenLengths(model: EncodingModel): usize {
   if (lengths !== 0) return lengths;
   lengths = reserveTable(4 * <usize>model.idLimit);

@@ -6,28 +6,28 @@ import { droppedByte, EncodingModel, TokenTable, tokenId, tokenLength, tokenStar
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Never-merged cuts. A pretoken may be cut at a position that no token can cross. Its parts give the same ids, and are found in the
- * cache far more often than the whole. Such positions are
+ * Never-merged cuts. A pretoken may be cut at a position that no token can cross: its parts have the same ids as the
+ * whole, and are found in the word cache far more often. Such positions are
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
  *   - between two characters whose bytes fit no join (never-merged.ts).
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Only long pretokens are cut: short and middle ones occur repeatedly, so looking for cuts would cost more than it saves. Chinese
- * has few spaces, so its pretokens are long and hardly ever occur twice. In pretokens that are words, only positions next to bytes
- * that are not ASCII are checked: elsewhere hardly any position qualifies. If pretokens are lines (`cutPlaces` of the model is
- * `everywhere`, or there are late merges), every position is checked: most spaces between words qualify, for merges that are not
- * late.
+ * Only long pretokens are cut: short and middle ones occur repeatedly, so looking for cuts would cost more than it
+ * saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. If pretokens are words, only
+ * positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If pretokens are lines
+ * (`cutPlaces` of the model is `everywhere`, or there are late merges), every position is checked, because no merge
+ * that is made before the late ones crosses most spaces between words.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
- *   places       u8        65536              at right << 8 | left, for two bytes: whether there is a cut, `never`, `always` or
- *                                             `byContext`, or `unknown`
- *   isWholeEdge  u8        512                whether a whole token begins with a byte; from 256 on: ends with it
- *   pairAnswers  u16       2^pairAnswerBits   for two characters of three bytes: the low 15 bits of the hash << 1 | may be
- *                                             cut. 0 means no answer, but is also correct as one: text that is not cut is merged
- *   answers      u32,u32   2^answerBits       for others: the three bytes before; the three after << 1 | may be cut. All
- *                                             bits set is no answer
- *   finer        u32       finerEndsMax       the ends and the cuts, as many at a time as fit
+ *   places       u8        65536              at right << 8 | left: whether there is a cut between these bytes:
+ *                                             `never`, `always` or `byContext`; `unknown`: not computed yet
+ *   isWholeEdge  u8        512                at b: 1 if a whole token begins with byte b; at 256 + b: ends with it
+ *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes: low 15 bits of hash << 1 | may
+ *                                             be cut. 0: free, or not to be cut, which is always safe
+ *   answers      u32,u32   2^answerBits       cache for others: the three bytes before; the three after << 1 | may be
+ *                                             cut. All bits set: free
+ *   finer        u32       finerEndsMax       the ends together with the cuts, a full array at a time
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;
@@ -37,36 +37,36 @@ let answers: usize = 0;
 let finer: usize = 0;
 
 const never: u32 = 0;
-/** The size of a cut. */
+/** Also the size in bytes of a cut in `finer`. */
 const always: u32 = 4;
 const unknown: u32 = 1;
-/** More than two bytes decide. */
+/** Whether there is a cut depends on more than the two bytes next to the position. */
 const byContext: u32 = 2;
-/** Set in places that do not decide. */
+/** The bits of the values that do not say whether there is a cut. */
 const undecided: u32 = unknown | byContext;
 
-/** A slot has this many bits of the hash, and its index is the other bits: together they identify the pair. */
+/** Hash bits that a slot stores. Its index has the other bits, so slot and index together identify the pair. */
 const pairTagBits: u32 = 15;
-/** Chinese text has many pairs of characters. */
+/** 2^17 slots, because Chinese text has many pairs of characters. */
 const pairAnswerBits: u32 = 32 - pairTagBits;
 const answerBits: u32 = isSmallScale ? 2 : 16;
 const finerEndsMax: u32 = isSmallScale ? 24 : 1 << 13;
 
-/** In `cutPlaces` of the model: also finds cuts between ASCII characters. */
+/** A value of the model's `cutPlaces`: pretokens are also cut between ASCII characters. */
 const everywhere: u32 = 2;
 let cutsAscii: bool = false;
-/** No cut is inside a character. */
+/** Whether cuts inside a character are forbidden. */
 let keepsCharacters: bool = false;
 
-/** Shorter pretokens are not cut. */
+/** The minimum length in bytes of a pretoken that is cut. */
 let cutBytesMin: u32 = isSmallScale ? 1 : middleBytesMax + 1;
 
-/** Sets another limit, for tests. */
+/** Sets `cutBytesMin`, for tests. */
 export function limitCuts(bytesMin: u32): void {
   cutBytesMin = bytesMin;
 }
 
-/** Lays out the tables; returns false if there is no room. */
+/** Lays out the tables; returns false if memory runs out. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joins === 0) return true;
   cutsAscii = model.cutPlaces === everywhere || model.lateRank < model.mergeCount;
@@ -92,7 +92,7 @@ export function cutsPretokens(): bool {
   return finer !== 0;
 }
 
-/** The answer that two bytes give about a cut between them. */
+/** Returns whether there is a cut between two bytes: `never`, `always` or `byContext`. */
 function placeOf(left: u32, right: u32): u32 {
   const place = <u32>load<u8>(places + ((right << 8) | left));
   return place !== unknown ? place : findPlace(left, right);
@@ -113,16 +113,16 @@ function findPlace(left: u32, right: u32): u32 {
   return place;
 }
 
-// The state of cutting, which takes several calls: the ends before index `next` are done, and so are the bytes before `pos` of
-// the pretoken that ends at ends[next]. The next pretoken to cut ends at ends[nextCut].
+// The state of cutting between calls of `nextCuts`: the ends before index `next` are done, and so are the bytes before
+// `pos` of the pretoken that ends at ends[next]. The next pretoken to cut ends at ends[nextCut].
 let next: u32 = 0;
 let nextCut: u32 = 0;
 let endCount: u32 = 0;
 let pos: u32 = 0;
-/** The address of the ends that `nextCuts` found. */
+/** The address of the ends that the last `nextCuts` returned. */
 let cutEnds: usize = 0;
 
-/** Begins to cut the pretokens of the first `count` ends, two or more. */
+/** Begins to cut the pretokens between the first `count` ends; `count` is at least 2. */
 export function beginCuts(count: u32): void {
   next = 1;
   endCount = count;
@@ -131,8 +131,8 @@ export function beginCuts(count: u32): void {
 }
 
 /**
- * Finds the next ends, at `cutEndsAddress`; the first one is the start of the first part. Returns their number, 0 when
- * done.
+ * Writes the next ends, cuts included, to `cutEndsAddress`; the first is the start of the first part. Returns their
+ * number, or 0 when all pretokens are done.
  */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
@@ -166,7 +166,7 @@ export function nextCuts(): u32 {
   return count;
 }
 
-/** The index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */
+/** Returns the index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */
 function findPretokenToCut(index: u32): u32 {
   const stop = endsStart + (endCount << 2);
   const bytesMin = cutBytesMin;
@@ -188,7 +188,10 @@ function endAt(index: u32): u32 {
   return load<u32>(endsStart + (index << 2));
 }
 
-/** The position of the first byte of [from, stop) that is not ASCII, or `stop`. Reads up to 15 bytes after `stop`. */
+/**
+ * Returns the position of the first byte of [from, stop) that is not ASCII, or `stop`. Reads up to 15 bytes after
+ * `stop`.
+ */
 function findNonAscii(from: u32, stop: u32): u32 {
   for (let at = from; at < stop; at += 16) {
     const first = load<u64>(textStart + at) & highBits;
@@ -203,20 +206,20 @@ function findNonAscii(from: u32, stop: u32): u32 {
 const highBits: u64 = 0x8080808080808080;
 
 /**
- * Adds the cuts inside one pretoken, from `pos` on, to `finer`, which has `count` ends; moves `pos` on. Returns the number of ends;
- * if it is `finerEndsMax`, there may be more cuts.
+ * Appends the cuts inside one pretoken after `pos` to `finer`, which has `count` ends, and advances `pos`. Returns the
+ * new number of ends. If that is `finerEndsMax`, `finer` is full and there may be more cuts.
  */
 function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
   const cutsEnd = finer + 4 * finerEndsMax;
-  // A cut is next to a byte that is not ASCII.
+  // Unless `cutsAscii`, cuts are next to non-ASCII bytes: skips to the first one.
   let at = cutsAscii ? pos + 1 : max(pos + 1, findNonAscii(pos, end));
   let cut = finer + (count << 2);
   while (at < end && cut < cutsEnd) {
     // Each byte gives at most one cut.
     const stop = min(end, at + <u32>((cutsEnd - cut) >> 2));
-    // Four at a time: in ASCII, most places decide.
+    // Looks up four positions at a time: in ASCII, two bytes decide at most of them.
     for (; cutsAscii && at + 4 <= stop; at += 4) {
       const bytes = load<u64>(text + at - 1);
       const place0 = <u32>load<u8>(known + <usize>(bytes & 0xffff));
@@ -241,7 +244,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       else if (isCut(start, at, end)) cut += 4;
     }
   }
-  // Subtle: if the room is used up, the next call continues after the last cut.
+  // Subtle: if `finer` is full, the next call continues after the last cut.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
@@ -251,8 +254,8 @@ function isCut(start: u32, at: u32, end: u32): bool {
   const left = <u32>load<u8>(textStart + at - 1);
   const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
-  // Between two characters that are not ASCII, the whole characters decide. No cut next to ASCII if a whole token may begin or end
-  // there: `byContext` without two such characters.
+  // Between two non-ASCII characters, the whole characters decide. In all other cases `byContext` means that a whole
+  // token may begin or end here, and there is no cut.
   if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
   return place === always;
 }
@@ -267,7 +270,7 @@ function mayPart(start: u32, at: u32, end: u32): bool {
   return !touchesWhole(textStart + start, here, textStart + end);
 }
 
-/** `answerFor` between two characters of three bytes each, which are all the bytes that it depends on. */
+/** `answerFor` for two characters of three bytes each; the answer depends on no other bytes. */
 function answerForPair(here: usize): u32 {
   const characters = (threeByteCharacter(here - 3) << 16) | threeByteCharacter(here);
   const hash = characters * 0x9e3779b1;
@@ -280,14 +283,14 @@ function answerForPair(here: usize): u32 {
   return answer;
 }
 
-/** The number of a character of three bytes, below 2^16. */
+/** Returns the 16 payload bits of a character of three bytes. */
 function threeByteCharacter(at: usize): u32 {
   return ((<u32>load<u8>(at) & 15) << 12) | ((<u32>load<u8>(at, 1) & 63) << 6) | (<u32>load<u8>(at, 2) & 63);
 }
 
 /**
- * 0 if some join fits around `here`; else `byContext` if a whole token may begin or end there, else 1. May read bytes beyond the
- * pretoken: a join that fits only with these prevents a cut, which changes no id.
+ * Returns 0 if some join fits around `here`, `byContext` if none does but a whole token may begin or end there, else 1.
+ * May read bytes beyond the pretoken: a join that fits only because of these prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -305,7 +308,7 @@ function answerFor(here: usize, at: u32): u32 {
   return answer;
 }
 
-/** The answer that three bytes on each side give: 0, 1 or `byContext`. */
+/** Returns `answerFor` of three bytes on each side, without the cache: 0, 1 or `byContext`. */
 function findAnswer(left: u32, right: u32): u32 {
   if (mayHaveMark(left, right) || fitsJoin(left, right)) return 0;
   return mayTouchWhole(left, right) ? byContext : 1;
@@ -316,21 +319,22 @@ function threeBytes(at: usize): u32 {
 }
 
 /**
- * Joins: the positions where the two halves of a merge meet. A merge can cross a position in a text only if the bytes on both sides
- * of it equal the bytes on both sides of some join. So where no join fits, no token crosses.
+ * Joins: the bytes around the point where the two halves of a merge meet. A merge can cross a position in a text only
+ * if the bytes on both sides equal those of some join. So where no join fits, no token crosses.
  *
- * A join has up to three bytes on each side, fewer if a half is shorter. A merge adds one join, where its halves meet: its halves
- * are tokens, whose merges have added the joins inside them. A whole token, which merging does not make, adds every position
- * inside it.
+ * A join has three bytes on each side, or fewer if a half is shorter. A merge adds one join, where its halves meet; the
+ * joins inside the halves come from the merges that made them. A whole token (whole-tokens.ts) is not made by merges,
+ * so it adds a join for every position inside it.
  *
  *   ARRAY   TYPE   LENGTH       MEANING
- *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word that the top bits of its hash select; at most
+ *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word selected by the top bits of its hash; at most
  *                               two joins per word on average. At most one position in a hundred is a false positive, which
  *                               prevents a cut and changes no id
  *
- * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to three
- * bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 << 24 | c3a9
- * and 2 << 24 | c3a9. Only joins between two characters that are not ASCII are stored, because only these are looked up.
+ * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to
+ * three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 <<
+ * 24 | c3a9 and 2 << 24 | c3a9. Only joins between two characters that are not ASCII are stored, because only these are
+ * looked up.
  */
 let joins: usize = 0;
 let joinBits: u32 = 0;
@@ -341,7 +345,7 @@ const multiplier1: u32 = 0x85ebca77;
 const contextBytes: u32 = 3;
 const bytesMask: u32 = 0xffffff;
 
-/** Makes room for the joins of all merges and whole tokens; returns false if there is none. */
+/** Reserves memory for the joins of all merges and whole tokens. Returns false if memory runs out. */
 export function reserveJoins(model: EncodingModel): bool {
   const whole = model.wholeTokens;
   const wholeBytes = whole.count === 0 ? 0 : load<u32>(whole.starts + (whole.count << 2));
@@ -354,9 +358,9 @@ export function reserveJoins(model: EncodingModel): bool {
 }
 
 /**
- * Adds the joins of all merges, and marks their pairs of bytes in `adjacency`. With `mayBeLate` it first finds late merges, and
- * omits their joins. Returns false if two bytes share an id, or one has none.
- * `firsts` and `lasts` are scratch for the edges of each id.
+ * Adds the joins of all merges, and marks their pairs of bytes in `adjacency`. With `mayBeLate` it first finds the late
+ * merges, and omits their joins. Returns false, without joins, if two bytes share an id or a byte has none. `firsts`
+ * and `lasts` are scratch for the edges of each id.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
@@ -389,14 +393,15 @@ function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // Only words that end in ASCII: in ordinary tokenizers, Unicode's spaces also precede spaces.
+    // Skips left halves that end in non-ASCII bytes: even ordinary tokenizers merge Unicode's spaces with a following
+    // space.
     if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;
   }
 }
 
-/** The first byte of an edge. */
+/** Returns the first byte of an edge. */
 function firstByte(edge: u32): u32 {
   return (edge & bytesMask) >> (8 * ((edge >> 24) - 1));
 }
@@ -408,8 +413,8 @@ function edgeOf(start: usize, length: u32): u32 {
 }
 
 /**
- * Finds the edges of every token that merging can make, 0 for other ids. Returns false if two bytes share an id, or one
- * has none.
+ * Writes the edges of every token that merging can make, 0 for other ids. Returns false if two bytes share an id or a
+ * byte has none.
  */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
@@ -418,14 +423,14 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   if (isFirst && !canBePartedByBytes(model)) return false;
   for (let byte: u32 = 0; byte < 256; byte++) {
     const id = load<i32>(model.byteIds + (byte << 2));
-    // No merge has the unknown token, nor a byte that is not a character.
+    // No merge contains the unknown token, or a byte without an id.
     if (isFirst && (id === droppedByte || id === model.unknownId)) continue;
     if (id === droppedByte || load<u32>(firsts + (id << 2)) !== 0) return false;
     store<u32>(firsts + (id << 2), (1 << 24) | byte);
     store<u32>(lasts + (id << 2), (1 << 24) | byte);
   }
   findEdgesOfCharacters(model.characters, firsts, lasts);
-  // A merge may precede those that make its halves: repeats until nothing is open, or nothing is new.
+  // A merge may be listed before those that make its halves, so repeats until all edges are known or a pass finds none.
   for (let isOpen = true, isNew = true; isOpen && isNew; ) {
     isOpen = false;
     isNew = false;
@@ -446,7 +451,7 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   return true;
 }
 
-/** A mark has those of a space. */
+/** Writes the edges of the tokens of characters. The mark shares its id with a space, and keeps the space's edges. */
 function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usize): void {
   for (let token: u32 = 0; token < characters.count; token++) {
     const at = (<u32>tokenId(characters, token)) << 2;
@@ -459,7 +464,9 @@ function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usi
   }
 }
 
-/** The first bytes of two joined tokens, from the first bytes of each. */
+/**
+ * Returns the first bytes, as an edge, of the token that `left` and `right` make together, given their own first bytes.
+ */
 function joinFirst(left: u32, right: u32): u32 {
   const leftCount = left >> 24;
   const takenCount = min(contextBytes - leftCount, right >> 24);
@@ -468,7 +475,9 @@ function joinFirst(left: u32, right: u32): u32 {
   return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
 }
 
-/** The last bytes of two joined tokens, from the last bytes of each. */
+/**
+ * Returns the last bytes, as an edge, of the token that `left` and `right` make together, given their own last bytes.
+ */
 function joinLast(left: u32, right: u32): u32 {
   const rightCount = right >> 24;
   const takenCount = min(contextBytes - rightCount, left >> 24);
@@ -483,7 +492,7 @@ function addJoin(adjacency: usize, left: u32, right: u32): void {
   const at = adjacency + ((last << 8) | first);
   const sizes: u32 = (1 << ((left >> 24) - 1)) | (1 << (2 + (right >> 24)));
   store<u8>(at, load<u8>(at) | <u8>sizes);
-  // Only between two characters that are not ASCII: there the next byte is a lead byte.
+  // Only joins between two non-ASCII characters are looked up; there the right byte is a lead byte.
   if (last < 0x80 || first < 0xc0) return;
   const hash = hashOf(left, right);
   store<u32>(wordOf(hash), load<u32>(wordOf(hash)) | bitsOf(hash));

@@ -8,18 +8,20 @@ import { EncodingModel } from "./model-layout";
  *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
  *                                        rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
  *   halves   i32,i32   mergeCount        left and right id of each rank
- *   filter   u32       2^(slotBits - 3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
- *                                        pairs that are looked up do not merge, and most of these end here
+ *   filter   u32       2^(slotBits - 3)  a bit for each pair: the hash's top bits select the word, its lowest five the bit. Most
+ *                                        pairs that are looked up do not merge, and the filter rejects most of these
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  *
- * Most pairs need only a *guess*: the rank of the first slot with the right tag. Ranks are added in ascending order, so the slots
- * that a pair probes before its own were added before it. So a guess is never above the rank, and only the lowest guess of a word
- * has to be checked against its halves, before it is merged. That saves half of the cache misses.
+ * Most pairs need only a *guess*: the rank of the first slot with the right tag. Ranks are added in ascending order, so
+ * the slots that a pair probes before its own were added before it. So a guess is never above the true rank. Only the
+ * lowest guess of a word is checked, by comparing the pair with `halves`, before that pair is merged. That saves half
+ * of the cache misses.
  */
 
 /**
- * The rank of two ids that do not merge: higher than every rank. Its bytes are equal, so memory can be filled with it.
+ * The rank of a pair that does not merge: higher than every real rank. All its bytes are equal, so `memory.fill` can
+ * write it.
  */
 export const noRank: i32 = 0x7f7f7f7f;
 export const noRankByte: u8 = 0x7f;
@@ -37,35 +39,36 @@ let halves: usize = 0;
 let filter: usize = 0;
 let mergedIds: usize = 0;
 /**
- * The id that rank 0 makes, if each rank makes the next id, as in most vocabularies: then ids are computed. Else -1.
+ * The id that rank 0 makes, if each later rank makes the next id, as in most vocabularies; ids are then computed.
+ * Otherwise -1.
  */
 let firstMerged: i32 = -1;
 
-/** Whether a pair is listed twice, merges are tied, or ranks are added in any order: then no rank is guessed. */
+/** Whether ranks are never guessed: a pair is listed twice, merges are tied, or ranks are added in any order. */
 let isExact: bool = false;
 
 /**
- * Tied merges have one priority, and are made from the left: each counts as the first of them. The first merge of each one, or 0
- * if no merges are tied.
+ * The first merge with the same priority, for each merge; 0 if no merges are tied. Tied merges share a priority, which
+ * is the rank of the first of them, and are made from left to right.
  */
 let firstTied: usize = 0;
 
-/** Allows ranks to be added in any order from now on. */
+/** Allows ranks to be added in any order from now on, so none is guessed. */
 export function allowAnyOrder(): void {
   isExact = true;
 }
 
-/** Ranks from here on are not found: they are late merges, while the others are made (late-merges.ts). */
+/** Lookups do not find this rank and higher ones: late merges, while the others are made (late-merges.ts). */
 let rankLimit: i32 = noRank;
 
-/** Sets the limit; returns the previous one. */
+/** Sets `rankLimit`, and returns the previous one. */
 export function limitRanks(limit: i32): i32 {
   const before = rankLimit;
   rankLimit = limit;
   return before;
 }
 
-/** Makes room for the pairs of all merges; returns false if there is none. */
+/** Reserves memory for the pairs of all merges; returns false if memory runs out. */
 export function reservePairs(model: EncodingModel): bool {
   rankBits = 32 - clz(model.mergeCount);
   halves = reserveTable(8 * <usize>model.mergeCount);
@@ -76,7 +79,7 @@ export function reservePairs(model: EncodingModel): bool {
   return halves !== 0 && reserveSlots(model.mergeCount);
 }
 
-/** Makes room for `count` pairs, of which at most half of the slots are used. */
+/** Reserves slots for `count` pairs, of which at most half are used. Returns false if memory runs out. */
 function reserveSlots(count: u32): bool {
   slotBits = 4;
   while ((<u64>1) << slotBits < 2 * <u64>count) slotBits++;
@@ -85,22 +88,24 @@ function reserveSlots(count: u32): bool {
   return slots !== 0 && filter !== 0;
 }
 
-/** Late merges (late-merges.ts) also have slots and a filter of their own: few enough to stay in the caches while they are made. */
+/**
+ * Late merges (late-merges.ts) also have slots and a filter of their own, which are small enough to stay in the caches.
+ */
 let lateSlots: usize = 0;
 let lateSlotBits: u32 = 0;
 let lateFilter: usize = 0;
 
-/** Indexes the late merges; returns false if there is no room. */
+/** Adds the late merges to their slots. Returns false if memory runs out. */
 export function indexLatePairs(model: EncodingModel): bool {
   swapPairs();
-  // Twice the room, because a second probe costs more here than memory.
+  // Twice as many slots, because a second probe costs more here than memory.
   if (!reserveSlots(2 * (model.mergeCount - model.lateRank))) return false;
   for (let rank = model.lateRank; rank < model.mergeCount; rank++) addPair(model, rank);
   swapPairs();
   return true;
 }
 
-/** Swaps the slots of all merges and those of late ones, which alone are found between two calls. */
+/** Exchanges the slots of all merges and those of late merges. Between two calls, lookups find only late merges. */
 export function swapPairs(): void {
   const before = slots;
   const bitsBefore = slotBits;
@@ -137,36 +142,36 @@ export function addPair(model: EncodingModel, rank: u32): bool {
   return slot === 0;
 }
 
-/** The id of the token that a merge makes. */
+/** Returns the id of the token that a merge makes. */
 export function mergedBy(merge: i32): i32 {
   return firstMerged >= 0 ? firstMerged + merge : load<i32>(mergedIds + (merge << 2));
 }
 
-/** The merge of a pair that has this rank: the rank itself, unless merges are tied. */
+/** Returns the index of the merge that joins a pair whose rank is known: the rank itself, unless merges are tied. */
 export function mergeOf(rank: i32, left: i32, right: i32): i32 {
   return firstTied === 0 ? rank : findMerge(hashOf(left, right), bothOf(left, right), true);
 }
 
-/** The rank of the pair, or `noRank`. */
+/** Returns the rank of the pair, or `noRank`. */
 export function findPair(left: i32, right: i32): i32 {
   const hash = hashOf(left, right);
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), true);
 }
 
-/** A guess: the rank of the pair, or a lower one; for ids that do not merge, any rank. */
+/** Returns a guess of the pair's rank: the true rank or a lower one. For ids that do not merge it may be any rank. */
 export function guessPair(left: i32, right: i32): i32 {
   const hash = hashOf(left, right);
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), isExact);
 }
 
-/** Whether a guess is the rank of the pair. Of tied merges no rank is guessed. */
+/** Whether a guessed rank is the pair's true rank. If merges are tied it always is, because no rank is guessed. */
 export function isRankOf(rank: i32, left: i32, right: i32): bool {
   return firstTied !== 0 || load<u64>(halves + (rank << 3)) === bothOf(left, right);
 }
 
 /**
- * Writes guesses for all neighbours of up to 1,024 ids. First lists the pairs that pass the filter, without a branch: their hashes
- * and indices, in the memory of the keys of middle words, which have been looked up already.
+ * Writes to `ranks` a guess for each pair of neighbours among up to 1,024 ids. Branch-free, it first lists the hashes
+ * and indices of pairs that pass the filter. The list is in the memory of `middleKeys`, which is free by then.
  */
 export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   const candidates = middleKeysStart;

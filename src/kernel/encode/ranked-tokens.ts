@@ -4,17 +4,17 @@ import { EncodingModel, tokenId, tokenLength, tokenStart } from "./model-layout"
 import { addPair, allowAnyOrder, reservePairs } from "./pair-ranks";
 
 /**
- * The merges that a list of ranked tokens represents. tiktoken merges neighbours that make a token together, the lowest rank first.
- * Bytes between two positions that no merge has crossed are merged the same way wherever they are. So a token can arise only from
- * the two parts left before the last merge of its own bytes, and these two are its merge. Shorter tokens come first, because
- * they are the parts.
+ * Finds the merges that a list of ranked tokens implies. tiktoken merges two adjacent parts if their concatenation is a
+ * token, the lowest rank first. Bytes between two positions that no merge has crossed merge the same way in any
+ * context. So merging a token's own bytes, without the token itself, leaves the two parts from which it always arises:
+ * these are the halves of its merge. Callers pass shorter tokens first, because tokens are built from shorter ones.
  *
- * The tokens are `wholeTokens` of the model, and their ids are their ranks. Rank r makes the id r. `lefts` and `rights` receive the
- * two parts of each token that has two.
+ * The tokens are `wholeTokens` of the model, and their ids are their ranks. Rank r makes the id r. `lefts` and `rights`
+ * receive the two parts of each token that has two.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 
-/** Prepares for the tokens of a model; returns false if there is no room. */
+/** Prepares to find the merges of a model's tokens. Returns false if memory runs out. */
 export function useRankedTokens(modelHead: usize): bool {
   model = changetype<EncodingModel>(modelHead);
   if (!reservePairs(model) || !useMerging(model)) return false;
@@ -23,8 +23,8 @@ export function useRankedTokens(modelHead: usize): bool {
 }
 
 /**
- * Merges a token's bytes, and keeps its merge if two parts are left. Returns the number of parts, or -1 if there is no
- * room.
+ * Merges the bytes of a token, and stores its merge if two parts are left. Returns the number of parts, or -1 if memory
+ * runs out.
  */
 export function mergeRanked(token: u32): i32 {
   const tokens = model.wholeTokens;

@@ -2,9 +2,9 @@ import { endsStart, reserveTable } from "../regions";
 import { EncodingModel, tokenLengths } from "./model-layout";
 
 /**
- * Seams: where late merges (late-merges.ts) may cross. The parts that a token has when the late merges begin, its *leaves*, follow
- * from the merges. A late merge crosses a position only if the leaves on both sides of it are the last leaf of its left half and
- * the first leaf of its right half: a *seam*.
+ * Seams: pairs of adjacent ids between which late merges (late-merges.ts) may cross. The parts that a token has when
+ * the late merges begin, its *leaves*, follow from the merges. A late merge crosses a position only if the leaves on
+ * both sides of it are the last leaf of its left half and the first leaf of its right half: a *seam*.
  *
  *   ARRAY      TYPE   LENGTH         MEANING
  *   seams      u32    2^seamBits/32  a bit for the hash of each seam. Collisions cause longer segments, and change no id
@@ -14,10 +14,10 @@ import { EncodingModel, tokenLengths } from "./model-layout";
 let seams: usize = 0;
 let seamBits: u32 = 0;
 let lengths: usize = 0;
-/** Bits for each seam. */
+/** The bits of `seams` for each seam. */
 const bitsPerSeam: u32 = isSmallScale ? 1 : 16;
 
-/** Finds the seams of a model's late merges; returns false if there is no room. */
+/** Finds the seams of a model's late merges. Returns false if memory runs out. */
 export function findSeams(model: EncodingModel): bool {
   seamBits = isSmallScale ? 5 : 10;
   while ((<u64>1) << seamBits < <u64>bitsPerSeam * (model.mergeCount - model.lateRank)) seamBits++;
@@ -45,11 +45,12 @@ export function findSeams(model: EncodingModel): bool {
 }
 
 /**
- * Writes a *mark* for each id in [firstId, stop) to `marks`, a byte: 1 if there is a seam after the id, in the same pretoken, else 0.
- * At least eight zeros follow. The ids are those of the pretokens of `ends`; `isEnd` has a zeroed byte for each byte of
- * these, and one more.
+ * Writes a *mark*, a byte, for each id in [firstId, stop) to `marks`: 1 if there is a seam between the id and the next
+ * one in the same pretoken, else 0. At least eight zeros follow. The ids are those of the pretokens of `ends`; `isEnd`
+ * has a byte, 0 at first, for each byte of the pretokens, and one more.
  *
- * There is no branch for a seam or an end: a third of the neighbours are seams, in no pattern that a processor could predict.
+ * There is no branch for a seam or an end: a third of the neighbours are seams, so a processor could not predict the
+ * branch.
  */
 export function markSeams<T>(firstId: usize, stop: usize, endCount: u32, isEnd: usize, marks: usize): void {
   const sizes = lengths;

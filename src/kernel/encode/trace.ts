@@ -3,8 +3,9 @@ import { fillBeginning, heapedRoomBytes, mergeHeaped } from "./merge-word";
 import { limitRanks, noRank } from "./pair-ranks";
 
 /**
- * The merges of one pretoken in the order in which they are made: the lowest rank first, and the leftmost of equal ranks. Late
- * merges and merges inside characters are included, so a trace shows the definition, not the shortcuts.
+ * A trace lists the merges of one pretoken in the order that BPE defines: the lowest rank first, the leftmost of equal
+ * ranks. The encoder makes late merges separately and looks up whole characters; a trace lists their merges like all
+ * others.
  *
  *   ARRAY   TYPE      LENGTH       MEANING
  *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the merge. Symbols are the bytes of the pretoken
@@ -12,10 +13,7 @@ import { limitRanks, noRank } from "./pair-ranks";
  */
 let merges: usize = 0;
 
-/**
- * Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if there is no
- * room.
- */
+/** Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if memory runs out. */
 export function traceText(length: u32): i32 {
   merges = (workAddress() + 7) & ~7;
   const ids = merges + 8 * <usize>length;

@@ -14,17 +14,17 @@ import {
 } from "./model-layout";
 
 /**
- * WholeTokens: tokens of two bytes or more that merging their bytes does not produce. A pretoken that equals one of them gets its
- * id; a part of a pretoken never does. In addition to the table of the tokens:
+ * Whole tokens: tokens of two bytes or more that merging does not produce. A pretoken that equals one gets its id; a
+ * part of a pretoken never does. Arrays in addition to the `TokenTable`:
  *
  *   ARRAY        TYPE   LENGTH         MEANING
- *   beginnings   u32    2^slotBits     token + 1 by the hash of its first `edgeBytes` bytes; 0 in a free slot. Tokens with
+ *   beginnings   u32    2^slotBits     token + 1, at the hash of its first `edgeBytes` bytes; 0: free. Tokens with
  *                                      the same first bytes are adjacent
- *   endings      u32    2^slotBits     likewise by its last `edgeBytes` bytes
+ *   endings      u32    2^slotBits     token + 1, at the hash of its last `edgeBytes` bytes
  *   edges        u8     2^edgeBits     bit 0 at the hash of a token's first bytes, bit 1 at that of its last ones
  *
- * `edgeBytes` is 3, or 2 if some token has only two. Some hundred tokens fill a few percent of `edges`, which stays in the first
- * cache.
+ * `edgeBytes` is 3, or 2 if some token has only two. A few hundred tokens fill a few percent of `edges`, which stays in
+ * the L1 cache.
  */
 let whole: TokenTable = changetype<TokenTable>(0);
 let bytesMax: u32 = 0;
@@ -37,7 +37,7 @@ const edgeBits: u32 = isSmallScale ? 2 : 13;
 const isBeginning: u32 = 1;
 const isEnding: u32 = 2;
 
-/** Indexes the tokens; returns false if there is no room. */
+/** Indexes the tokens; returns false if memory runs out. */
 export function useWholeTokens(model: EncodingModel): bool {
   whole = model.wholeTokens;
   if (whole.count === 0) return true;
@@ -69,7 +69,7 @@ export function wholeTokenCount(): u32 {
   return whole.count;
 }
 
-/** The id of the whole token that equals the `length` bytes at `start`, or -1. */
+/** Returns the id of the whole token that equals the `length` bytes at `start`, or -1. */
 export function findWholeToken(start: usize, length: u32): i32 {
   if (length > bytesMax) return -1;
   const token = findTokenAt(whole, start, length);
@@ -106,17 +106,17 @@ export function touchesWhole(start: usize, at: usize, end: usize): bool {
   return false;
 }
 
-/** The first byte of a token. */
+/** Returns the first byte of a token. */
 export function firstByteOf(token: u32): u32 {
   return load<u8>(tokenStart(whole, token));
 }
 
-/** The last byte of a token. */
+/** Returns the last byte of a token. */
 export function lastByteOf(token: u32): u32 {
   return load<u8>(tokenStart(whole, token) + tokenLength(whole, token) - 1);
 }
 
-/** `edgeBytes` bytes as a number, the first one highest. */
+/** Returns the `edgeBytes` bytes at `at` as a number, the first byte highest. */
 function edgeAt(at: usize): u32 {
   const two = ((<u32>load<u8>(at)) << 8) | load<u8>(at, 1);
   return edgeBytes === 2 ? two : (two << 8) | load<u8>(at, 2);
@@ -131,7 +131,7 @@ function mark(edge: u32, bit: u32): void {
   store<u8>(at, load<u8>(at) | bit);
 }
 
-/** Whether some token in the table has the edge. Usually `edges` decides. */
+/** Whether some token in `table` has this edge. Usually the filter `edges` rules it out. */
 function hasMark(edge: u32, bit: u32, table: usize): bool {
   if ((load<u8>(edges + (hashEdge(edge) >> (32 - edgeBits))) & bit) === 0) return false;
   const last: u32 = (1 << whole.slotBits) - 1;

@@ -31,8 +31,8 @@ import {
 } from "../words/word-slots";
 
 /**
- * WordCache: words already encoded, with their results (below), in three tables by length. The tables are laid out as for
- * counting, with the result instead of the count. The result of the sentinel of short words is `missing`.
+ * WordCache: words already encoded, with their results (below), in three tables by length. The tables are laid out as
+ * for counting, with the result instead of the count. The result of the sentinel of short words is `missing`.
  *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
@@ -41,9 +41,9 @@ import {
  *   records   16 MB   their records
  *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, as large as in the output
  *
- * So the cache takes 46 MB at most; pages that were never written take none. A table that is full at its largest size is cleared.
- * That is better than refusing new words, because the words of a corpus change from its beginning to its end. Results of all
- * tables refer to kept ids, so all tables are cleared when these are full.
+ * So the cache takes at most 46 MB. Pages of memory that were never written take none. A table that is full at its
+ * largest size is cleared. That is better than refusing new words, because the words of a corpus change from its
+ * beginning to its end. Results of all tables refer to kept ids, so all tables are cleared when these are full.
  */
 const shortBitsMax: u32 = isSmallScale ? 6 : 19;
 const middleBitsMax: u32 = isSmallScale ? 6 : 19;
@@ -51,16 +51,16 @@ const longBitsMax: u32 = isSmallScale ? 5 : 18;
 const recordsBytesMax: usize = isSmallScale ? 1 << 9 : 1 << 24;
 const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 
-/** Longer words hardly ever occur twice. */
+/** The maximum size of a cached word in bytes. Longer words hardly ever occur twice. */
 export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
 /**
- * Words looked up together: few enough that their lists stay in the first cache, and that every table has room for
- * them.
+ * The maximum number of words that are looked up together: few enough that their lists stay in the first-level cache,
+ * and that every table has room for them.
  */
 export let batchWordsMax: u32 = 0;
 
-/** Size of the head of a table; the one of long words is the largest. */
+/** The size in bytes of the head of a table; the largest is that of the table of long words. */
 const headBytes: usize = 32;
 
 export let short: SlotTable = changetype<SlotTable>(0);
@@ -70,7 +70,7 @@ let keptStart: usize = 0;
 let keptEnd: usize = 0;
 let keptLimit: usize = 0;
 
-/** Lays out the cache, 2^shrinkBits times smaller than usual; returns false if there is no room. */
+/** Lays out the cache, 2^shrinkBits times smaller than usual. Returns false if memory runs out. */
 export function useCache(shrinkBits: u32): bool {
   const heads = reserveTable(3 * headBytes);
   const shortSlots = reserveTable((<usize>shortSlotBytes) << (shortBitsMax - shrinkBits));
@@ -97,17 +97,17 @@ function begin(table: SlotTable, slots: usize, slotBytes: u32, slotBits: u32, sl
   beginTable(table, slots, slotBytes, min(slotBits, slotBitsMax), slotBitsMax);
 }
 
-/** For tests: address of the heads of the three tables. */
+/** Returns the address of the heads of the three tables, for tests. */
 export function cacheHeads(): usize {
   return changetype<usize>(short);
 }
 
-/** A record did not fit. */
+/** Whether a record did not fit, so that the table of long words must be cleared. */
 let areRecordsFull: bool = false;
-/** Kept ids did not fit. */
+/** Whether ids to keep did not fit, so that all tables must be cleared. */
 let areKeptFull: bool = false;
 
-/** Makes room for this many more words of any length. */
+/** Makes room for this many more words of any length, if necessary by clearing tables. */
 export function reserveWords(wordCount: u32): void {
   if (clearsFor(short, wordCount, areKeptFull)) addSentinel(short);
   clearsFor(middle, wordCount, areKeptFull);
@@ -119,7 +119,7 @@ export function reserveWords(wordCount: u32): void {
   areKeptFull = false;
 }
 
-/** Makes room in a table; returns whether the table was cleared to do so. */
+/** Makes room in a table. Returns whether the table was cleared for that. */
 function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   if (!mustClear && reserve(table, wordCount)) return false;
   memory.fill(table.slots, 0, endOfSlots(table) - table.slots);
@@ -128,12 +128,15 @@ function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   return true;
 }
 
-/** Keeps a long word in a free slot, if there is room for its record. */
+/** Caches a long word in a free slot, if there is room for its record. */
 export function keepLong(slot: usize, hash: u32, start: usize, length: u32, result: u64): void {
   if (!insertLong(long, slot, start, length, hash, result)) areRecordsFull = true;
 }
 
-/** The result for `count` ids of 32 bits that do not fit into 64; `missing` if there is no room to keep them. */
+/**
+ * Keeps `count` ids of 32 bits that do not fit into a result of 64 bits. Returns the result that refers to them, or
+ * `missing` if there is no room for them.
+ */
 export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
   const bytes: usize = isNarrow ? 2 * count : 4 * count;
   if (bytes > keptLimit - keptEnd) {
@@ -185,7 +188,7 @@ function keptCount(result: u64): u32 {
   return <u32>((result & ~keptFlag) >> 32);
 }
 
-/** The result that contains the `count` ids of 32 bits at `ids`, or `missing` if they are too many, or none. */
+/** Returns the result that contains the `count` ids of 32 bits at `ids`, or `missing` if there are none or too many. */
 export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   if (count === 0 || count > (isNarrow ? narrowIdsMax : wideIdsMax)) return missing;
   let result: u64 = 0;
@@ -194,7 +197,10 @@ export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   return result | ((<u64>count) << (isNarrow ? narrowCountShift : wideCountShift));
 }
 
-/** Address of the next id. There is room for one id for each remaining byte of the text, and 8 bytes more. */
+/**
+ * The address of the next id. Memory is reserved there for one id for each remaining byte of the text, and 8 bytes
+ * more.
+ */
 export let idsEnd: usize = 0;
 
 export function beginIds(start: usize): void {
@@ -202,8 +208,9 @@ export function beginIds(start: usize): void {
 }
 
 /**
- * Writes the ids of the words from `word` on, until a word is missing or all are written; returns the index of that word, or
- * `wordCount`. All 64 bits of a result are stored; the next result overwrites those that are not ids.
+ * Writes the 16-bit ids of the words from `word` on, until a word is missing or all are written. Returns the index of
+ * the missing word, or `wordCount`. All 64 bits of a result are stored; the next result overwrites those that are not
+ * ids.
  */
 export function emitNarrow(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
@@ -223,7 +230,7 @@ export function emitNarrow(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** Likewise for ids of 32 bits. */
+/** Does the same with ids of 32 bits. */
 export function emitWide(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
   let at = results + (word << 3);
@@ -242,7 +249,10 @@ export function emitWide(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** Writes kept ids; returns the address after them. Up to 7 more bytes are written, as for other results. */
+/**
+ * Writes the kept ids of a result. Returns the address after them. Up to 7 more bytes are written, as for other
+ * results.
+ */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
   let kept = keptStart + ((<usize>keptOffset(result)) << 1);
   const end = ids + ((<usize>keptCount(result)) << idShift);
@@ -250,14 +260,14 @@ function emitKept(result: u64, ids: usize, idShift: usize): usize {
   return end;
 }
 
-/** Writes one id. */
+/** Writes one id in the size of the output. */
 export function emitId(id: i32, isNarrow: bool): void {
   if (isNarrow) store<u16>(idsEnd, <u16>id);
   else store<i32>(idsEnd, id);
   idsEnd += isNarrow ? 2 : 4;
 }
 
-/** Writes the `count` ids of 32 bits at `ids`. */
+/** Writes the `count` ids of 32 bits at `ids` in the size of the output. */
 export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
   if (isNarrow) {
     for (let i: u32 = 0; i < count; i++, idsEnd += 2) store<u16>(idsEnd, load<u16>(ids + (i << 2)));
@@ -268,8 +278,8 @@ export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
 }
 
 /**
- * Looks up the words of a batch in three passes, by length: each pass is a small loop whose cache misses overlap. The result of
- * each word is copied; if a word is not found, it is `missing`.
+ * Looks up the words of a batch in three passes, by length: each pass is a small loop whose cache misses overlap. The
+ * result of each word is copied to `results`; for a word that is not found, it is `missing`.
  *
  *   ARRAY     TYPE   LENGTH             MEANING
  *   results   u64    batchWordsMax      the result of each word of the batch
@@ -281,7 +291,7 @@ export function useLookUp(): bool {
   return results !== 0;
 }
 
-/** Looks up the short words; lists the others in `longer` (regions.ts) and returns their number. */
+/** Looks up the short words. Lists the others in `longer` (regions.ts), and returns their number. */
 export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -294,7 +304,7 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
     ends += 4;
     const end = load<u32>(ends);
     const length = end - start;
-    // Always written; kept only if the word is longer.
+    // The store is unconditional; the entry is kept only if the word is longer.
     store<u32>(longerEnd, word);
     longerEnd += usize(length > shortBytesMax) << 2;
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
@@ -316,7 +326,8 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
 }
 
 /**
- * Looks up the middle words: those of the `longerCount` words in `longer` that are not among the `longCount` in `long`.
+ * Looks up the middle words: of the `longerCount` words in `longer`, those that are not also among the `longCount`
+ * words in `long`.
  */
 export function lookUpMiddle(table: SlotTable, longerCount: u32, longCount: u32): void {
   const end = endOfSlots(table);

@@ -1,7 +1,7 @@
-// The operators of boundary formulas on 64 bits: bit i is byte i of a block (src/pattern/mask-formulas.ts has their
-// meaning). They are called by the generated loops.
+// The operators of boundary formulas, on masks of 64 bits: bit i is byte i of a block. The generated loops call them;
+// src/pattern/mask-formulas.ts defines them.
 
-/** A bit for each byte of four vectors that has its top bit set. */
+/** Returns the top bit of each byte of four vectors, as a mask. */
 export function topBits(v0: v128, v1: v128, v2: v128, v3: v128): u64 {
   const low = <u32>(i8x16.bitmask(v0) | (i8x16.bitmask(v1) << 16));
   const high = <u32>(i8x16.bitmask(v2) | (i8x16.bitmask(v3) << 16));
@@ -12,22 +12,28 @@ export function equal(v: v128, byte: i8): v128 {
   return i8x16.eq(v, i8x16.splat(byte));
 }
 
-/** Bytes that are one of the `count` values from `first` on: compared as signed numbers, which processors can do. */
+/**
+ * Selects the bytes with one of the `count` values from `first` on. The range is shifted so that one comparison
+ * suffices: of signed bytes, because processors have no other.
+ */
 export function within(v: v128, first: i8, count: i8): v128 {
   return i8x16.lt_s(i8x16.add(v, i8x16.splat(-128 - first)), i8x16.splat(-128 + count));
 }
 
-/** ASCII letters. */
+/** Selects ASCII letters. */
 export function letters(v: v128): v128 {
   return within(v128.or(v, i8x16.splat(0x20)), 97, 26);
 }
 
-/** From each seed up to the end of its run; seeds are in `run`. The sum carries through the run. */
+/**
+ * Extends each seed upwards to the end of its run of bits in `run`. Seeds are in `run`. The carries of the sum travel
+ * through the runs.
+ */
 export function spread(seeds: u64, run: u64): u64 {
   return (((seeds + run) ^ run) | seeds) & run;
 }
 
-/** From each seed down to the beginning of its run. */
+/** Extends each seed downwards to the beginning of its run. */
 export function spreadDown(seeds: u64, run: u64): u64 {
   if (seeds === 0) return 0;
   for (let step: u64 = 1; step < 64; step <<= 1) {
@@ -37,23 +43,23 @@ export function spreadDown(seeds: u64, run: u64): u64 {
   return seeds;
 }
 
-/** Bits at last bytes of characters, moved to their first bytes. */
+/** Moves bits at the last bytes of characters to their first bytes. */
 export function backToLeads(bits: u64, continuation: u64): u64 {
   while (bits & continuation) bits = (bits & ~continuation) | ((bits & continuation) >> 1);
   return bits;
 }
 
 /**
- * Bits at first bytes of characters, copied to all of their bytes. `carry` is the bit of a character that began in the
- * previous block.
+ * Copies bits at the first bytes of characters to all of their bytes. `carry` is the bit of a character that began in
+ * the previous block.
  */
 export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
   return leads | spread(((leads << 1) | carry) & continuation, continuation);
 }
 
 /**
- * The first character of each run, and each `count`-th one after it. `firsts` are the first characters that are known;
- * `firstsBefore` and `runBefore` are those of the previous block.
+ * Returns the first character of each run, and every `count`-th character after it. `firsts` has the first characters
+ * of runs; `firstsBefore` and `runBefore` are `firsts` and `run` of the previous block.
  */
 export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64, count: u32): u64 {
   let inGroup = run;
@@ -66,7 +72,10 @@ export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64,
   return firsts;
 }
 
-/** The number of letters of the contraction after an apostrophe, or 0; `fold` is 0x20 where capitals count. */
+/**
+ * Returns the number of letters of the English contraction after an apostrophe, or 0. `fold` is 0x20 to match capitals,
+ * too; otherwise 0.
+ */
 export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   const first = <u32>load<u8>(apostrophe, 1) | fold;
   if (first === 0x73 || first === 0x74 || first === 0x6d || first === 0x64) return 1;
@@ -76,7 +85,10 @@ export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   return 0;
 }
 
-/** Writes the positions of bits, four at a time, so up to three too many; returns where the next one goes. */
+/**
+ * Writes the position of each bit, four at a time; so up to three excess values follow. Returns the address after the
+ * last valid one.
+ */
 export function writeEnds(ends: usize, base: u32, begins: u64): usize {
   const next = ends + ((<usize>popcnt(begins)) << 2);
   while (begins) {

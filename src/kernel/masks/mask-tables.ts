@@ -1,6 +1,6 @@
 import * as o from "./mask-operators";
 
-// The tables of a pattern that the loops use.
+// The tables of a pattern that the mask loops use.
 //
 //   BYTES        MEANING
 //   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 4 for texts that end at line feeds
@@ -12,8 +12,8 @@ import * as o from "./mask-operators";
 //                second byte of at least firstSeconds[b & 15], are of one kind: one of the lower four bits for kind
 //                mainKinds[0], one of the upper four for mainKinds[1]
 //   48           firstSeconds, 16 bytes
-//   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: the automaton has to read it
-//   320          kindMasks, 8 u64: for each kind the bytes of its characters in the current block; scratch
+//   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: only the automaton can classify them
+//   320          kindMasks, 8 u64: scratch: for each kind, a mask of its characters' bytes in the current block
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
 //   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
 
@@ -54,7 +54,7 @@ export function useMaskTables(address: usize, blocks: usize, columns: usize, col
   }
 }
 
-/** The kind of a character by its block of 64 and its place in it. */
+/** Returns the kind of a character, given its block of 64 characters and its index there. */
 function kindOfCell(block: usize, place: usize): u8 {
   return load<u8>(tables + kindOfCellAt + (<usize>load<u16>(columnBlocks + (block << 1)) | place));
 }
@@ -71,7 +71,7 @@ export function family(): u32 {
   return load<u32>(tables);
 }
 
-/** All bits where the option is on. */
+/** Returns a mask of all ones if the option is on, else of zeros. */
 export function isOn(option: u32): u64 {
   return -(<u64>((load<u32>(tables, optionsAt) >> option) & 1));
 }
@@ -92,24 +92,24 @@ function firstSeconds(): v128 {
   return v128.load(tables, firstSecondsAt);
 }
 
-/** `which`: 0 or 1. */
+/** Returns main kind 0 or 1. */
 function mainKind(which: usize): u32 {
   return load<u8>(tables + which, mainKindsAt);
 }
 
-/** Address of the kind's mask. */
+/** Returns the address of a kind's mask. */
 function kindMaskAt(kind: u32): usize {
   return tables + kindMasksAt + ((<usize>kind) << 3);
 }
 
-// The kinds of the characters beyond ASCII in a block of 64 bytes. Some lead bytes determine the kind alone, some together with
-// a second byte of at least a certain value: Han, Hangul, and for most patterns Cyrillic. Their characters are classified all at
-// once, the others one by one. Invalid UTF-8 is left to the automaton.
+// Classifies the non-ASCII characters of a block of 64 bytes by kind. Some lead bytes determine the kind, alone or
+// together with a second byte of at least a certain value: Han, Hangul, and for most patterns Cyrillic. Characters with
+// these are classified all at once, others one by one. Invalid UTF-8 is left to the automaton.
 
-/** The bytes 10…… of the block that was classified last. */
+/** The continuation bytes (0x80 to 0xBF) of the block that was classified last. */
 export let continuationBytes: u64 = 0;
 
-// A character that began in the previous block: its bytes in this block, and its kind.
+// The character that began in the previous block and continues in this one: a mask of its bytes here, and its kind.
 let spill: u64 = 0;
 let spillKind: u32 = 0;
 
@@ -117,7 +117,7 @@ export function forgetSpill(): void {
   spill = 0;
 }
 
-/** Bytes of characters of a kind in the block that was classified last. */
+/** Returns a mask of the bytes of characters of a kind, in the block that was classified last. */
 export function kindMask(kind: u32): u64 {
   return load<u64>(kindMaskAt(kind));
 }
@@ -128,8 +128,8 @@ function addToKind(kind: u32, bytes: u64): void {
 }
 
 /**
- * Writes the kind masks of a block. `wide` has the bytes from 0x80 up, at least one. Three bytes after the block are read.
- * Returns false if the automaton has to read the block.
+ * Writes the kind masks of a block. `wide` is a mask of its non-ASCII bytes, at least one. Up to three bytes after the
+ * block are read. Returns false if only the automaton can read the block.
  */
 export function classifyWide(block: usize, wide: u64): bool {
   const masks = kindMaskAt(0);
@@ -175,7 +175,7 @@ export function classifyWide(block: usize, wide: u64): bool {
       spillKind = (second >> 63) | ((second & three) >> 62) ? mainKind(1) : mainKind(0);
     }
   }
-  // Finding the next character does not wait for the size of this one.
+  // Iterates over lead bytes, so that finding the next character does not wait for the size of this one.
   let covered: u64 = 0;
   for (let starts = leads & ~continuation; starts; starts &= starts - 1) {
     const i = ctz(starts);
@@ -195,7 +195,7 @@ export function classifyWide(block: usize, wide: u64): bool {
   return (leads & ~covered) === 0;
 }
 
-/** Kind of the character that begins with these bytes, and its size in bytes: kind | size << 8. */
+/** Returns the kind of the character that begins with these bytes, and its size in bytes: kind | size << 8. */
 function kindOfCharacter(bytes: u32): u32 {
   if ((bytes & 0xc0e0) === 0x80c0) {
     return <u32>kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63)) | (2 << 8);
@@ -212,7 +212,8 @@ function kindOfCharacter(bytes: u32): u32 {
 }
 
 /**
- * For each byte: not zero if all characters that begin with it and the byte after it (in `seconds`) are of one kind.
+ * Returns for each byte a value that is not zero if all characters that begin with it and the byte in `seconds` are of
+ * one kind.
  */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));
@@ -228,7 +229,7 @@ function isSecond(bits: v128): v128 {
   return v128.or(i8x16.gt_s(bits, i8x16.splat(15)), i8x16.lt_s(bits, i8x16.splat(0)));
 }
 
-/** The lead bytes of characters of two bytes. */
+/** Selects bytes from 0x80 to 0xDF: among lead bytes, those of characters of two bytes. */
 function isTwo(v: v128): v128 {
   return i8x16.lt_s(v, i8x16.splat(-32));
 }

@@ -9,18 +9,18 @@ import { modernLines } from "./loops/modern-lines";
 import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
-/** Masks need this many bytes of the document from the start of a block on: the block, the next one, and four. */
+/** The bytes of the document that masks need from the start of a block on: the block, the next one, and four more. */
 export const masksLookAhead: i32 = 132;
 
 /**
- * Finds ends of pretokens by masks (docs/internals/masks.md), for a pattern that has a formula. Without SIMD it finds none.
+ * Finds ends of pretokens by masks (docs/internals/masks.md), for a pattern that has a formula. Without SIMD it finds
+ * none.
  *
- * @param start an end; positions count from `text`
- * @param stop ends are wanted up to there; it is after `start`
- * @param limit no byte from here on is read; at most the document's end
- * @param ends where the ends after `start` are written, in order: room for one a byte up to `stop`, and for 68 more
- * @returns the position up to which all ends are written: `stop`, or up to 63 bytes more, or less where masks are not
- * certain; `masksEnd` is the address after the last end
+ * @param start a known end of a pretoken; all positions are relative to `text`
+ * @param stop finds ends up to this position, which is after `start`
+ * @param limit bytes from here on are not read; at most the document's end
+ * @param ends receives the ends after `start`, in order; needs space for one per byte up to `stop`, and 68 more
+ * @returns the position up to which all ends were written: `stop` or up to 63 more, or less if masks are not certain there; `masksEnd` is the address after the last end
  */
 export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: usize): u32 {
   if (ASC_FEATURE_SIMD) {
@@ -46,7 +46,7 @@ export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: 
   return start;
 }
 
-/** Address after the last end that `scanMasks` has written. */
+/** Returns the address after the last end that `scanMasks` wrote. */
 export function masksEnd(): usize {
   return endsAfter;
 }

@@ -7,14 +7,15 @@ import { pushPair, threshold } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * The first index, for at most 256 start tokens, such as the bytes: their pairs are counted in dense tables (byte-pairs.ts),
- * then their lists are written. Each thread walks a part of the text. (rebuild-index.ts indexes pairs of more start tokens.)
+ * Builds the first index for at most 256 start tokens, such as the bytes: counts their pairs in dense tables
+ * (byte-pairs.ts), then writes their lists of occurrences. Each thread walks a part of the text. For more start tokens,
+ * rebuild-index.ts does this.
  */
 
-/** From here on a Float64 cannot count in steps of one. */
+/** 2^53: from here on a Float64 cannot count in steps of one. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text, which may be cut into parts anywhere. */
+/** Begins a walk over the text. It is divided evenly among the threads, anywhere. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }
@@ -36,16 +37,16 @@ export function writeBytePairsSome(work: u32): bool {
 /** The result of `addBytePairs`. */
 export enum Added {
   all,
-  /** A pair occurs more often than can be counted exactly. */
+  /** A pair occurs too often to be counted exactly. */
   countTooLarge,
-  /** The arena has too few entries for the lists. */
+  /** The arena is too small for the lists. */
   noRoom,
 }
 
 /**
- * Makes a record for each pair that reaches the threshold, and gives each part its section of the list. The arena may use
- * `slack` times the size of the lists. There are at most 65,536 pairs, for which there are always records. Returns 0 for
- * success; 1 if a pair occurs too often to be counted exactly; 2 if the memory is too small.
+ * Creates a record for each pair that reaches the threshold, and assigns to each part of the text its section of the
+ * pair's list. The arena may use `slack` times the size of the lists. There are always enough records, because there
+ * are at most 65,536 pairs. Returns a value of `Added`.
  */
 export function addBytePairs(slack: f64): i32 {
   let entryCount: f64 = 0;

@@ -20,20 +20,21 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text. The first builds
- * a sketch, the second counts the pairs that may be frequent, the third writes the lists of those that are kept. The last two
- * first collect a batch of positions, without a branch that depends on the text, and then read the slots of all of them, so that
- * the cache misses overlap.
+ * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text. The
+ * first builds a sketch, the second counts the pairs that may be frequent, the third writes the lists of the pairs that
+ * are kept. The last two collect batches of positions, without branches that depend on the text, and then read the
+ * slots of a whole batch, so that cache misses overlap.
  *
  *   REGION       ELEMENT   ELEMENTS            MEANING
- *   entries      u32       2^sketchBits        sketch of a part: the weight of all pairs of a cell, saturated at 2^32 - 1
+ *   entries      u32       2^sketchBits        sketch of a part: the total weight of the pairs of each cell, at most 2^32 - 1
  *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are counted
- *   queue, …     see below a stretch a part    pairs that a part counts, up to the end of `entries`
- *   queue        see below                     the position of the next occurrence that a part writes, for each kept pair
- *   pairBatches  u32       4 x batchCells      positions, the slot of each, and its key of 64 bits; for every part
+ *   queue, …     see below a stretch a part    table of the pairs that a part counts; the regions up to the end of `entries`
+ *   queue        see below                     table of cursors: where a part writes its next occurrence of each kept pair
+ *   pairBatches  u32       4 x batchCells      for each part: positions, the slot of each, and its key of 64 bits
  *
- * Both tables are hash tables with linear probing. The home slots ascend with the hashes, `overflowSlots` more follow the last of
- * them, and the very last one is always free, so that every lookup ends. Slots, in cells of two or of four bytes:
+ * Both are hash tables with linear probing. Home slots ascend with the hashes. `overflowSlots` more slots follow the
+ * last home slot, and the very last slot is always free, so every lookup ends. A slot has, with cells of two or four
+ * bytes:
  *
  *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 the same, weighted
  *   cursors  key: left and right, a cell each   u32 the next entry; 0: the slot is free
@@ -53,7 +54,7 @@ function hashOf(left: u32, right: u32): u32 {
 
 const cellMax: u64 = 0xffffffff;
 
-/** The address of the sketch of a part. */
+/** Returns the address of the sketch of a part. */
 export function sketchOf(index: u32, sketchBits: u32): usize {
   return entries + ((<usize>index) << (sketchBits + 2));
 }
@@ -72,7 +73,7 @@ export function sketchPairs<T>(part: Part, index: u32, work: u32): bool {
   let pos = part.next;
   let left = tokenAt<T>(pos);
   while (pos < until) {
-    // Subtle: this branch is predictable, so the processor does not wait for the length.
+    // Subtle: `areSingle` makes this branch predictable, so that the processor does not wait for a length.
     const next = areSingle || left === wordEnd ? pos + 1 : pos + lengthOf(left);
     const right = tokenAt<T>(next);
     if (left !== wordEnd && right !== wordEnd) {
@@ -105,7 +106,7 @@ export function joinSketches(partCount: u32, sketchBits: u32): void {
   }
 }
 
-/** Marks the cell of this pair, so that its pairs are counted. */
+/** Marks the cell of a pair in the sketch. The next walks collect only pairs of marked cells. */
 export function lookAtPair(left: u32, right: u32): void {
   const cell = hashOf(left, right) >> (32 - theJob().sketchBits);
   const bits = stagedLefts + ((<usize>(cell >> 4)) << 1);
@@ -117,8 +118,8 @@ function batchOf(index: u32): usize {
 }
 
 /**
- * Collects a batch: those of the next `batchCells` cells of a part, before `until`, in which a pair with a marked cell begins.
- * Returns the end of the batch.
+ * Collects a batch: the positions among the next `batchCells` cells of a part, before `until`, where a pair begins that
+ * is marked in the sketch. Returns the end of the batch.
  */
 function collect<T>(part: Part, index: u32, until: u32): usize {
   const job = theJob();
@@ -159,12 +160,15 @@ function storeKey<T>(slot: usize, key: u64): void {
   else store<u64>(slot, key);
 }
 
-/** The home slot of a key. For any number of home slots, it ascends with the hash. */
+/** Returns the address of the home slot of a key, which ascends with the key's hash for any number of slots. */
 function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize {
   return table + <usize>((((key * 0x9e3779b97f4a7c15) >> 32) * slotCount) >> 32) * slotBytes;
 }
 
-/** Writes the home slot of each pair of a batch from `entry` on next to its position, and prefetches it. */
+/**
+ * Stores the home slot of each pair of a batch, from `entry` on, next to its position, and prefetches it. Returns a
+ * value that keeps the loads from being optimized away.
+ */
 function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
   let touched: u32 = 0;
   for (; entry < end; entry += batchEntryBytes) {
@@ -179,7 +183,7 @@ const overflowSlots: u32 = isSmallScale ? 2 : 64;
 
 // Counts.
 
-/** The end of exact counts: in JavaScript they are Float64. */
+/** The limit of exact counts, because JavaScript reads them as Float64. */
 export const countEnd: u64 = 1 << 53;
 const firstSlotCount: u32 = isSmallScale ? 4 : 1 << 13;
 
@@ -201,13 +205,13 @@ function storeCount<T>(slot: usize, key: u64, count: u32, weight: u64): void {
   store<u64>(slot + 2 * sizeof<T>(), weight, 4);
 }
 
-/** The size of each part's table region. */
+/** Returns the size in bytes of each part's stretch for its table of counts. */
 function stretchBytes(): usize {
   const end = entries + ((<usize>entryCapacityMax) << 2);
   return ((end - queue) / theJob().walkCount) & ~7;
 }
 
-/** The address of the counts of a part. */
+/** Returns the address of a part's table of counts. */
 function countsOf(index: u32): usize {
   return queue + stretchBytes() * index;
 }
@@ -216,12 +220,12 @@ function tableBytes<T>(slotCount: u32): usize {
   return <usize>(slotCount + overflowSlots) * countBytes<T>();
 }
 
-/** The address after the counts of a part. */
+/** Returns the address after a part's table of counts. */
 function countsEnd<T>(part: Part, index: u32): usize {
   return countsOf(index) + tableBytes<T>(part.countSlots);
 }
 
-/** Begins an empty table. */
+/** Begins an empty table of counts. */
 export function startCounts<T>(part: Part, index: u32): void {
   part.countSlots = firstSlotCount;
   part.countedPairs = 0;
@@ -230,8 +234,8 @@ export function startCounts<T>(part: Part, index: u32): void {
 }
 
 /**
- * Counts the pairs that begin in the next `work` cells of a part. Returns true while cells are left and the table has
- * room.
+ * Counts the pairs that begin in the next `work` cells of a part. Returns false when no cells are left, or when the
+ * table is full (`part.isFull`).
  */
 export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
@@ -263,7 +267,10 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   return part.next < part.end;
 }
 
-/** Adds to the counts of a pair, whose home slot is given. Returns false if the stretch has no room for the table. */
+/**
+ * Adds to the counts of a pair, given its home slot. Returns false if the table would have to grow beyond the part's
+ * stretch.
+ */
 function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, weight: u64): bool {
   let slot = home;
   while (occurrencesOf<T>(slot) !== 0 && loadKey<T>(slot) !== key) slot += countBytes<T>();
@@ -290,7 +297,8 @@ function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, 
 }
 
 /**
- * Makes room for `pairCount` more pairs in at most three quarters of the home slots. False if the stretch is too small.
+ * Grows the table if `pairCount` more pairs would fill more than three quarters of its home slots. Returns false if the
+ * stretch is too small.
  */
 function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
   while (<u64>(part.countedPairs + pairCount) * 4 > <u64>part.countSlots * 3) {
@@ -300,9 +308,9 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 }
 
 /**
- * Doubles the home slots in place; returns false, and sets `part.isFull`, if the stretch is too small. The old slots are moved to
- * the end of the table and read from front to back: the new home of a pair is at or before the slot that is read, which is free
- * by then, so the pair finds a free slot at or before that one.
+ * Doubles the number of home slots in place. Returns false, and sets `part.isFull`, if the stretch is too small. The
+ * old slots are moved to the end of the table, and read from front to back. The new home of a pair is at or before the
+ * slot that is read, which is free by then; so the pair finds a free slot at or before it.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {
@@ -331,12 +339,12 @@ function growCounts<T>(part: Part, index: u32): bool {
 
 // The main thread reads the tables when the walks have ended.
 
-/** The number of slots of a table, including those after the last home slot. */
+/** Returns the number of slots of a table, including those after the last home slot. */
 export function countSlotsOf(part: Part): u32 {
   return part.countSlots + overflowSlots;
 }
 
-/** The address of a slot of a part. */
+/** Returns the address of a slot of a part. */
 export function countAt<T>(index: u32, slot: u32): usize {
   return countsOf(index) + <usize>slot * countBytes<T>();
 }
@@ -350,8 +358,8 @@ export function rightOfKey<T>(slot: usize): u32 {
 }
 
 /**
- * Adds `slotCount` slots of another part, from `first` on, to the first part's counts. False if its stretch has no
- * room.
+ * Adds `slotCount` slots of another part's table, from `first` on, to that of the first part. Returns false if its
+ * stretch is too small.
  */
 export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
   const end = countAt<T>(index, first + slotCount);
@@ -377,8 +385,9 @@ function cursorsOf<T>(index: u32): usize {
 }
 
 /**
- * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if there is no room for them, because
- * the counts of the other parts are still needed; then the first part must walk over all of the text.
+ * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if they would overwrite the
+ * counts of other parts, which are still needed; then there is one table, and the first part walks over all of the
+ * text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();
@@ -409,7 +418,8 @@ export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): vo
 }
 
 /**
- * Writes kept pairs that begin in the next `work` cells of a part to their lists. Returns true while cells are left.
+ * Writes the occurrences of kept pairs in the next `work` cells of a part to their lists. Returns true while cells are
+ * left.
  */
 export function writePairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);

@@ -31,9 +31,10 @@ import {
 } from "./word-layout";
 
 /**
- * The layout of the words (word-layout.ts). A first walk over them adds up the cells of the words of each count, which gives the
- * positions of all words of that count, in any order. Most words are rare: the walk cuts them into parts of about equal size, and
- * tallies each part separately, so that each thread lays out a part. Frequent words are listed.
+ * Prepares the layout of the words (word-layout.ts). A first walk over the words adds up the cells needed by the words
+ * of each count. The sums determine which positions the words of a count get; their order among each other does not
+ * matter. Most words are rare. The walk divides these into parts of about equal size and tallies each separately, so
+ * that each thread can lay out one part. Frequent words are listed in `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;
@@ -42,7 +43,7 @@ let partSize: u32 = 0;
 let talliedParts: u32 = 0;
 let frequentCount: u32 = 0;
 
-/** Begins a layout; the words are in their regions, or are records. */
+/** Begins a layout of the words, which are in their regions, or are records (`areRecords`). */
 export function startLayout(): void {
   setStepCount(0);
   nextWord = areRecords ? <u32>(<u64>firstRecord(long) >> 3) : 0;
@@ -88,7 +89,7 @@ function endPart(): void {
   talliedParts++;
 }
 
-/** The number of frequent words. JavaScript sorts their counts. */
+/** Returns the number of frequent words. JavaScript sorts their counts. */
 export function frequentWordCount(): u32 {
   return frequentCount;
 }
@@ -130,7 +131,7 @@ function tallyFrequentWords(): u32 {
   return distinctCount;
 }
 
-/** Replaces a number of cells by their start; returns their end. */
+/** Replaces the number of cells in a tally by their first position, `pos`. Returns the position after them. */
 function takePlace(tally: usize, pos: u32): u32 {
   const cellsOfCount = load<u32>(tally);
   store<u32>(tally, pos);
@@ -150,7 +151,7 @@ export function layOutSome(work: u32): bool {
   return false;
 }
 
-/** `mergeCounts` has the occurrences of tokens that no merge makes. */
+/** Adds the counts of start tokens in one part to `mergeCounts`. */
 function addStartCounts(counts: usize): void {
   for (let offset: usize = 0; offset < (<usize>startCount) << 3; offset += 8)
     store<f64>(mergeCounts + offset, load<f64>(mergeCounts + offset) + load<f64>(counts + offset));

@@ -6,15 +6,16 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
 import { keepGivenPair } from "./rebuild-index";
 
 /**
- * Exchange: merges words that do not fit into one memory. Several memories have a slice of the words each, and an engine. Every
- * engine has all tokens, and the cells and lists of its own words. The first one leads: only it has the counts of all pairs and
- * the queue, and it chooses the pair to merge. All engines walk over their lists of it, and then get the weights of the
- * neighbours in all memories. So each knows which pairs are created, and the first one knows how much the others lose.
+ * Exchange: merges words that do not fit into one memory. Several memories each have a share of the words and an
+ * engine. Every engine has all tokens, and the cells and lists of its own words. The first engine leads: only it has
+ * the queue and the total counts of all pairs, and it chooses the pair to merge. All engines walk over their own lists
+ * of that pair, and then receive the total weights of the neighbours in all memories. So each knows which pairs are
+ * created, and the first one knows how much the counts of the old pairs fall.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
  *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)
  *
- * `give...` writes the values of this memory; `take...` reads the sums of all.
+ * `give...` writes the values of this memory; `take...` reads the sums over all memories.
  */
 function exchangeAt(index: u32): ExchangeCell {
   return changetype<ExchangeCell>(exchange + <usize>index * offsetof<ExchangeCell>());
@@ -38,7 +39,8 @@ export function giveNeighbours(side: u32): u32 {
 }
 
 /**
- * Reads neighbours on one side with their weights in all memories. The first memory gets all, any other only its own.
+ * Reads the neighbours on one side with their total weights. The first memory receives all neighbours, the others only
+ * their own.
  */
 export function takeNeighbours(side: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
@@ -47,7 +49,10 @@ export function takeNeighbours(side: u32, count: u32): void {
   }
 }
 
-/** The weight of right neighbours that a merge replaced (merge-regions.ts). */
+/**
+ * Returns `voidWeight` of this memory: the weight of right neighbours that the merge itself replaced
+ * (merge-regions.ts).
+ */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }
@@ -57,8 +62,8 @@ export function takeVoidWeight(weight: f64): void {
 }
 
 /**
- * While the index is rebuilt (rebuild-index.ts): writes at most `most` pairs from record `from` on, with their counts in this
- * memory. Returns their number.
+ * Used while the index is rebuilt (rebuild-index.ts). Writes at most `most` pairs from record `from` on, with their
+ * counts in this memory. Returns their number.
  */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);
@@ -69,7 +74,7 @@ export function givePairs(from: u32, most: u32): u32 {
   return count;
 }
 
-/** Adds the counts of another memory; a pair without a record gets one. Returns false if there is no room for it. */
+/** Adds the counts of another memory. A pair without a record gets one. Returns false if the table of pairs is full. */
 export function addPairs(count: u32): bool {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -81,7 +86,7 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** Keeps the pairs that the first memory keeps, with its counts. */
+/** Marks the pairs that the first memory keeps, with its counts. */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);

@@ -28,13 +28,13 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPai
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
- * The main loop: brings the top of the queue up to date, makes its token, and merges. It runs while merges are small; the caller
- * does a large one in slices.
+ * The main loop: brings the top of the queue up to date, makes its token, and merges its occurrences. It runs as long
+ * as merges are small; the caller does large ones in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
- *   mergeCounts     f64      tokenCapacity  occurrences of the pair of each token when it was merged; for a start token, its
+ *   mergeCounts     f64      tokenCapacity  occurrences of each token's pair when it was merged; for a start token, its
  *                                           own before any merge (word-layout.ts)
- *   replacedCounts  f64      tokenCapacity  the occurrences that were replaced: of the two in "aaa", one
+ *   replacedCounts  f64      tokenCapacity  how many of these were replaced: of the two occurrences of "a a" in "aaa", one
  */
 
 /** The reasons for a pause of the loop. */
@@ -44,29 +44,31 @@ export enum Pause {
   /** The pair on top has more entries than a slice, or the arena must make room. */
   largePairOnTop,
   topBelowThreshold,
-  /** There is no room for the pairs that would be created, so the engine cannot continue. */
+  /** The table of pairs is too small for the pairs that would be created, so the engine cannot continue. */
   noRoom,
 }
 
-/** The fixed work of a merge, in entries: the queue, the hash table, the token. */
+/** The work of a merge apart from its list, in units of entries: the queue, the hash table, the token. */
 const mergeWork: i32 = 64;
 
-/** The maximum number of merges; under the rule of `huggingface`, of new entries of the vocabulary. */
+/** The maximum number of merges. Under the tie rule of `huggingface`: of new entries of the vocabulary. */
 let mergeCountMax: u32 = 0;
-/** The merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
+/**
+ * The number of merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts).
+ */
 let entryCount: u32 = 0;
 let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
-/** The work that is left in the slice. */
+/** The work left in the current slice, in entries. */
 let workLeft: i32 = 0;
 /** The pair that is merged in slices. */
 let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Starts the engine with only the start tokens. `mergesWanted` is the number of merges; under the rule of `huggingface`, of new
- * entries of the vocabulary. A merge with more entries than `workOfSlice` is large. Lists whose pair lost more than
- * `shareToClean` of its count are cleaned when room is short. `doSmallerWin` decides ties (tie-rules.ts).
+ * Starts the engine with only the start tokens. `mergesWanted` is `mergeCountMax`. A merge with more entries than
+ * `workOfSlice` is large. If the arena is full, lists are cleaned whose pair lost more than `shareToClean` of its
+ * count. `doSmallerWin` decides ties (tie-rules.ts).
  */
 export function startEngine(
   mergesWanted: u32,
@@ -85,17 +87,20 @@ export function startEngine(
   startQueue();
 }
 
-/** The number of merges so far that made an entry of the vocabulary. */
+/** Returns the number of merges so far that made an entry of the vocabulary. */
 export function mergedEntryCount(): u32 {
   return entryCount;
 }
 
-/** The unused work of the last call of `mergeUntilPause`, `lookAtTop` or `bestCount`. */
+/**
+ * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop` or `bestCount`; 0 or less if it was
+ * used up.
+ */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
 
-/** Merges until there is a reason to pause; `work` limits the work. */
+/** Merges until there is a reason to pause, which it returns. `work` limits the work, in entries. */
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
@@ -118,8 +123,8 @@ export function mergeUntilPause(work: i32): i32 {
 }
 
 /**
- * Merges a pair whose list fits into a slice. Returns false if there is no room for the pairs that would be created.
- * `mergeUntilPause` has these steps in its loop: a call for each merge costs some 3 %.
+ * Merges a pair whose list fits into a slice. Returns false if the table of pairs is too small for the pairs that would
+ * be created. `mergeUntilPause` repeats these steps in its loop, because a call for each merge costs some 3 %.
  */
 function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   startMerge(p, id);
@@ -132,7 +137,10 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   return true;
 }
 
-/** Like `mergeUntilPause`, but treats every merge as large: for words in several memories. */
+/**
+ * Returns the reason for a pause like `mergeUntilPause`, but treats every merge as large. It is used if words are in
+ * several memories.
+ */
 export function lookAtTop(work: i32): i32 {
   workLeft = work;
   if (entryCount === mergeCountMax) return Pause.finished;
@@ -140,7 +148,7 @@ export function lookAtTop(work: i32): i32 {
   return Pause.largePairOnTop;
 }
 
-/** The reason for a pause after `settleTop` found no pair. */
+/** Returns the reason for a pause after `settleTop` found no pair. */
 function withoutTop(): Pause {
   if (workLeft <= 0) return Pause.sliceUsedUp;
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
@@ -161,7 +169,8 @@ function settleTop(): bool {
 }
 
 /**
- * Fills the heap. Returns false if the queue is empty, or the slice is used up: many pairs may have the highest count.
+ * Fills the heap until its top is known. Returns false if the queue is empty, or the slice is used up, because many
+ * pairs may have the highest count.
  */
 function findTop(): bool {
   while (!hasTop()) {
@@ -185,7 +194,10 @@ function takeTop(): u32 {
   return id;
 }
 
-/** Does the same for a chosen pair. Separate from `takeTop`, which is inlined in the loop: sharing code costs 5 %. */
+/**
+ * Records the merge of a pair that was not taken from the queue, and makes its token. Separate from `takeTop`, which is
+ * inlined in the loop: sharing code costs 5 %.
+ */
 function writeMerge(left: u32, right: u32, count: u64): u32 {
   const id = addToken(left, right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
@@ -193,7 +205,7 @@ function writeMerge(left: u32, right: u32, count: u64): u32 {
   return id;
 }
 
-/** Settles the neighbours of the current merge, and records how much it replaced. */
+/** Settles the neighbours of the current merge, and records how many occurrences it replaced. */
 function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
@@ -205,8 +217,8 @@ export function startLargeMerge(): void {
 }
 
 /**
- * Begins to merge a chosen pair, whatever is on top. The threshold is 1, so a pair without a record has no occurrence. Returns
- * false if there is no room for a record.
+ * Begins to merge a chosen pair, whatever is on top of the queue. The threshold must be 1, so that a pair without a
+ * record has no occurrences. Returns false if the table of pairs is full.
  */
 export function startNamedMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
@@ -214,7 +226,10 @@ export function startNamedMerge(left: u32, right: u32): bool {
   return true;
 }
 
-/** Finds the record of a pair, or makes one with an empty list. Returns false if there is no room for it. */
+/**
+ * Sets `largePair` to the record of a pair, creating one with an empty list if necessary. Returns false if the table of
+ * pairs is full.
+ */
 function takeNamedPair(left: u32, right: u32): bool {
   largePair = findPair(left, right);
   if (largePair === noPair) {
@@ -224,7 +239,7 @@ function takeNamedPair(left: u32, right: u32): bool {
   return true;
 }
 
-/** The halves of the large pair. */
+/** Returns the left half of the large pair. */
 export function largeLeft(): u32 {
   return pairAt(largePair).left;
 }
@@ -233,7 +248,7 @@ export function largeRight(): u32 {
   return pairAt(largePair).right;
 }
 
-/** In another memory than the first: begins to merge the same pair. Returns false if there is no room for a record. */
+/** Begins to merge a pair that the first memory has chosen. Returns false if the table of pairs is full. */
 export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));
@@ -241,23 +256,22 @@ export function followMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Engines of several languages over one vocabulary (src/merge/parity-merges.ts). Each has a record of every pair in its words, so
- * its threshold is always 1. One of them chooses its best pair, then all merge it.
+ * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). Each has a
+ * record of every pair in its words, so its threshold is always 1. One of them chooses its best pair, then all merge
+ * it.
  */
 
-/**
- * The maximum number of records. When they are used up, rebuilding the index drops those of pairs that no longer occur.
- */
+/** The maximum number of records. Once it is reached, the index is rebuilt without the pairs that no longer occur. */
 let recordsMax: u32 = 0;
 
-/** Sets the limit of records after indexing. */
+/** Sets `recordsMax` from the number of records after indexing. */
 export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
 /**
- * The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work` was used
- * up.
+ * Returns the count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work`
+ * entries of work did not suffice.
  */
 export function bestCount(work: i32): f64 {
   workLeft = work;
@@ -271,13 +285,13 @@ export enum Chosen {
   /** The pair does not occur here, so neither does its token. */
   absent,
   merged,
-  /** Nothing was done: the merge must be made in slices. */
+  /** The pair was not merged, because its merge must be done in slices. */
   large,
-  /** Nothing was done: there may be too many records. */
+  /** The pair was not merged, because there may be too many records. */
   tooManyRecords,
 }
 
-/** Merges a pair that an engine has chosen; `work` limits the work. */
+/** Merges a pair that an engine has chosen, and returns a value of `Chosen`. `work` limits the work, in entries. */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   const p = findPair(left, right);
   workLeft = work - mergeWork;
@@ -291,12 +305,12 @@ export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   return Chosen.merged;
 }
 
-/** The number of entries of the large pair's list. */
+/** Returns the number of entries of the large pair's list. */
 export function largeListLength(): u32 {
   return pairAt(largePair).listLength;
 }
 
-/** After the walk: whether room must be made for the entries that will be created. */
+/** Whether the arena must be compacted before the lists of new pairs fit. Call it after the walk. */
 export function needsRoom(): bool {
   neededEntries = countBornEntries(threshold);
   return !hasRoomForEntries(neededEntries);
@@ -306,7 +320,10 @@ export function startMakingRoom(): void {
   startCompaction(neededEntries, largePair, threshold, cleanShare);
 }
 
-/** Ends a compaction. Returns false if the arena has its maximum size; then all lists can be cleaned, once. */
+/**
+ * Ends a compaction. Returns false if space is still missing and the arena has its maximum size; then all lists can be
+ * cleaned, once.
+ */
 export function endMakingRoom(): bool {
   return endCompaction(neededEntries);
 }
@@ -318,7 +335,8 @@ export function startCleaningAll(): void {
 }
 
 /**
- * Settles a large merge before its lists are written. Returns false if there is no room for the pairs that are created.
+ * Settles a large merge before its lists are written. Returns false if the table of pairs is too small for the pairs
+ * that are created.
  */
 export function settleLargeMerge(): bool {
   if (!hasRoomForNewPairs()) return false;
@@ -326,7 +344,7 @@ export function settleLargeMerge(): bool {
   return true;
 }
 
-/** The number of merges so far. */
+/** Returns the number of merges so far. */
 export function mergeCount(): u32 {
   return madeCount - startCount;
 }

@@ -7,18 +7,21 @@ import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
 
 /**
- * One merge, in steps: walks the list of occurrences once (neighbours.ts), then the distinct neighbours once (existing pairs lose
- * counts, new ones are created), then writes the lists of the created pairs. Walking and writing may be done in slices and by
- * several threads; the region `merge` has the current merge.
+ * One merge, in steps: walks the list of occurrences once (neighbours.ts); then walks the distinct neighbours once,
+ * lowering the counts of existing pairs and creating new ones; then writes the lists of the created pairs. The first
+ * and the last step may be done in slices and by several threads. The region `merge` has the current merge.
  */
 let pairInWork: u32 = noPair;
-/** The number of parts of its list. */
+/** The number of parts into which the list of `pairInWork` is cut. */
 let partsInWork: u32 = 1;
 
 let sharedListLength: u32 = 0;
 let blockSize: u32 = 0;
 
-/** Lists of at least `sharedLength` entries are walked by all threads, in blocks of `block` entries. */
+/**
+ * Sets the parameters of walks: lists of at least `sharedLength` entries are walked by all threads, in blocks of
+ * `block` entries.
+ */
 export function startMerges(block: u32, sharedLength: u32): void {
   blockSize = block;
   sharedListLength = sharedLength;
@@ -43,12 +46,12 @@ export function startMerge(p: u32, id: u32): void {
   cutList(pair.listStart, pair.listLength, merge.leftLength + merge.rightLength);
 }
 
-/** The number of entries among which a cut is searched. */
+/** The number of entries that are tried as a cut. */
 const cutTries: u32 = isSmallScale ? 2 : 64;
 
 /**
- * Cuts a long list into parts. Between two parts there is a cell that neither writes: two entries with a token between them are
- * independent.
+ * Cuts a long list into parts that are independent: between the last occurrence of a part and the first of the next is
+ * at least one cell that neither writes.
  */
 function cutList(listStart: u32, listLength: u32, length: u32): void {
   partsInWork = 1;
@@ -72,19 +75,19 @@ function gapBefore(entry: u32): u32 {
   return load<u32>(entryAddress(entry)) - load<u32>(entryAddress(entry - 1));
 }
 
-/** Merges the next `share` entries of each part; returns true while some are left. */
+/** Merges the next `share` entries of each part. Returns true while some are left. */
 export function mergeSome(share: u32): bool {
   return workTogether(Work.mergeOccurrences, partsInWork, share);
 }
 
-/** Ends the walk over the list. The pair's list is now scratch memory that contains the staged positions. */
+/** Ends the walk over the list. The memory of the list now contains the staged positions. */
 export function endWalk(): void {
   const last = partAt(partsInWork - 1);
   pairAt(pairInWork).listLength = last.start + last.stagedCount;
   joinSums();
 }
 
-/** A slot value: this neighbour is already listed in part 0, although part 0 has no occurrence of it. */
+/** A value of `slot`: the neighbour is already listed in part 0, although part 0 has no occurrence of it. */
 const isListed: u32 = 0xffffffff;
 
 /** Adds the weights and distinct neighbours of all parts to part 0. */
@@ -105,8 +108,8 @@ function joinSide(part: u32, side: u32): void {
 }
 
 /**
- * The sum of part 0 for a neighbour of any part or memory. Its count is that of part 0 only, because counts give the
- * slots.
+ * Returns the sum in part 0 for a neighbour of any part or memory, which it lists there if necessary. The weight is a
+ * total; the count is that of part 0 only, because slots in lists are assigned part by part.
  */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);
@@ -119,7 +122,7 @@ export function listNeighbour(side: u32, id: u32): Sum {
   return sum;
 }
 
-/** The number of distinct neighbours of a part on a side. */
+/** Returns the number of distinct neighbours of a part on a side. */
 export function seenCountOf(part: u32, side: u32): u32 {
   return load<u32>(seenCountAddress(part, side));
 }
@@ -128,12 +131,12 @@ function seenCountAddress(part: u32, side: u32): usize {
   return changetype<usize>(partAt(part)) + offsetof<Part>("leftSeenCount") + ((<usize>side) << 2);
 }
 
-/** A distinct neighbour of a part, by its index. */
+/** Returns the id of a part's distinct neighbour, by its index. */
 export function seenAt(part: u32, side: u32, index: u32): u32 {
   return load<u32>(seenOf(part, side) + ((<usize>index) << 2));
 }
 
-/** An upper bound of the entries of the lists that `settleNeighbours` will create, at most a few too high. */
+/** Returns the number of entries of the lists that `settleNeighbours` will create, or a slightly higher number. */
 export function countBornEntries(threshold: u64): u32 {
   return countBornAt(Side.left, threshold) + countBornAt(Side.right, threshold);
 }
@@ -148,7 +151,7 @@ function countBornAt(side: u32, threshold: u64): u32 {
   return count;
 }
 
-/** The occurrences of a neighbour in all parts. */
+/** Returns the number of occurrences of a neighbour in all parts. */
 function countInAllParts(side: u32, id: u32): u32 {
   let count: u32 = 0;
   for (let k: u32 = 0; k < partsInWork; k++) count += sumAt(sumsOf(k, side), id).count;
@@ -161,8 +164,9 @@ export function hasRoomForNewPairs(): bool {
 }
 
 /**
- * Processes the distinct neighbours: lowers the counts of their old pairs, creates pairs with the new token if they reach
- * `threshold`, and resets the sums to 0. Returns the weight that was replaced. The arena must have room.
+ * Processes the distinct neighbours: lowers the counts of their old pairs, creates pairs with the new token if they
+ * reach `threshold`, and resets the sums to 0. Returns the total weight of the merged occurrences. The arena must have
+ * space for the new lists.
  */
 export function settleNeighbours(threshold: u64): f64 {
   const merge = currentMerge();
@@ -175,7 +179,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.left, k);
     const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
-    // A left neighbour `id` is itself a new token; the pair (y, x) between the two was counted as its right neighbour.
+    // If the left neighbour is `id`, it is itself a new token: the old pair (y, x) between the two was its right
+    // neighbour, and loses its count there.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
@@ -185,7 +190,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.right, k);
     let weight = sumAt(sumsOf(0, Side.right), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
-    // In "xyxy" the first merge noted x as its right neighbour and the second one replaced it: no pair is created there.
+    // In "xyxy" the first occurrence has x as its right neighbour, which the second one replaces. So no pair (id, x) is
+    // created there.
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const listStart = isBorn ? createPair(id, t, weight, countInAllParts(Side.right, t)) : noSlot;
@@ -195,7 +201,7 @@ export function settleNeighbours(threshold: u64): f64 {
   return replaced;
 }
 
-/** Lowers the count of a pair. Only the first memory has the counts of all pairs (memory-exchange.ts). */
+/** Lowers the count of a pair by `weight`. Only the first memory has the total counts of pairs (memory-exchange.ts). */
 function loseCount(left: u32, right: u32, weight: u64): void {
   if (!isFirst) return;
   const p = findPair(left, right);
@@ -205,14 +211,14 @@ function loseCount(left: u32, right: u32, weight: u64): void {
   pair.count -= min(weight, pair.count);
 }
 
-/** Makes a record for a new pair, and adds it to the queue; returns the start of its list. */
+/** Creates a record for a new pair, and adds it to the queue. Returns the start of its list. */
 function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   const listStart = takeEntries(entryCount);
   pushPair(count, addPair(left, right, count, listStart, entryCount));
   return listStart;
 }
 
-/** Gives each part its consecutive slots in the new list, if one is written. Sets the sums to 0. */
+/** Assigns to each part its consecutive slots in the list of a new pair, if there is one. Resets the sums to 0. */
 function giveSlots(side: u32, id: u32, listStart: u32): void {
   let slot = listStart;
   for (let k: u32 = 0; k < partsInWork; k++) {
@@ -226,7 +232,7 @@ function giveSlots(side: u32, id: u32, listStart: u32): void {
 }
 
 /**
- * Writes the next `share` staged positions of each part to the lists of the new pairs; returns true while some are
+ * Writes the next `share` staged positions of each part to the lists of the new pairs. Returns true while some are
  * left.
  */
 export function writeSome(share: u32): bool {
@@ -234,7 +240,7 @@ export function writeSome(share: u32): bool {
   return workTogether(Work.writeStaged, partsInWork, share);
 }
 
-/** Ends the merge, whose list is no longer needed. */
+/** Ends the merge, and frees its list. */
 export function endMerge(): void {
   pairAt(pairInWork).listLength = 0;
 }

@@ -1,8 +1,8 @@
 /**
- * Regions: the memory layout of a merge engine. The main thread plans them once; a helper thread plans the same from the same
- * numbers. A region never moves: one that grows has address space for its maximum size, which costs nothing until it is written.
- * The memory is new and all zeros, on which the engine relies. If the words are records, the regions are in the text region of
- * the memory that counted them (words/word-records.ts).
+ * Regions: the memory layout of a merge engine. The main thread plans them once; helper threads plan the same layout
+ * from the same numbers. Regions never move: each has address space for its maximum size, which costs nothing until it
+ * is written. The engine relies on memory that is new and all zeros. If the words are records, the regions are in the
+ * text region of the memory that counted the words (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -45,7 +45,7 @@
  *   nextInBucket    u32          pairCapacity              pair-queue.ts
  *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
  *
- * The words that are laid out use the region of `entries`: they are read for the last time before the first entry is written.
+ * The words to lay out use the region of `entries`: they are read for the last time before the first entry is written.
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
  *   wordStarts      u32          wordCount + 1             offset into the table's tokens
@@ -104,7 +104,7 @@ export let frequentCells: usize = 0;
 export let wordTokens: usize = 0;
 
 export let wordCount: u32 = 0;
-/** The number of tokens of the words that are laid out, and the size of each in `wordTokens`: 1, 2 or 4 bytes. */
+/** The number of tokens in all words to lay out, and the size in bytes of each in `wordTokens`: 1, 2 or 4. */
 let positionCount: u32 = 0;
 export let positionBytes: u32 = 1;
 export let cellCount: u32 = 0;
@@ -113,20 +113,20 @@ export let memoryCount: u32 = 1;
 /** Whether this is the first memory, which leads (memory-exchange.ts). */
 export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
-/** The number of start tokens, and of all their bytes; 0: they have no bytes. */
+/** The number of start tokens, and the total number of their bytes; 0 if they have no bytes. */
 export let startCount: u32 = 0;
 export let startByteCount: u32 = 0;
 /** Whether pairs of start tokens have dense tables (byte-pairs.ts). */
 let hasBytePairs: bool = false;
 /** Whether some start token has several bytes. */
 let hasSizes: bool = false;
-/** Whether the words in a token are limited. */
+/** Whether the number of words in a token is limited. */
 export let hasWordFacts: bool = false;
-/** Whether tokens must not join whole characters with parts of others. */
+/** Whether tokens must not join whole characters with parts of others (whole-characters.ts). */
 export let hasCharacterStates: bool = false;
 /** The maximum number of tokens. */
 export let tokenCapacity: u32 = 0;
-/** The cell between two words: the id after that of the last token. */
+/** The cell between two words: an id that is higher than that of every token. */
 export let boundary: u32 = 0;
 /** The number of ids, including the boundary. */
 export let tokenCount: u32 = 0;
@@ -136,18 +136,21 @@ export let isWide: bool = false;
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
-/** A power of two. */
+/** The number of slots for existing tokens (tie-rules.ts): a power of two. */
 export let specialSlotCount: u32 = 1;
 /** The number of parts of a long list, one for each thread. */
 export let partCount: u32 = 0;
-/** A power of two. */
+/** The maximum number of pair records: a power of two. */
 export let pairCapacity: u32 = 0;
 export let entryCapacityMax: u32 = 0;
 
-/** The start of this memory's first word in the tokens of the table. */
+/** The offset of this memory's first word in the tokens of all words. */
 export let firstWordStart: u32 = 0;
 
-/** Describes the words to lay out in this memory, and the maximum number of their cells (word-layout.ts). */
+/**
+ * Describes the words to lay out in this memory: their number; the offset of the first one in the tokens of all words;
+ * the number of their tokens, and the size of one; and the maximum number of their cells (word-layout.ts).
+ */
 export function describeWords(
   count: u32,
   firstStart: u32,
@@ -165,11 +168,14 @@ export function describeWords(
 /** Whether the words are records in the same memory. Then the regions begin at `firstByte`. */
 export let areRecords: bool = false;
 let firstByte: usize = 0;
-/** Whether the ids in the words are mapped to those in the cells; and the number of these ids. */
+/** Whether the ids in the words are mapped to other ids in the cells; the number of the former. */
 export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
-/** Sets the start of the regions if the words are records in the same memory, or 0; and the number of mapped ids. */
+/**
+ * Sets the start of the regions if the words are records in the same memory, else 0; and the number of ids that are
+ * mapped, else 0.
+ */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
   firstByte = first;
@@ -177,13 +183,16 @@ export function describeIds(first: usize, idLimit: u32): void {
   numberCount = idLimit;
 }
 
-/** Sets the actual number of cells. */
+/** Sets the actual number of cells, which must not exceed the maximum that was described. */
 export function setCellCount(count: u32): void {
   assert(count <= cellCount, "the words take no more cells than was said");
   cellCount = count;
 }
 
-/** Sets the number of memories, the index of this one, and the cells of all: the first has the pairs of all. */
+/**
+ * Sets the number of memories, the index of this one, and the total number of cells: the first memory has the pairs of
+ * all.
+ */
 export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
   isFirst = index === 0;
@@ -191,8 +200,8 @@ export function describeMemories(count: u32, index: u32, cells: f64): void {
 }
 
 /**
- * Describes the start tokens: their number, and that of all their bytes; whether some have several bytes, and whether their pairs
- * are counted in dense tables.
+ * Describes the start tokens: their number; the total number of their bytes; whether some have several bytes; and
+ * whether their pairs are counted in dense tables.
  */
 export function describeStartTokens(
   count: u32,
@@ -215,7 +224,7 @@ export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32):
   prefixLengthMax = prefixLength;
 }
 
-/** Sets the number of special tokens that a merge may spell (tie-rules.ts), and of all their bytes. */
+/** Sets the number of existing tokens that a merge may spell (tie-rules.ts), and the total number of their bytes. */
 export function describeSpecials(count: u32, byteCount: u32): void {
   specialCount = count;
   specialByteCount = byteCount;
@@ -224,7 +233,7 @@ export function describeSpecials(count: u32, byteCount: u32): void {
 }
 
 /**
- * Sets whether the words in a token are limited (merge-tokens.ts), and whether characters stay whole
+ * Sets whether the number of words in a token is limited (merge-tokens.ts), and whether characters stay whole
  * (whole-characters.ts).
  */
 export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): void {
@@ -233,31 +242,36 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 }
 
 const alignment: u64 = 64;
-/** The smallest sketch, as a power of two (rebuild-index.ts), and the bytes of those of 8 threads. */
+/** The log2 of the smallest number of cells of a sketch (rebuild-index.ts), and the bytes of 8 such sketches. */
 export const sketchBitsMin: u32 = 4;
 const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
-/** The first index adds a record for each pair of bytes, and relies on the room for them (first-index.ts). */
+/** The first index may add a record for each pair of bytes, and does not check for space (first-index.ts). */
 const pairCapacityMin: u64 = 2 * bytePairCount;
-/** The end of rare counts. Each has its own positions, in each part of the words (word-layout.ts). */
+/**
+ * Counts below this are rare. In each part of the words, every rare count has positions of its own (word-layout.ts).
+ */
 export const rareCountEnd: u32 = isSmallScale ? 3 : 2048;
-/** Cells whose pairs are looked up together, and the bytes of each (index-pairs.ts). */
+/** The number of cells whose pairs are looked up together, and the size of an entry in bytes (index-pairs.ts). */
 export const batchCells: u32 = isSmallScale ? 3 : 128;
 export const batchEntryBytes: usize = 16;
 export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
-/** The engine does not begin with fewer than one record for this many cells. English took one for 360. */
+/** The engine needs at least one record for this many cells. English took one for 360. */
 const cellsPerPairMax: u64 = 128;
-/** Entries per cell. The engine does not begin with fewer. */
+/** The minimum number of entries per cell with which the engine begins. */
 const entriesMin: f64 = 1.25;
-/** Entries per cell. More are never needed: a cleaned arena has at most one, and created pairs have at most two. */
+/**
+ * The maximum number of entries per cell. More are never needed: a cleaned arena has at most one, and created pairs
+ * have at most two.
+ */
 const entriesMax: u64 = 3;
 
-/** The end of the regions so far. */
+/** The end of the regions that have been placed so far. */
 let end: u64 = 0;
 
 /**
- * Lays out all regions in a memory of at most `capacityBytes`; `threadCount` threads will walk long lists. Returns the size that
- * the memory must have, or 0 if the engine does not fit.
+ * Lays out all regions in a memory of at most `capacityBytes`, for `threadCount` threads that walk long lists. Returns
+ * the required size of the memory in bytes, or 0 if the engine does not fit.
  */
 export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   partCount = threadCount;
@@ -289,7 +303,10 @@ function pairRegionBytes(pairCount: u64): u64 {
   return pairCount * (offsetof<Pair>() + 3 * sizeof<u32>() + queueEntryBytes);
 }
 
-/** Lays out the regions of known size. If they do not fit, their addresses are meaningless, and `end` is too large. */
+/**
+ * Lays out the regions whose sizes are known. If they do not fit, their addresses are meaningless, and `end` exceeds
+ * the capacity.
+ */
 function placeFixedRegions(): void {
   const cellBytes: u64 = isWide ? sizeof<u32>() : sizeof<u16>();
   const idBytes = <u64>tokenCapacity * sizeof<u32>();
@@ -365,15 +382,17 @@ function place(byteCount: u64): usize {
 /** A pair of bytes while the first index is made (byte-pairs.ts). */
 @unmanaged
 export class BytePair {
-  /** The weight of all its occurrences in the part; a Float64, which becomes inexact instead of wrapping. */
+  /**
+   * The weight of all its occurrences in the part. It is a Float64, which becomes inexact instead of wrapping around.
+   */
   weight: f64;
-  /** The number of these occurrences. */
+  /** The number of its occurrences in the part. */
   count: u32;
-  /** The position of the next one in the arena, or `noStart`. */
+  /** The index in the arena for its next occurrence, or `noStart`. */
   start: u32;
 }
 
-/** A pair that can still win (pair-table.ts). */
+/** A pair that may still be merged (pair-table.ts). */
 @unmanaged
 export class Pair {
   /** Token ids of the halves. */
@@ -381,14 +400,14 @@ export class Pair {
   right: u32;
   /** The current weight of its occurrences; 0 if it was merged, no longer occurs, or was dropped. */
   count: u64;
-  /** `count` when the list was written: their ratio shows how stale the list is. */
+  /** The value of `count` when the list was written. The ratio of the two shows how stale the list is. */
   listCount: u64;
   /** The start of its list in the arena (occurrences.ts), and the number of entries, including stale ones. */
   listStart: u32;
   listLength: u32;
 }
 
-/** Enough for counts of 64 bits (pair-queue.ts). */
+/** The number of buckets: enough for counts of 64 bits (pair-queue.ts). */
 export const bucketCount: u32 = 59 * 64;
 
 /** An element of the heap (pair-queue.ts). */
@@ -407,9 +426,9 @@ export const queueEntryBytes: usize = 16;
 @unmanaged
 export class Sum {
   weight: u64;
-  /** Occurrences. */
+  /** The number of occurrences next to this neighbour. */
   count: u32;
-  /** The position of the created pair's next occurrence in the arena, or `noSlot`. */
+  /** The index in the arena for the created pair's next occurrence, or `noSlot`. */
   slot: u32;
 }
 
@@ -428,24 +447,24 @@ export class Merge {
 }
 
 /**
- * Part: a piece of parallel work, and its progress. A list of occurrences, or the text, is one part or is cut into several, one
- * for each thread. Only the thread that works on a part writes it.
+ * Part: a piece of parallel work, and its progress. A list of occurrences, or the text, is one part, or is cut into one
+ * part for each thread. Only the thread that works on a part writes it.
  *
  *   FIELD            UNIT       MEANING
  *   state            see below  atomic: which thread may work on it (merge-threads.ts)
  *   start, end       entries    indices in the list; or cells of the text
  *   next             likewise   the next entry or cell
  *   step             steps      the current weight step of the walk (word-layout.ts)
- *   stagedCount      entries    merged occurrences (neighbours.ts)
- *   writtenCount     entries    those of them that were written into the lists of the created pairs
+ *   stagedCount      entries    merged occurrences that were staged (neighbours.ts)
+ *   writtenCount     entries    staged occurrences that were written to the lists of created pairs
  *   leftSeenCount    tokens     distinct left neighbours
  *   rightSeenCount   tokens     distinct right neighbours
- *   hasMore          bool       whether current work is left
+ *   hasMore          bool       whether work of the current kind is left
  *   touched          none       keeps prefetching loads from being optimized away
- *   countSlots       slots      home slots of its table of pairs (index-pairs.ts)
+ *   countSlots       slots      home slots of its table of counts (index-pairs.ts)
  *   countedPairs     pairs      in that table
- *   isFull           bool       1 if there is no room for that table
- *   voidWeight       weight     right neighbours that the next merge replaced: "xyxy"
+ *   isFull           bool       1 if that table cannot grow any more
+ *   voidWeight       weight     weight of right neighbours that the next occurrence replaced, as in "xyxy"
  */
 @unmanaged
 export class Part {
@@ -473,18 +492,18 @@ export const partStride: usize = 128;
  * The shared work of threads (merge-threads.ts).
  *
  *   FIELD      MEANING
- *   turn       atomic: incremented for each piece of work; a helper waits for it to change
+ *   turn       atomic: incremented for each piece of work; helpers wait for it to change
  *   sleepers   atomic: helpers that must be woken
  *   isOver     atomic: 1 when helpers must end
  *   kind       the kind of work (Work)
- *   share      the amount for each part: entries or cells
+ *   share      the amount of work for each part: entries or cells
  *   partCount  the number of parts
  *   stepCount  weight steps (word-layout.ts)
  *   sketchBits   log2 of the cells of the sketch (index-pairs.ts)
  *   areSingle    1 if every token covers one cell
  *   walkCount    parts that the text is cut into
  *   cursorSlots  slots of a table of cursors
- *   helped     atomic: parts that helpers have done
+ *   helped     atomic: how often helpers have worked on a part
  *   hasFailed  1 if a helper ended in the middle of a part
  */
 @unmanaged

@@ -5,12 +5,13 @@ import { mergeOccurrences, writeStaged } from "./neighbours";
 import { layOutWords, setStepCount, stepCount } from "./word-layout";
 
 /**
- * Distributes work over threads: the parts of a list, or of the text. The main thread sets the kind of work and the amount for
- * each part, marks all parts but the first as open, and does the first. A helper takes an open part. The main thread then takes
- * the parts that are still open, so it never waits for a helper that has not begun.
+ * Distributes work over threads: the parts of a list, or of the text. The main thread sets the kind of work and the
+ * amount for each part, marks all parts but the first as open, and does the first one itself. Helpers take open parts.
+ * The main thread then takes the parts that are still open, so it never waits for a helper that has not begun.
  *
- * A part's state changes from `open` to `taken` by an atomic exchange, maybe to `awaited`, and to `done`. A thread that takes a
- * part sees everything written before it was opened; a thread that finds it done sees everything that the helper wrote.
+ * A part's state changes from `open` to `taken` by an atomic exchange, then possibly to `awaited`, and finally to
+ * `done`. A thread that takes a part sees everything written before it was opened; a thread that finds it done sees
+ * everything that the helper wrote.
  */
 
 /**
@@ -19,7 +20,7 @@ import { layOutWords, setStepCount, stepCount } from "./word-layout";
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept this long returns to its event loop, where it can be terminated. */
 const sleepNs: i64 = 20_000_000;
-/** It also returns after this many entries, some tens of milliseconds. */
+/** A helper also returns after this many entries or cells, which take some tens of milliseconds. */
 const shareMax: u64 = isSmallScale ? 16 : 1 << 20;
 
 export function partAt(index: u32): Part {
@@ -83,7 +84,10 @@ function stateAddress(part: Part): usize {
   return changetype<usize>(part) + offsetof<Part>("state");
 }
 
-/** Does the next `share` of each of the first `partCount` parts; returns true while work is left in any. */
+/**
+ * Does work of a kind on the next `share` entries or cells of each of the first `partCount` parts. Returns true while
+ * any part has work left.
+ */
 export function workTogether(kind: u32, partCount: u32, share: u32): bool {
   const job = theJob();
   job.kind = kind;
@@ -97,7 +101,7 @@ export function workTogether(kind: u32, partCount: u32, share: u32): bool {
     waitForPart(stateAddress(part));
     hasMore |= part.hasMore;
   }
-  // A part that a helper left unfinished cannot be repaired.
+  // A helper has failed and left a part unfinished: traps, because the part cannot be repaired.
   if (job.hasFailed !== 0) unreachable();
   return hasMore !== 0;
 }
@@ -111,7 +115,7 @@ function openParts(partCount: u32): void {
   if (atomic.load<u32>(sleepersAddress()) > 0) atomic.notify(turnAddress(), <i32>partCount);
 }
 
-/** Takes a part, if it is open. */
+/** Takes a part if it is open. Returns whether it was. */
 function takePart(index: u32): bool {
   return atomic.cmpxchg<u32>(stateAddress(partAt(index)), State.open, State.taken) === State.open;
 }
@@ -156,8 +160,8 @@ function doWork<T>(part: Part, index: u32): bool {
 }
 
 /**
- * A helper's turn: works until there has been no work for a while, or it has done much. Returns false when merging is over;
- * otherwise call it again from the event loop.
+ * Runs a helper's turn: works on open parts until there has been no work for a while, or `shareMax` is reached. Returns
+ * false when merging is over; otherwise the helper must call it again from its event loop.
  */
 export function helpMerging(): bool {
   const job = theJob();
@@ -165,7 +169,7 @@ export function helpMerging(): bool {
     if (atomic.load<u32>(isOverAddress()) !== 0) return false;
     const turn = atomic.load<i32>(turnAddress());
     let hasWorked = false;
-    // The number of parts may change meanwhile, so only a part that was taken is valid.
+    // The number of parts may change meanwhile, so a part is read only after it was taken.
     for (let k: u32 = 1; k < job.partCount; k++) {
       if (!takePart(k)) continue;
       setStepCount(job.stepCount);
@@ -179,7 +183,7 @@ export function helpMerging(): bool {
   return true;
 }
 
-/** Waits until the turn changes; returns false if that takes too long. */
+/** Waits until the turn changes. Returns false if that takes longer than `sleepNs`. */
 function waitForTurn(turn: i32): bool {
   for (let spin: u32 = 0; spin < spinCount; spin++) if (atomic.load<i32>(turnAddress()) !== turn) return true;
   atomic.add<u32>(sleepersAddress(), 1);
@@ -188,19 +192,19 @@ function waitForTurn(turn: i32): bool {
   return result !== AtomicWaitResult.TIMED_OUT;
 }
 
-/** The number of parts that helpers have done so far. */
+/** Returns the number of times that helpers worked on a part. */
 export function helpedCount(): u32 {
   return atomic.load<u32>(helpedAddress());
 }
 
-/** Reports that a helper failed, so that the main thread fails instead of waiting for it. */
+/** Reports that a helper failed, so that the main thread traps instead of waiting for it. */
 export function failHelp(): void {
   const job = theJob();
   job.hasFailed = 1;
   for (let k: u32 = 1; k < job.partCount; k++) endPart(stateAddress(partAt(k)));
 }
 
-/** Ends the helpers. */
+/** Makes all helpers end. */
 export function endHelp(): void {
   atomic.store<u32>(isOverAddress(), 1);
   atomic.add<i32>(turnAddress(), 1);

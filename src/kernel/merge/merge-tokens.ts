@@ -18,23 +18,23 @@ import {
 import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
 
 /**
- * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, which words consist of before
- * the first merge: the 256 bytes, or any others. Merge k makes `startCount` + k.
+ * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, of which words
+ * consist before the first merge: the 256 bytes, or any other tokens. Merge k makes id `startCount` + k.
  *
  *   REGION        ELEMENT  ELEMENTS                MEANING
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
  *   rights        u32      tokenCapacity           token id of the right half
- *   lengths       u32      tokenCapacity           cells that the token covers: start tokens in it
- *   sizes         u32      tokenCapacity           bytes in it; the same region as `lengths` where each start token is one
- *                                                  byte. Start tokens without bytes have the size 1
- *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, in the order of the rule for ties
+ *   lengths       u32      tokenCapacity           number of cells that the token covers: the start tokens in it
+ *   sizes         u32      tokenCapacity           number of bytes in it; the same region as `lengths` if each start token is one
+ *                                                  byte. Start tokens without bytes have size 1
+ *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, mapped so that they sort as the tie rule demands
  *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])
  *   prefixBytes   u8       prefixLengthMax a token at most `prefixLengthMax` first bytes of each token, concatenated
  *   prefixStarts  u32      tokenCapacity           the start of each prefix
  *   stack         u32      2 x tokenCapacity       two stacks, for walks over derivations
  *
- * Storing only a prefix bounds the memory: a vocabulary of one repetitive word of 10 MB has tokens of megabytes. There are no
- * prefixes if the rule for ties does not compare bytes.
+ * Storing only prefixes bounds the memory: a vocabulary learned from one repetitive word of 10 MB has tokens of
+ * megabytes. If the tie rule does not compare bytes, no prefixes are stored.
  */
 export let madeCount: u32 = 0;
 let prefixByteCount: u32 = 0;
@@ -58,7 +58,7 @@ function startOffset(id: u32): u32 {
   return load<u32>(startOffsets + ((<usize>id) << 2));
 }
 
-/** The address of a start token's bytes. */
+/** Returns the address of a start token's bytes. */
 export function startBytesOf(id: u32): usize {
   return startBytes + startOffset(id);
 }
@@ -76,17 +76,20 @@ function rightOf(id: u32): u32 {
   return load<u32>(rights + ((<usize>id) << 2));
 }
 
-/** The number of cells that a token covers. */
+/** Returns the number of cells that a token covers. */
 export function lengthOf(id: u32): u32 {
   return load<u32>(lengths + ((<usize>id) << 2));
 }
 
-/** The number of bytes of a token. */
+/** Returns the number of bytes of a token. */
 export function sizeOf(id: u32): u32 {
   return load<u32>(sizes + ((<usize>id) << 2));
 }
 
-/** Adds the token `left right` with the next id. Its tie key is set separately (tie-rules.ts). */
+/**
+ * Adds the token that `left` and `right` make, and returns its id, the next one. Its tie key is set separately
+ * (tie-rules.ts).
+ */
 export function addToken(left: u32, right: u32): u32 {
   assert(madeCount < tokenCapacity, "there is room for one token more");
   const id = madeCount++;
@@ -105,7 +108,7 @@ export function prefixLengthOf(id: u32): u32 {
   return min(sizeOf(id), prefixLengthMax);
 }
 
-/** The address of a token's stored prefix. */
+/** Returns the address of a token's stored prefix. */
 export function prefixOf(id: u32): usize {
   return prefixBytes + load<u32>(prefixStarts + ((<usize>id) << 2));
 }
@@ -116,7 +119,7 @@ function writePrefix(id: u32, left: u32, right: u32): void {
   store<u32>(prefixStarts + ((<usize>id) << 2), prefixByteCount);
   const prefix = prefixBytes + prefixByteCount;
   memory.copy(prefix, prefixOf(left), leftLength);
-  // The rest of the prefix. The stored prefix of the right half is long enough, or the right half is shorter.
+  // The right half's stored prefix suffices: it has either `prefixLengthMax` bytes or the whole half.
   memory.copy(prefix + leftLength, prefixOf(right), length - leftLength);
   prefixByteCount += length;
 }
@@ -158,15 +161,15 @@ export function pushHalves(top: usize, token: u32): usize {
 }
 
 /**
- * Facts about the words in a token, if tokens may span spaces: words are the parts between spaces (0x20). They decide which
- * tokens contain too much of a sentence. The facts of a joined token follow from those of its halves.
+ * Facts about the words in a token, for tokens that may span spaces. Words are the parts between spaces (0x20). The
+ * facts decide which tokens contain too much of a sentence. Those of a merged token follow from those of its halves.
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
  *   wordFacts   u8        tokenCapacity   the bits below for each token; JavaScript writes those of the start tokens
  *                                         (src/merge/merge-memories.ts)
  *
  *   BITS   MEANING
- *   0-2    the number of words, 5 for more
+ *   0-2    the number of words; 5: five or more
  *   3, 4   it begins, ends with a space
  *   5      it ends with a colon
  *   6      it has a colon before a space
@@ -199,24 +202,24 @@ function joinedFacts(left: u32, right: u32): u32 {
   );
 }
 
-/** Whether the joined token does not have too many words, and no colon before a space. */
+/** Whether the merged token has at most `wordsMax` words, and no colon before a space. */
 function mayJoinWords(left: u32, right: u32): bool {
   if (!hasWordFacts) return true;
   const joined = joinedFacts(left, right);
   return (joined & countBits) <= wordsMax && (joined & hasColonAndSpace) === 0;
 }
 
-/** Stores the facts of the token `left right`. */
+/** Stores the facts of a new token. */
 function giveWordFacts(id: u32, left: u32, right: u32): void {
   if (hasWordFacts) store<u8>(wordFacts + id, <u8>joinedFacts(left, right));
 }
 
 /**
- * Decides which pairs may be merged. A pair that may not gets no record when it is created or indexed, so it costs nothing
- * later.
+ * Decides which pairs may be merged. A pair that may not gets no record when it is created or indexed, so it costs
+ * nothing later.
  */
 
-/** The maximum size of a token that a merge makes. */
+/** The maximum size in bytes of a merged token. */
 let sizeMax: u32 = 0;
 /** Whether two bytes may be merged regardless of `sizeMax`. */
 let bytePairsAlways: bool = false;

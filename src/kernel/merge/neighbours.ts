@@ -16,13 +16,13 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Neighbours: the tokens on the left and on the right of the merged token, summed up by id. Each part of the list
- * (merge-regions.ts) has its own sums; between two merges all weights and counts are 0.
+ * Neighbours: the weights of the tokens to the left and to the right of the merged token, summed up by id. Each part of
+ * the list (merge-regions.ts) has its own sums. Between merges, all weights and counts are 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
- *   sums          Sum         2 x tokenCount a part  by token id: on the left, then on the right
- *   seen          u32         2 x tokenCount a part  the ids with a sum, in order of appearance: left, then right
- *   stagedLefts   u16 or u32  cellCount              left neighbour of each occurrence merged, from the part's start on
+ *   sums          Sum         2 x tokenCount a part  at each token id: the sums of left neighbours, then of right neighbours
+ *   seen          u32         2 x tokenCount a part  the ids with a sum, in order of appearance: left ones, then right ones
+ *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence, from the part's start on
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
  * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so the right sum of
@@ -36,7 +36,7 @@ export enum Side {
   right,
 }
 
-/** The address of a part's sums of the neighbours on one side. */
+/** Returns the address of a part's sums on one side. */
 export function sumsOf(part: u32, side: u32): usize {
   return sums + <usize>(2 * part + side) * tokenCount * offsetof<Sum>();
 }
@@ -50,9 +50,9 @@ export function sumAt(someSums: usize, id: u32): Sum {
 }
 
 /**
- * Merges every living occurrence in the next `work` entries of a part: writes the cells, sums up the neighbours, and stages the
- * position, left and right neighbour of each. Positions are staged in the list itself, from the beginning of the part: it is
- * read for the last time, and writing never overtakes reading. Returns true while entries are left.
+ * Merges every live occurrence in the next `work` entries of a part: writes the cells, sums up the neighbours, and
+ * stages the position and both neighbours of each. Positions are staged in the list itself, from the start of the part:
+ * the list is read for the last time, and writing never overtakes reading. Returns true while entries are left.
  */
 export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const x = merge.left;
@@ -96,7 +96,7 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
       const after = middle + rightBytes;
       const left = <u32>load<T>(cell - sizeof<T>());
       const right = <u32>load<T>(after);
-      // Subtle: in "xyxy" the previous merge noted x as its right neighbour, which this merge replaces.
+      // Subtle: in "xyxy" the previous occurrence summed x as its right neighbour, which this one replaces.
       if (left === id) voidWeight += weight;
       leftSeenCount = addNeighbour(leftSums, leftSeen, leftSeenCount, left, weight);
       rightSeenCount = addNeighbour(rightSums, rightSeen, rightSeenCount, right, weight);
@@ -128,7 +128,10 @@ function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32,
   return seenCount + u32(isNew);
 }
 
-/** Prefetches data for the walk over the entries by independent loads, so that their cache misses overlap. */
+/**
+ * Loads the cells that the walk over the entries will read. The loads are independent, so their cache misses overlap.
+ * Returns a value that keeps the loads from being optimized away.
+ */
 function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
   let sum: u32 = 0;
   for (let entry = block; entry < blockEnd; entry += 4) {

@@ -3,26 +3,27 @@ import { lengthOf } from "./merge-tokens";
 import { pairAt, pairCount } from "./pair-table";
 
 /**
- * Occurrences: the positions of each pair, in one arena. A pair's list is a run of ascending positions in it, written once when
- * the pair is created.
+ * Occurrences: the positions of each pair, in one arena. A pair's list is a run of ascending positions in it, written
+ * once when the pair is created.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
  *                                       and `used` stays at or below `entryCapacity`
  *
- * Entry i of (x, y) is alive if cells[i] === x and cells[i + length of x] === y. Nothing is ever cleared: a merge that
- * replaces a token overwrites its first cell, which makes the entry dead.
+ * An entry with position p in the list of (x, y) is alive if cells[p] === x and cells[p + length of x] === y. Entries
+ * are not removed when they die: a merge that replaces a token overwrites its first cell, which makes the entry dead.
  *
- * `entryCapacity` limits the memory that is written: before more is used, lists are dropped and cleaned. It may rise to
- * `entryCapacityMax`.
+ * `entryCapacity` limits the memory that is in use. Before it is exceeded, lists are dropped and cleaned (compaction);
+ * if that does not help, it grows, up to `entryCapacityMax`.
  */
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
 
-/** After a growth there is room for this multiple of the entries in use. */
+/** After growing, the capacity is this multiple of the entries in use. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
 /**
- * If a smaller share is free after a compaction, the arena grows, because the next compaction would follow too quickly.
+ * If a smaller share of the arena is free after a compaction, the arena grows, because otherwise the next compaction
+ * would follow too soon.
  */
 const freeShareMin: f64 = 0.1;
 
@@ -31,8 +32,8 @@ export function entryAddress(index: u32): usize {
 }
 
 /**
- * Empties the arena, for `entryCount` entries. It may use `slack` times as much memory, if available, and never shrinks. Returns
- * false if there is no room for the entries.
+ * Empties the arena and sizes it for `entryCount` entries, times `slack` if the region allows. It never shrinks.
+ * Returns false if the entries do not fit.
  */
 export function startArena(entryCount: f64, slack: f64): bool {
   if (entryCount + 1 > <f64>entryCapacityMax) return false;
@@ -41,7 +42,7 @@ export function startArena(entryCount: f64, slack: f64): bool {
   return true;
 }
 
-/** Allocates a list of `length` entries after all others. */
+/** Allocates a list of `length` entries after all others. Returns its start. */
 export function takeEntries(length: u32): u32 {
   const start = used;
   used += length;
@@ -53,23 +54,26 @@ export function hasRoomForEntries(count: u32): bool {
   return <u64>used + count <= entryCapacity;
 }
 
-/** The state of a compaction: entry `done` of the list of pair `next` moves to `to`. */
+/**
+ * The state of a compaction: the next entry to move is entry `done` of the list of pair `next`, and it moves to `to`.
+ */
 let next: u32 = 0;
 let done: u32 = 0;
 let to: u32 = 0;
 let listStart: u32 = 0;
 /** The pair that is being merged, whose list is not changed. */
 let pinned: u32 = 0;
-/** A list is cleaned if its pair has less than this share of its count when the list was written; 0: none is. */
+/** A list is cleaned if its pair's count is below this share of its count when the list was written; 0: no list is. */
 let cleanBelow: f64 = 0;
 
 /** The number of entries of lists that will be read again. */
 let livingCount: u32 = 0;
 
 /**
- * Begins to make room for `need` more entries: drops the lists of pairs that no longer occur or are below the threshold.
- * `compactSome` then moves the others down in the order of their records, which is also their order in the arena. If that is
- * not enough, it also removes the dead entries from lists whose pair lost more than `cleanShare` of its count.
+ * Begins to free space for `need` more entries: drops the lists of pairs whose count is below the threshold.
+ * `compactSome` then moves the remaining lists together, in the order of their records, which is also their order in
+ * the arena. If dropping lists does not free enough, it also removes the dead entries from lists whose pair lost more
+ * than `cleanShare` of its count.
  */
 export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;
@@ -118,8 +122,8 @@ export function compactSome(work: u32): bool {
 }
 
 /**
- * Ends a compaction. If little room is left, the arena may use more memory from now on. Returns whether there is room for `need`
- * entries; if not, the arena has its maximum size, and only cleaning all lists may help.
+ * Ends a compaction. If little space is free, the arena grows. Returns whether `need` entries fit; if not, the arena
+ * has its maximum size, and only cleaning all lists may help.
  */
 export function endCompaction(need: u32): bool {
   used = to;

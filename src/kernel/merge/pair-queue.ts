@@ -12,26 +12,30 @@ import { pairAt } from "./pair-table";
 import { pairWins } from "./tie-rules";
 
 /**
- * The count threshold: no pair without a record has a count of `threshold` or more. A pair created with less gets no record, no
- * list and no place in the queue.
+ * The count threshold: every pair with a count of at least `threshold` has a record. A pair that is created with a
+ * lower count gets no record, no list, and no entry in the queue.
  *
- * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of the
- * queue has `threshold` or more, every pair that could beat or tie it has a record, so it is the best of all. When it has less,
- * the index is rebuilt with a lower threshold (rebuild-index.ts), and the loop continues.
+ * Why results stay exact: counts only fall, and the threshold only rises until the index is rebuilt. As long as the
+ * best pair of the queue has a count of at least `threshold`, every pair that could beat or tie it has a record, so it
+ * is the best of all pairs. When its count is lower, the index is rebuilt with a lower threshold (rebuild-index.ts).
  *
- * The threshold after merge k of K guesses the count of merge K: `share` of the top count, times (k / K) ^ exponent. On real
- * text the guess has never been too high. If it is, the cost is one walk over the text.
+ * After merge k of K, the threshold is a guess of the count of merge K: `share` of the current top count, times (k / K)
+ * ^ exponent. On real text the guess has never been too high. If it is, the index is rebuilt, which costs a few walks
+ * over the text.
  */
 export let threshold: u64 = 1;
-/** A best pair with a lower count ends the training; at least 1. */
+/** Training ends when the best pair has a lower count; at least 1. */
 export let countMin: u64 = 1;
 
-/** The threshold does not rise before this many merges, because early counts say little about the last. */
+/** The first merge after which the threshold may rise: earlier counts say little about the last merge. */
 let fromMerge: u32 = 0;
 let share: f64 = 0;
 let exponent: f64 = 0;
 
-/** Sets the initial threshold, and how it rises. With a share of 0 it is constant. */
+/**
+ * Sets the initial threshold, `countMin`, and the parameters of its rise. With a `shareOfTop` of 0 the threshold is
+ * constant.
+ */
 export function startThreshold(
   first: f64,
   least: f64,
@@ -46,26 +50,27 @@ export function startThreshold(
   exponent = power;
 }
 
-/** Raises the threshold, if the guess is higher, after merge `mergeNumber` (the first is 1) of `mergeCountMax`. */
+/** Raises the threshold to the guess after merge `mergeNumber` (from 1) of `mergeCountMax`, if the guess is higher. */
 export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
   if (share === 0 || mergeNumber < fromMerge) return;
   const guess = <f64>topCount * share * NativeMath.pow(<f64>mergeNumber / <f64>mergeCountMax, exponent);
   threshold = max(threshold, <u64>guess);
 }
 
-/** Sets the threshold to that of another memory, which lowered it. */
+/** Sets the threshold to that of another memory, which has lowered it. */
 export function adoptThreshold(count: f64): void {
   threshold = <u64>count;
 }
 
-/** The threshold, for `adoptThreshold` of another memory. */
+/** Returns the threshold, which other memories adopt. */
 export function thresholdNow(): f64 {
   return <f64>threshold;
 }
 
 /**
- * Lowers the threshold to a power of two that about `pairsWanted` pairs reach, and at least to a quarter of its value, so that
- * it falls in few steps, whatever the counts are. `tally` is 64 u32: the number of pairs by the bit length of their counts.
+ * Lowers the threshold to the power of two that at least `pairsWanted` pairs reach, or to a quarter of its value if
+ * that is lower, so that few steps suffice whatever the counts are; but not below `countMin`. `tally` is u32[64]:
+ * element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;
@@ -78,23 +83,25 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
 }
 
 /**
- * Queue: a lazy priority queue of pairs by their counts and the tie rule. Counts only fall, and the queue is not updated when
- * they do: a pair's key is an upper bound, and the loop that removes the top puts it back with its true count if that is lower.
+ * Queue: a lazy priority queue of pairs, ordered by count and the tie rule. The queue is not updated when a count
+ * falls. So the count of an entry is an upper bound, and the loop that removes the top puts it back with its true count
+ * if that is lower.
  *
- * Pairs are in buckets of about equal counts. A bucket is an unordered list, so that adding a pair takes two stores. Only the
- * pairs of the highest non-empty bucket are ordered, in a binary heap: late merges have thousands of pairs with the same count,
- * and a heap of all pairs would spend half of the time on ties that are never merged.
+ * Pairs are in buckets of about equal counts. A bucket is an unordered list, so adding a pair takes two stores. Only
+ * the pairs of the highest non-empty bucket are ordered, in a binary heap. Towards the end of training thousands of
+ * pairs have the same count, and a heap of all pairs would spend half of the time on ordering ties that are never
+ * merged.
  *
  *   REGION        ELEMENT     ELEMENTS         MEANING
  *   queue         QueueEntry  pairCapacity     the heap: entry k has its children at 2k + 1 and 2k + 2
  *   buckets       u32         bucketCount + 1  the first pair of a bucket, plus 1; 0: it is empty
- *   nextInBucket  u32         pairCapacity     the pair after pair p in its bucket, plus 1; 0: p is the last
+ *   nextInBucket  u32         pairCapacity     the pair after pair p in p's bucket, plus 1; 0: p is the last
  *
- * Counts 8, 5 and 5 of pairs 0, 1 and 2 give buckets[8] = 1, buckets[5] = 3, nextInBucket = [0, 0, 2]. Once the heap is filled it
- * has pair 0, heapBucket is 8 and buckets[8] is 0.
+ * Counts 8, 5 and 5 of pairs 0, 1 and 2 give buckets[8] = 1, buckets[5] = 3, nextInBucket = [0, 0, 2]. Once the heap is
+ * filled it has pair 0, heapBucket is 8 and buckets[8] is 0.
  */
 let heapSize: u32 = 0;
-/** The heap has pairs of this bucket and of those above it. */
+/** The heap has pairs of this bucket and of higher ones. */
 let heapBucket: u32 = bucketCount;
 
 export function startQueue(): void {
@@ -103,29 +110,32 @@ export function startQueue(): void {
   memory.fill(buckets, 0, headOf(bucketCount + 1) - buckets);
 }
 
-/** The bits of a count after the highest one that select its bucket. Up to 127, each count has a bucket of its own. */
+/**
+ * The number of bits after a count's highest bit that select its bucket. Up to 127, each count has a bucket of its own.
+ */
 const bucketBits: u64 = 6;
 
-/** The bucket of a count, ascending with it; a count of 64 bits has bucket 3,775 at most. */
+/** Returns the bucket of a count, which rises with the count. Counts of 64 bits have buckets up to 3,775. */
 function bucketOf(count: u64): u32 {
   if (count < 2 << bucketBits) return <u32>count;
   const shift = 63 - clz(count) - bucketBits;
   return <u32>((shift << bucketBits) + (count >> shift));
 }
 
-/** The address of a bucket's first pair. The last bucket, above all counts, is always empty. */
+/** Returns the address of a bucket's element of `buckets`. The last bucket, above all counts, is always empty. */
 function headOf(bucket: u32): usize {
   return buckets + ((<usize>bucket) << 2);
 }
 
-/** Whether the pair on top is known: the heap has pairs, and all of its bucket. */
+/** Whether the top pair is known: the heap is not empty, and no pair of its bucket is missing. */
 export function hasTop(): bool {
   return heapSize > 0 && load<u32>(headOf(heapBucket)) === 0;
 }
 
 /**
- * Call it while there is no top: moves at most `pairsMax` (at least 1) pairs of the highest non-empty bucket into the heap. Those
- * whose count has fallen move to a lower bucket, or out of the queue. Returns the number of moved pairs: 0 if the queue is empty.
+ * Moves at most `pairsMax` (at least 1) pairs of the highest non-empty bucket into the heap. Call it only if `hasTop`
+ * is false. Pairs whose count has fallen move to a lower bucket, or out of the queue if they are below the threshold.
+ * Returns the number of pairs moved; 0 if the queue is empty.
  */
 export function fillHeap(pairsMax: u32): u32 {
   while (load<u32>(headOf(heapBucket)) === 0) {
@@ -155,7 +165,7 @@ function setEntry(index: u32, count: u64, pair: u32): void {
   entry.pair = pair;
 }
 
-/** The pair on top, and its count when it was added. */
+/** Returns the pair on top, and its count when it was added. */
 export function topPair(): u32 {
   return entryAt(0).pair;
 }

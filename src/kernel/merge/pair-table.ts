@@ -1,16 +1,15 @@
 import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
 
 /**
- * Pairs: a record for each pair that can still win, and a hash table from (left, right) to the record.
+ * Pairs: a record for each pair that may still be merged, and a hash table from (left, right) to the record.
  *
  *   REGION  ELEMENT  ELEMENTS          MEANING
  *   pairs   Pair     pairCapacity      the records, `pairCount` of them
- *   slots   u32      2 x pairCapacity  hash table, or 0 for an empty slot; linear probing, at most half full; its first
+ *   slots   u32      2 x pairCapacity  hash table; 0: an empty slot; linear probing, at most half full; only its first
  *                                      `slotMask` + 1 slots, a power of two, are in use
  *
- * An entry of the hash table has record + 1 in its low bits, those of `slotMask`, and above them a tag: the bits of the hash
- * that do not select the slot.
- * Records are never removed, and their lists are in the arena in the order of the records.
+ * A slot has record + 1 in its low bits, those of `slotMask`. Above them is a tag: the bits of the hash that do not
+ * select the slot. Single records are never removed, and their lists are in the arena in the order of the records.
  */
 export let pairCount: u32 = 0;
 let slotMask: u32 = 0;
@@ -57,7 +56,7 @@ function entryOf(slot: u32): u32 {
   return load<u32>(slots + ((<usize>slot) << 2));
 }
 
-/** Adds a record for a pair that has none. */
+/** Adds a record for a pair that has none. Returns its index. */
 export function addPair(left: u32, right: u32, count: u64, listStart: u32, listLength: u32): u32 {
   assert(pairCount < pairCapacity, "there is room for one pair more");
   const p = pairCount++;
@@ -75,7 +74,7 @@ export function addPair(left: u32, right: u32, count: u64, listStart: u32, listL
   return p;
 }
 
-/** Whether adding the next pair makes the hash table grow, which takes long with many pairs. */
+/** Whether adding the next pair makes the hash table grow, which takes long if there are many pairs. */
 export function isFull(): bool {
   return pairCount * 2 >= slotMask + 1;
 }
@@ -100,10 +99,7 @@ export function startGrowth(): void {
   nextToInsert = 0;
 }
 
-/**
- * Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never
- * rise.
- */
+/** Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never rise. */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);
   for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);
@@ -114,7 +110,7 @@ function emptySlots(): void {
   memory.fill(slots, 0, (<usize>slotMask + 1) << 2);
 }
 
-/** Removes all pairs; their records are unchanged until they are overwritten. */
+/** Removes all pairs. The contents of their records stay until they are overwritten. */
 export function clearPairs(): void {
   pairCount = 0;
   emptySlots();

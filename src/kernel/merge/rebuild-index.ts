@@ -46,13 +46,13 @@ import {
 } from "./pair-table";
 
 /**
- * Rebuilds the index from the current text: lowers the threshold by a sketch of all counts (below), counts the pairs that may
- * reach it, keeps those that do, and writes their lists. This is done when the threshold proved too high (pair-queue.ts), and
- * before the first merge if there are too many start tokens for dense tables (first-index.ts). Each thread processes a part of
- * the text (index-pairs.ts). All work is done in slices.
+ * Rebuilds the index from the current text: lowers the threshold, guided by a sketch of all counts (below); counts the
+ * pairs that may reach it; keeps those that do; and writes their lists. This is done when the threshold was too high
+ * (pair-queue.ts), and before the first merge if there are too many start tokens for dense tables (first-index.ts).
+ * Each thread processes a part of the text (index-pairs.ts). All work is done in slices.
  *
- * If words are in several memories, each counts its own pairs, by the sketch of all. The first memory adds up the counts of all
- * (memory-exchange.ts) and keeps the pairs that reach the threshold. The others keep the same pairs.
+ * If words are in several memories, each counts its own pairs, with a sketch of all words. The first memory adds up
+ * these counts (memory-exchange.ts), and keeps the pairs that reach the threshold. The others keep the same pairs.
  */
 
 enum Stage {
@@ -60,13 +60,13 @@ enum Stage {
   walk,
   /** Joining the counts of all parts. */
   join,
-  /** Making records, or cursors, of the counts. */
+  /** Turning the counts into records, or into cursors. */
   take,
   /** Finished. */
   end,
 }
 
-/** The next record of a walk over the records, and their number. */
+/** The next record of a walk over the records, and their number. `entryCount` is the total length of the lists. */
 let nextPair: u32 = 0;
 let pairEnd: u32 = 0;
 let entryCount: f64 = 0;
@@ -88,11 +88,11 @@ let hasCountTooLarge: bool = false;
 enum Counted {
   all,
   some,
-  /** There are more pairs than there is room for. */
+  /** There are more pairs than records. */
   noRoom,
 }
 
-/** Begins a walk over the text, which is cut between pairs. */
+/** Begins a walk over the text, which is cut into parts at boundaries of words. */
 function startWalk(): void {
   const theJob = changetype<Job>(job);
   const count = theJob.walkCount;
@@ -113,7 +113,7 @@ function isBoundary(pos: u32): bool {
   );
 }
 
-/** Does the next `share` of each part of a walk; returns true while something is left. */
+/** Walks over the next `share` cells of each part. Returns true while any are left. */
 function walk(kind: u32, share: u32): bool {
   return workTogether(kind, changetype<Job>(job).walkCount, share);
 }
@@ -137,8 +137,8 @@ function startCounting(): void {
 }
 
 /**
- * Counts the pairs that begin in the next `work` cells, or processes that many slots of the tables, or records of the growing
- * hash table. Returns 0 when all are counted; 1 if work is left; 2 if the memory is too small.
+ * Does the next `work` units of counting: cells of each part, slots of the tables, or records of the growing hash
+ * table. Returns a value of `Counted`.
  */
 export function countPairsSome(work: u32): i32 {
   if (stage === Stage.walk) {
@@ -154,7 +154,8 @@ export function countPairsSome(work: u32): i32 {
   if (hasNoRoom) return Counted.noRoom;
   if (!isAnyFull()) return Counted.some;
   if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
-  // Retries with one part, which has all the room. No record was made, because not all counts are joined.
+  // Starts again with a single part, which has the memory of all. No record exists yet, because not all counts are
+  // joined.
   changetype<Job>(job).walkCount = 1;
   startCounting();
   return Counted.some;
@@ -172,7 +173,7 @@ function startTables(next: Stage): void {
   nextSlot = 0;
 }
 
-/** The number of slots among the next `work` ones of the current table. */
+/** Returns the number of slots left in the current table, at most `work`. */
 function takeSlots(work: u32): u32 {
   return min(work, countSlotsOf(partAt(partTaken)) - nextSlot);
 }
@@ -194,8 +195,8 @@ function endSlots(count: u32): void {
 }
 
 /**
- * Makes records of the next `work` slots; returns true when all are done. A single memory skips pairs below the
- * threshold.
+ * Creates records for the pairs in the next `work` slots. Returns true when all are done. If there is one memory, it
+ * skips pairs below the threshold.
  */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;
@@ -223,13 +224,13 @@ export function foundCountTooLarge(): bool {
   return hasCountTooLarge;
 }
 
-/** In another memory than the first: begins to keep the pairs that `keepGivenPair` marked. */
+/** Begins to keep the pairs that `keepGivenPair` marked, in a memory that is not the first. */
 export function startKeepingGiven(): void {
   keepsGiven = true;
   startKeeping();
 }
 
-/** Begins to keep the pairs that reach the threshold. The first memory has the counts of all. */
+/** Begins to keep the pairs that reach the threshold. The first memory must have the total counts by then. */
 export function startKeeping(): void {
   pairEnd = pairCount;
   nextPair = 0;
@@ -238,7 +239,7 @@ export function startKeeping(): void {
   memory.fill(stagedLefts, 0, bitsBytes());
 }
 
-/** Marks a pair that the first memory keeps, as its `listStart` until it has a list. Others have 0. */
+/** The `listStart` that marks a pair which the first memory keeps, until it has a list. Other pairs have 0. */
 const givenStart: u32 = 1;
 
 /** Marks a pair that the first memory keeps, with its count in all memories, if this memory has the pair. */
@@ -250,7 +251,10 @@ export function keepGivenPair(left: u32, right: u32, count: u64): void {
   pair.count = count;
 }
 
-/** Keeps the pairs among the next `work` records that pass, and allocates their lists; returns false after the last. */
+/**
+ * Goes through the next `work` records, keeps the pairs that qualify, and allocates their lists. Returns false after
+ * the last.
+ */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -274,7 +278,7 @@ function isKept(pair: Pair): bool {
     : pair.count >= threshold && mayMerge(pair.left, pair.right);
 }
 
-/** Begins to write the lists; returns false if the arena has no room for them. */
+/** Begins to write the lists. Returns false if the arena is too small for them. */
 export function startLists(): bool {
   if (!startArena(entryCount, 1)) return false;
   takeEntries(<u32>entryCount);
@@ -287,7 +291,10 @@ export function startLists(): bool {
   return true;
 }
 
-/** Writes the occurrences that begin in the next `work` cells, or prepares that; returns false when all is done. */
+/**
+ * Does the next `work` units of writing: places cursors, writes the occurrences in that many cells, or sets lengths.
+ * Returns false when all is done.
+ */
 export function writePairsSome(work: u32): bool {
   switch (stage) {
     case Stage.take:
@@ -304,8 +311,9 @@ export function writePairsSome(work: u32): bool {
 }
 
 /**
- * Gives each part its section of the lists of the next `work` slots or records. The last part comes first, and subtracts its
- * occurrences from `listLength`. The first part gets the rest. Returns true when all are done.
+ * Assigns to each part its section of the lists, for the next `work` slots or records. Parts are processed from last to
+ * first: each takes the end of the list and subtracts its occurrences from `listLength`, and the first part gets the
+ * rest. Returns true when all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {
@@ -334,7 +342,7 @@ function placeSome<T>(work: u32): bool {
   return false;
 }
 
-/** Sets the lengths of the lists of the next `work` pairs, which are contiguous. Returns false after the last. */
+/** Restores `listLength` of the next `work` pairs, whose lists are contiguous. Returns false after the last pair. */
 function setLengths(work: u32): bool {
   const until = nextPair + min(pairCount - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -345,12 +353,12 @@ function setLengths(work: u32): bool {
   return nextPair < pairCount;
 }
 
-/** Begins to put the pairs into the queue. */
+/** Begins to add the pairs to the queue. */
 export function startPushing(): void {
   nextPair = 0;
 }
 
-/** Puts the next `work` pairs into the queue; returns false after the last. */
+/** Adds the next `work` pairs to the queue. Returns false after the last pair. */
 export function pushPairsSome(work: u32): bool {
   const until = nextPair + min(pairCount - nextPair, work);
   for (; nextPair < until; nextPair++) pushPair(pairAt(nextPair).count, nextPair);
@@ -358,22 +366,24 @@ export function pushPairsSome(work: u32): bool {
 }
 
 /**
- * Sketch: upper bounds of the counts of all pairs of a text, in little memory (a count-min sketch with one row). Most pairs are
- * rare, so most records would be useless, and each access to one a cache miss. A pair adds its weight to the cell of its hash; if
- * a cell is below the threshold, so is every pair in it.
+ * Sketch: upper bounds of the counts of all pairs of a text in little memory (a count-min sketch with one row). Each
+ * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, so
+ * is every pair in it, and needs no record. That excludes most pairs, because most are rare.
  *
- * index-pairs.ts has the layout of the sketch, and of the bits for cells that reach the threshold. The sketch and the tables of
- * the parts are in regions that are free while the text is counted. Lists are written there later; the bits are kept until the
- * next merge.
+ * index-pairs.ts has the layout of the sketch, and of the bits for cells that reach the threshold. The sketch and the
+ * tables of the parts use regions that are free while pairs are counted; lists are written there later. The bits are
+ * kept until the next merge.
  */
 let sketchBits: u32 = 0;
-/** 2 MB, which fits into a near cache. Each cell has few rare pairs, even if a text has millions. */
+/**
+ * 2^19 cells are 2 MB, which fits into the L2 or L3 cache. Even if a text has millions of rare pairs, few share a cell.
+ */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
-/** Cells of the text for each cell of the sketch. */
+/** The minimum number of cells of the text for each cell of the sketch. */
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;
 
-/** The size of the sketch for this memory's text, as a power of two. */
+/** Returns the log2 of the number of cells that suits this memory's text. */
 export function wantedSketchBits(): u32 {
   let bits = sketchBitsMin;
   while (bits < sketchBitsMax && textCellsPerCell << (bits + 1) <= cellCount) bits++;
@@ -395,14 +405,14 @@ export function startSketch(bits: u32): void {
   startWalk();
 }
 
-/** Adds the pairs that begin in the next `work` cells of each part; returns false when the sketch has all. */
+/** Adds the pairs that begin in the next `work` cells of each part. Returns false when all pairs are in the sketch. */
 export function sketchSome(work: u32): bool {
   if (walk(Work.sketchPairs, work)) return true;
   joinSketches(partCount, sketchBits);
   return false;
 }
 
-/** The address of the cells, which JavaScript adds up over several memories, and their number. */
+/** Returns the address of the sketch's cells. JavaScript adds them up over several memories. */
 export function sketchAddress(): usize {
   return entries;
 }
@@ -413,7 +423,7 @@ export function sketchCellCount(): u32 {
 
 const tally = memory.data(64 * 4);
 
-/** Lowers the threshold to a count that about `pairsWanted` cells reach. */
+/** Lowers the threshold to a count that at least `pairsWanted` cells reach, as far as `lowerThreshold` allows. */
 export function lowerToSketch(pairsWanted: u32): void {
   memory.fill(tally, 0, 64 * sizeof<u32>());
   for (let cell: usize = 0; cell < (<usize>1) << sketchBits; cell++) {

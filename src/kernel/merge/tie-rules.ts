@@ -30,28 +30,28 @@ import {
 import { pairAt } from "./pair-table";
 
 /**
- * Which of two pairs with equal counts is merged first. Each token has a tie key, a number; the pair with the greater
- * left key wins, then the one with the greater right key:
+ * Decides which of two pairs with equal counts is merged first. Each token has a tie key, a number. The pair with the
+ * greater left key wins; if the left keys are equal, the one with the greater right key:
  *
  *   RULE           WINS                                      TIE KEY
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
  *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
- *   smaller id     smaller (left id, right id)               2^32 minus the id of the rule
+ *   smaller id     smaller (left id, right id)               2^32 minus the token's id in that rule
  *
- * Bytes are compared as stored in `startBytes`. For another order, it is filled with other numbers.
+ * Bytes are compared as stored in `startBytes`. For another order of bytes, JavaScript fills it with other numbers.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
- *   tieKeys       u64      tokenCapacity         the greater key wins a tie; for equal keys bytes are compared
+ *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
  *   startRanks    u32      startCount            the rule's id of each start token; unused if bytes are compared
  *   specials      Special  specialCount          existing tokens that a merge may spell
- *   specialBytes  u8       2 x specialByteCount  their bytes, followed by room for the token that is looked up
+ *   specialBytes  u8       2 x specialByteCount  their bytes, followed by space for the token that is looked up
  *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special + 1,
- *                                                or 0 for an empty slot; linear probing finds the first of equal ones
+ *                                                0: an empty slot; of equal ones, linear probing finds the first
  */
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
 
-/** Whether the smaller bytes win, not the greater ones. */
+/** Whether smaller bytes win instead of greater ones. */
 let smallerWins: bool = false;
 
 function tieKeyOf(id: u32): u64 {
@@ -65,7 +65,10 @@ export function startTieKeys(doSmallerWin: bool): void {
   for (let id: u32 = 0; id < startCount; id++) giveTieKey(id);
 }
 
-/** Computes a token's key, and its place among the long tokens. Returns false if it spells an existing token. */
+/**
+ * Computes a token's tie key, and inserts a long token into `sorted`. Returns false if the token spells an existing
+ * one.
+ */
 export function giveTieKey(id: u32): bool {
   const key = keyAsSpecial(id);
   if (prefixLengthMax > 0) {
@@ -102,7 +105,7 @@ function indexSpecials(): void {
   }
 }
 
-/** The key of the special token that equals token `id`, or 0. */
+/** Returns the key of the special token that equals token `id`, or 0. */
 function keyAsSpecial(id: u32): u64 {
   const length = sizeOf(id);
   if (specialCount === 0 || length > longestSpecial) return 0;
@@ -129,14 +132,14 @@ function slotAfter(slot: u32): u32 {
   return (slot + 1) & (specialSlotCount - 1);
 }
 
-/** The slot for FNV-1a, with its upper half folded into the lower one. */
+/** Returns the home slot of bytes: FNV-1a, with its upper half folded into the lower one. */
 function slotOf(bytes: usize, length: u32): u32 {
   let hash: u32 = 0x811c9dc5;
   for (let k: u32 = 0; k < length; k++) hash = (hash ^ load<u8>(bytes + k)) * 0x01000193;
   return (hash ^ (hash >> 16)) & (specialSlotCount - 1);
 }
 
-/** Whether pair `p` is merged before pair `q`, another one with the same count. */
+/** Whether pair `p` is merged before another pair `q` with the same count. */
 export function pairWins(p: u32, q: u32): bool {
   const a = pairAt(p);
   const b = pairAt(q);
@@ -152,8 +155,8 @@ function tokenWins(a: u32, b: u32): bool {
 }
 
 /**
- * Long tokens: those that are longer than the stored prefixes, in the order of their bytes. A new one finds its place once; from
- * then on, two of them are compared by their labels, however long they are (order maintenance).
+ * Long tokens: those that are longer than the stored prefixes, sorted by their bytes. A new long token is inserted
+ * once. From then on, two long tokens are compared by their labels, however long they are (order maintenance).
  *
  *   REGION  ELEMENT  ELEMENTS       MEANING
  *   sorted  u32      longCount      ids of the long tokens, ascending by bytes
@@ -175,7 +178,7 @@ function isLong(id: u32): bool {
   return sizeOf(id) > prefixLengthMax;
 }
 
-/** Compares the bytes of two tokens, each of which is short or has a label. */
+/** Compares the bytes of two tokens. A long token must have its label already. */
 function compareTokens(a: u32, b: u32): i32 {
   if (isLong(a) && isLong(b)) return i32(labelOf(a) > labelOf(b)) - i32(labelOf(a) < labelOf(b));
   const order = comparePrefixes(a, b);
@@ -198,7 +201,10 @@ function sharedAt(place: u32): u32 {
   return load<u32>(shared + ((<usize>place) << 2));
 }
 
-/** The result of a search: a place in `sorted`, and the bytes that a token at this place shares with its neighbours. */
+/**
+ * The result of a search: an index in `sorted`, and the number of bytes that a token inserted there shares with its
+ * neighbours.
+ */
 let place: u32 = 0;
 let sharedBelow: u32 = 0;
 let sharedAbove: u32 = 0;
@@ -220,7 +226,8 @@ function insertLongToken(id: u32): void {
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
   setLabel(id, label);
-  // No label is left between the two, so all get new ones. Their order, and so the queue's, is unchanged.
+  // No label is left between the neighbours, so all tokens get new ones. Their order stays, and so does that of the
+  // queue.
   if (label === below) spreadLabels();
 }
 
@@ -247,9 +254,10 @@ function findPlace(id: u32): void {
 }
 
 /**
- * Finds the place of a token that begins with the long token `left`, which tokens with that prefix directly follow. The walk
- * starts there. It reads bytes only if the next token shares exactly as many bytes with the previous one as the new token does;
- * otherwise these numbers decide. So a token that grows step by step to megabytes is cheap.
+ * Finds the place of a token that begins with the long token `left`. In `sorted`, the tokens with that prefix follow
+ * `left`, so the walk starts there. It reads bytes only if the next token shares exactly as many bytes with the
+ * previous one as the new token does; otherwise these numbers decide. So a token that grows step by step to megabytes
+ * is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -286,9 +294,9 @@ function placeOf(id: u32): u32 {
 let sharedBytes: u32 = 0;
 
 /**
- * Compares the bytes of two tokens whose first `agreed` bytes are equal. Walks both derivations in parallel and skips a subtree
- * that both have at the same position, since equal bytes are one token. `doneA` and `doneB` are the compared bytes of the tops
- * of the stacks, which are start tokens if these are not 0.
+ * Compares two tokens whose first `agreed` bytes are equal, and sets `sharedBytes`. It walks both derivations in
+ * parallel, and skips a token that both have at the same position. `doneA` and `doneB` are the numbers of bytes already
+ * compared of the tokens on top of the stacks; these are start tokens if the numbers are not 0.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);
@@ -325,7 +333,7 @@ function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   return i32(topA > stack) - i32(topB > bottomB);
 }
 
-/** Compares two runs of `length` bytes; if they differ, adds the length of their common prefix to `sharedBytes`. */
+/** Compares two runs of `length` bytes. If they differ, adds the length of their common prefix to `sharedBytes`. */
 function compareRuns(a: usize, b: usize, length: u32): i32 {
   for (let k: u32 = 0; k < length; k++) {
     const difference = <i32>load<u8>(a + k) - <i32>load<u8>(b + k);
@@ -336,10 +344,13 @@ function compareRuns(a: usize, b: usize, length: u32): i32 {
   return 0;
 }
 
-/** The number of bytes of the top of the stack that `skipBytes` skipped: it is a start token if this is not 0. */
+/** The number of bytes of the top token that `skipBytes` skipped. If it is not 0, the top is a start token. */
 let doneOfTop: u32 = 0;
 
-/** Pushes the parts of a token after its first bytes, the next one last; returns the new top of the stack. */
+/**
+ * Pushes the parts of a token that follow its first `bytesToSkip` bytes, the next one last. Returns the new top of the
+ * stack.
+ */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);
   let top = bottom + 4;

@@ -1,8 +1,8 @@
 import { characterStates, hasCharacterStates } from "./merge-regions";
 
 /**
- * Whole characters: no token joins a whole character with a part of another (docs/clean-and-fair.md). All that the rule needs
- * of a token is the state of a reader of UTF-8 after its last byte.
+ * Whole characters: a rule by which no token joins a whole character with a part of another (docs/clean-and-fair.md).
+ * The rule needs only one fact about a token: the state of a UTF-8 reader after its last byte.
  *
  *   REGION           ELEMENT  ELEMENTS       MEANING
  *   characterStates  u8       tokenCapacity  the state of each token; JavaScript writes those of the start tokens
@@ -10,7 +10,7 @@ import { characterStates, hasCharacterStates } from "./merge-regions";
  *
  *   STATE   MEANING                                            NEXT BYTE
  *   whole   one or more whole characters
- *   begun   1-7: a partial character                           1-3: this many of 80-BF must follow; after
+ *   begun   1-7: a partial character                           1-3: this many bytes 80-BF must follow; after
  *                                                              E0 A0-BF, ED 80-9F, F0 90-BF, F4 80-8F
  *   tail    8-10: one byte of 80-8F, 90-9F, A0-BF
  *   stray   anything else: bytes that are not UTF-8
@@ -30,7 +30,7 @@ export function stateBeforeBytes(): u32 {
   return none;
 }
 
-/** The state after one more byte. */
+/** Returns the state after one more byte. */
 export function stateAfterByte(state: u32, byte: u32): u32 {
   const alone = stateOfByte(byte);
   if (state === none) return alone;
@@ -67,7 +67,10 @@ function stateOf(id: u32): u32 {
   return load<u8>(characterStates + id);
 }
 
-/** Whether both halves are whole characters, or the left one is a partial character and the right one its next byte. */
+/**
+ * Whether the rule allows a merge: both halves are whole characters, or the left one is a partial character and the
+ * right one its next byte.
+ */
 export function mayJoinCharacters(left: u32, right: u32): bool {
   if (!hasCharacterStates) return true;
   const a = stateOf(left);
@@ -76,7 +79,7 @@ export function mayJoinCharacters(left: u32, right: u32): bool {
   return isBegun(a) && isTail(b) && stateAfterTail(a, b) !== stray;
 }
 
-/** Stores the state of the token `left right`, which the rule allows. */
+/** Stores the state of a new token, which the rule allows. */
 export function giveCharacterState(id: u32, left: u32, right: u32): void {
   if (!hasCharacterStates) return;
   const a = stateOf(left);

@@ -23,29 +23,29 @@ import {
 } from "./merge-regions";
 
 /**
- * Layout: the words of two tokens or more, concatenated by descending count, with a cell for each start token. The merge loop
- * rewrites `cells` in place; the rest is frozen.
+ * Layout: the words of two or more tokens, concatenated by descending count, with one cell for each start token. The
+ * merge loop rewrites `cells` in place; the other regions do not change.
  *
  *   REGION          ELEMENT      ELEMENTS       MEANING
  *   cells           u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
- *   weightEnds      u32          stepCount      first cell after weight step s; the last is `noEnd`
+ *   weightEnds      u32          stepCount      the first cell after each weight step; the last is `noEnd`
  *   weights         u64          stepCount      count of every word in step s, descending
- *   numbers         u32          numberCount    the start token of each id in the words; absent if they are start tokens
- *   rareCells       u32          2,048 a part   during layout: cells of the words of each count, then the next word's position
+ *   numbers         u32          numberCount    the start token of each id in the words; empty if the ids are start tokens
+ *   rareCells       u32          2,048 a part   during layout: the cells of words of each count; then the position of the next one
  *   order           u32          wordCount      during layout: the words that occur 2,048 times or more
- *   frequentCounts  f64          wordCount      the count of each; then the distinct counts, ascending
- *   frequentCells   u32          wordCount      like `rareCells`, for each of these counts
+ *   frequentCounts  f64          wordCount      during layout: the count of each; then the distinct counts, ascending
+ *   frequentCells   u32          wordCount      during layout: like `rareCells`, for each of these counts
  *
- * A token that covers the cells s..e has its id in s and in e: the token to the right begins at s + its length, the one to the
- * left ends in s - 1. The cells between s and e are stale and never read as a token. (The cell after the last boundary is only
- * prefetched.)
- * Since words are in descending order of their counts, the weight of a position is a step function with few steps: no weight
- * is stored with a position, and a walk over ascending positions follows the steps with one pointer.
+ * A token that covers the cells s to e has its id in s and in e. The token to its right begins at s + its length; the
+ * one to its left ends at s - 1. The cells between s and e are stale, and never read as tokens. (The cell after the
+ * last boundary is only prefetched.) Because words are in descending order of their counts, the weight of a position is
+ * a step function with few steps. So no weight is stored per position, and a walk over ascending positions follows the
+ * steps with one index.
  *
- * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, noEnd], weights = [2, 1].
- * After merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
+ * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, noEnd], weights = [2, 1]. After
+ * merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
  *
- * This file has the work of each thread; lay-out-words.ts has the preparation.
+ * This file has the work of each thread; lay-out-words.ts prepares it.
  */
 export let stepCount: u32 = 0;
 
@@ -54,10 +54,10 @@ export function setStepCount(count: u32): void {
   stepCount = count;
 }
 
-/** The end of the last step, after all positions, which are below 2^31. */
+/** The end of the last step: higher than all positions, which are below 2^31. */
 const noEnd: u32 = 0xffffffff;
 
-/** Begins a step: words from `pos` on have this weight. */
+/** Begins a weight step: words from `pos` on have this weight. */
 export function beginStep(weight: u64, pos: u32): void {
   if (stepCount > 0) store<u32>(weightEnds + ((<usize>(stepCount - 1)) << 2), pos);
   store<u32>(weightEnds + ((<usize>stepCount) << 2), noEnd);
@@ -65,7 +65,9 @@ export function beginStep(weight: u64, pos: u32): void {
   stepCount++;
 }
 
-/** The first step at or after `step` that ends after `pos`, by a galloping search. */
+/**
+ * Returns the first step from `step` on that ends after `pos`, by a galloping search. `steps` is the number of steps.
+ */
 export function stepOf(steps: u32, step: u32, pos: u32): u32 {
   let stride: u32 = 1;
   let low = step;
@@ -83,8 +85,8 @@ export function stepOf(steps: u32, step: u32, pos: u32): u32 {
 }
 
 /**
- * The next word. A word is an index into the table, or the position of a record in units of 8 bytes, if the words are in the
- * memory that counted them (words/word-records.ts).
+ * Returns the word after a word. A word is an index into the tables, or, if words are records in this memory
+ * (words/word-records.ts), the address of the record divided by 8.
  */
 export function wordAfter(word: u32): u32 {
   return areRecords ? <u32>(nextRecord(recordAt(word)) >> 3) : word + 1;
@@ -132,14 +134,17 @@ export function frequentCellsOf(count: u64): usize {
   return frequentCells + ((<usize>low) << 2);
 }
 
-/** The occurrences of each start token in the words of a part, in the region of `seen`, which is not yet used. */
+/**
+ * Returns the address of the counts of start tokens in the words of a part. They are in the region of `seen`, which is
+ * not used yet.
+ */
 export function startCountsOf(part: u32): usize {
   return seen + ((<usize>part * tokenCount) << 3);
 }
 
 /**
- * Lays out rare words of a part, or frequent words in their order, until about `work` cells are written. Returns true while words
- * are left.
+ * Lays out the rare words of a part, or with `areFrequent` the words in `order`, until about `work` cells are written.
+ * Returns true while words are left.
  */
 export function layOutWords<T>(part: Part, index: u32, work: u32, areFrequent: bool): bool {
   if (positionBytes === 1) return layOut<T, u8>(part, index, work, areFrequent);
@@ -151,7 +156,7 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
   const startCounts = startCountsOf(index);
   const end = part.end;
   let next = part.next;
-  /** The number of written tokens of the current word. */
+  /** The number of tokens of the current word that are already written. */
   let offset = part.writtenCount;
   let workLeft = <i32>work;
   while (next < end && workLeft > 0) {
@@ -178,7 +183,7 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
   return next < end;
 }
 
-/** Copies `count` tokens to the cells from `pos` on, followed by a boundary, and counts them. */
+/** Copies `count` tokens to the cells from `pos` on, followed by a boundary, and counts the start tokens. */
 function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, startCounts: usize): void {
   const end = from + <usize>count * sizeof<U>();
   let cell = cells + <usize>pos * sizeof<T>();
@@ -195,7 +200,7 @@ function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, start
   store<T>(cell, <T>boundary);
 }
 
-/** Counts a start token. For words with `numbers`, JavaScript provides these counts. */
+/** Adds to the count of a start token, unless words have `numbers`: then JavaScript provides these counts. */
 function countToken(startCounts: usize, token: u32, weight: f64): void {
   if (hasNumbers) return;
   const address = startCounts + ((<usize>token) << 3);

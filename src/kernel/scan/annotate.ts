@@ -2,19 +2,20 @@ import { blockBytes, textStart } from "../regions";
 import { columnAt } from "./columns";
 
 /**
- * Annotates texts (see src/pattern/compiled-pattern.ts); JavaScript copies the tables and this head into memory. Columns are those
- * of the current automaton.
+ * Annotates texts, so that the automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). An
+ * automaton reads the text from right to left, and replaces each character by one that encodes what follows it.
+ * JavaScript copies the tables and this head into memory. Columns are those of the current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
- *   steps          u32    at state << 8 | column: state before the character << 16 | its annotation: an ASCII byte, else an
- *                         index of `replacements`; 0: the character itself
+ *   steps          u32    at state << 8 | column: state before the character << 16 | its annotation: an ASCII byte, or an
+ *                         index into `replacements`; 0: the character stays
  *   replacements   u32    at index << 2 | length - 1: the bytes, the first one lowest
- *   quiet          u16    the state before a character of the column, whatever follows; `notQuiet`: it depends
+ *   quiet          u16    the state before a character of the column if it is the same whatever follows; else `notQuiet`
  *   live           u8     a byte b may begin a character that is not quiet if live[b & 15] & live[16 + (b >> 4)] is not 0
- *   runStart              the position from which a run of characters that are not quiet, which continues after a block, was read
- *   runEnd                the position up to which it was read
- *   isEnded               whether it ends there
- *   markCount             the number of known states within the run, those nearest to its end first
+ *   runStart              the start of the current run: characters that are not quiet, followed by a quiet one
+ *   runEnd                the end of the run, as far as it was read
+ *   isEnded               1 if the run ends at `runEnd`
+ *   markCount             the number of marks: known states within the run, the ones nearest to its end first
  *
  * The head is followed by the marks (u32 position, u32 state) and the annotated text of a block.
  */
@@ -31,38 +32,38 @@ export class Annotation {
 }
 
 export const notQuiet: u32 = 0xffff;
-/** The state depends on text that is not yet known. */
+/** A state that depends on text that has not been read yet. */
 const unknown: u32 = 0x10000;
 
-/** A mark for each block of a run. */
+/** The distance between marks in a run, in bytes. */
 const markBytes: i32 = blockBytes;
 /** The maximum number of bytes of a run that one call reads backwards. */
 const readBytesMax: i32 = isSmallScale ? 64 : 1 << 20;
 /** Texts at small scale are smaller than this. */
 const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
-/** Enough for the longest run, with some more for each interrupted call. */
+/** Enough marks for the longest run, and some more for each interrupted call. */
 const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
 const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
 
-/** Whether the last call was interrupted, so that the next one continues reading. */
+/** Whether the last call of `annotate` stopped because it had read `readBytesMax`; the next call continues. */
 export let readsOn: bool = false;
 
-/** The size of the head, the marks and the annotated text. */
+/** Returns the size of the head, the marks and the annotated text. */
 export function shadowBytes(): u32 {
   return <u32>shadowAt + blockBytes + 64;
 }
 
-/** The address of position 0 such that the annotated text of [from, …) is at its positions. */
+/** Returns an address such that the annotated byte of position p >= `from` is at the address + p. */
 export function annotatedText(annotation: Annotation, from: i32): usize {
   return changetype<usize>(annotation) + shadowAt - from;
 }
 
-/** Discards the run, because another text begins. */
+/** Discards the run when another text begins. */
 export function dropRun(annotation: Annotation): void {
   annotation.runEnd = -1;
 }
 
-/** Adjusts all positions after the text has moved by `delta` to the front. */
+/** Lowers all positions by `delta`, after the text has moved to the front by that many bytes. */
 export function shiftRun(annotation: Annotation, delta: i32): void {
   if (annotation.runEnd < 0) return;
   annotation.runStart -= delta;
@@ -74,11 +75,11 @@ export function shiftRun(annotation: Annotation, delta: i32): void {
 }
 
 /**
- * Annotates [from, stop), at most a block, and returns the position up to which the result is known: `stop`, or the start of a run
- * whose end is beyond `limit` or was not reached. With `isEnd` the document ends at `limit`.
+ * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid: `stop`, or
+ * the start of a run whose end is beyond `limit` or has not been reached. `isEnd`: the document ends at `limit`.
  *
- * Reads from right to left, and only bytes that may begin a character that is not quiet: the state before any other is that of its
- * column.
+ * Steps from right to left, and only over bytes that may begin a character that is not quiet. The column of any other
+ * character alone determines the state before it.
  */
 export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i32, isEnd: bool): i32 {
   readsOn = false;
@@ -130,7 +131,7 @@ export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i3
   return known;
 }
 
-/** Copies 16 bytes; returns a bit for each that may begin a character that is not quiet. */
+/** Copies 16 bytes. Returns a bit for each byte that may begin a character that is not quiet. */
 function copyLive(from: usize, to: usize, live: usize): u32 {
   if (ASC_FEATURE_SIMD) {
     const bytes = v128.load(from);
@@ -149,7 +150,7 @@ function copyLive(from: usize, to: usize, live: usize): u32 {
   return mask;
 }
 
-/** The state at a position where another character begins or the text ends; or `unknown`. */
+/** Returns the state at a position between two characters or at the end of the text, or `unknown`. */
 function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   const state = quietStateAt(annotation, pos, limit, isEnd);
   if (state !== notQuiet) return state;
@@ -173,15 +174,18 @@ function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32
 }
 
 /**
- * The state at a position if it is known without reading on; `notQuiet` in a run, `unknown` if the text has not
- * arrived.
+ * Returns the state at a position if the next character alone determines it; `notQuiet` in a run; `unknown` if the text
+ * there has not arrived.
  */
 function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   if (isEnd ? pos >= limit : pos + 4 > limit) return isEnd ? 0 : unknown;
   return load<u16>(annotation.quiet + (columnOf(pos, limit) << 1));
 }
 
-/** The state at a position in the run that was read, computed from the nearest mark. */
+/**
+ * Returns the state at a position in the run, stepping back from the nearest mark; `unknown` if that takes too long for
+ * one call.
+ */
 function readBack(annotation: Annotation, pos: i32, limit: i32): u32 {
   while (annotation.markCount > 1 && load<i32>(markAt(annotation, annotation.markCount - 1)) < pos)
     annotation.markCount--;

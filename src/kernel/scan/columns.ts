@@ -1,4 +1,4 @@
-/** The columns of characters beyond ASCII in the current automaton (scanner.ts). */
+/** The columns (character classes) of non-ASCII characters in the current automaton (scanner.ts). */
 let columnBlocksStart: usize = 0;
 let columnsStart: usize = 0;
 
@@ -11,13 +11,13 @@ export function useColumns(columnBlocks: usize, columns: usize): void {
   columnsStart = columns;
 }
 
-/** The column of a character of three bytes, which are the lower part of `word`. */
+/** Returns the column of a character of three bytes, given in the low bytes of `word`, the first byte lowest. */
 export function columnOfThree(word: u32): u32 {
   const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
   return columnIn(block, (word >> 16) & 63);
 }
 
-/** Likewise for two bytes. */
+/** Returns the column of a character of two bytes, which are the low bytes of `word`, the first byte lowest. */
 export function columnOfTwo(word: u32): u32 {
   return columnIn(word & 31, (word >> 8) & 63);
 }
@@ -32,9 +32,9 @@ function columnIn(block: u32, last: u32): u32 {
 }
 
 /**
- * The column of the character that begins at `pos` with a byte of at least 0x80, and its length in bytes: column | length << 8. A
- * byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at `limit`; bytes after it may be read, but
- * do not affect the result.
+ * Returns the column of the character that begins at `pos` with a byte of at least 0x80, and its length in bytes:
+ * column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at
+ * `limit`; up to 3 bytes after it may be read, but do not affect the result.
  */
 export function columnAt(text: usize, pos: i32, limit: i32): u32 {
   const word = load<u32>(text + pos);

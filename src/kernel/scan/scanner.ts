@@ -16,12 +16,12 @@ import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from 
 export let pos: i32 = 0;
 export let endCount: u32 = 1;
 let entry: u32 = 0;
-/** The number of bytes that were not part of valid UTF-8, each of which is a pretoken. */
+/** The number of bytes so far that are not part of valid UTF-8. Each is a pretoken of its own. */
 let invalidByteCount: u64 = 0;
-/** Position of the first of them since `clearFirstInvalid`; -1 = none. */
+/** The position of the first such byte since `clearFirstInvalid`, or -1. */
 let firstInvalid: i32 = -1;
 
-/** With more ends than this, they are processed before a block is scanned. */
+/** Before a block is scanned, ends in excess of this number must be processed, so that those of the block fit. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
@@ -38,9 +38,9 @@ export function startDocument(at: i32): void {
 }
 
 /**
- * Reads on from `pos` up to `stop`, at most `blockBytes`; a character that begins before `stop` is read whole. Bytes before
- * `limit` may be read: it is after stop + 3, or, with `isEnd`, the document's end. An automaton that reads annotated text stops
- * where it would have to look beyond.
+ * Scans from `pos` up to `stop`, which is at most `blockBytes` away. A character that begins before `stop` is read
+ * whole. Bytes before `limit` may be read: it is above stop + 3, or, with `isEnd`, the document's end. An automaton
+ * that reads annotated text stops where a look-ahead would need text after `limit`.
  */
 export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
@@ -70,23 +70,24 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** Masks do not pay off in a shorter text: they begin late, and leave its end to the tables. */
+/** Masks do not pay off in shorter texts, because the tables have to scan the end of each. */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
-/** After this many bytes masks have paid off. */
+/** A run of masks this long has paid off. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
-/** Where masks give up, the tables read this many bytes, and each time twice as many. */
+/** The tables scan this many bytes where masks give up, and twice as many after each short run of masks. */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Reads on by masks, and by tables where masks are not certain. The tables also read the rest near `stop`. Masks begin at the last
- * settled end, and so does the automaton after them: the ends do not depend on the text before.
+ * Scans by masks, and by tables where masks are not certain and near `stop`. Masks begin at the last settled end; after
+ * them the automaton begins at the last end that they found. Both are correct because ends do not depend on the text
+ * before a settled end.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // Avoids reading a long pretoken again from its beginning.
+    // In a long pretoken, masks would scan again from its beginning.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
@@ -107,7 +108,7 @@ function lastSettled(): i32 {
   return <i32>load<u32>(endsStart + ((endCount - 1) << 2));
 }
 
-/** Ends the document at `pos`, so that everything before it is settled. */
+/** Ends the document at `pos`, which settles all of its pretokens. */
 export function finishDocument(): void {
   const last = stepToEnd(entry);
   setEnd(endCount + (last & 15), pos);
@@ -115,7 +116,7 @@ export function finishDocument(): void {
   entry = 0;
 }
 
-/** Drops the settled pretokens: the last end becomes ends[0]. */
+/** Removes the settled pretokens: the last settled end becomes ends[0]. */
 export function dropEnds(): void {
   const last = endCount - 1;
   memory.copy(endsStart, endsStart + (last << 2), (slotCount + 1) << 2);
@@ -129,12 +130,12 @@ export function shiftText(delta: i32): void {
   for (let i: u32 = 0; i < endCount + slotCount; i++) setEnd(i, <i32>load<u32>(endsStart + (i << 2)) - delta);
 }
 
-/** The position from which the text is still needed. */
+/** Returns the position of the first byte of the text that is still needed. */
 export function keepPosition(): i32 {
   return <i32>load<u32>(endsStart);
 }
 
-/** The position where the scan continues. */
+/** Returns the position where the scan continues. */
 export function scanPosition(): i32 {
   return pos;
 }
@@ -156,8 +157,8 @@ function setEnd(index: u32, position: i32): void {
 }
 
 /**
- * Reads characters up to `stop`, a table step each; with `untilAscii` only until eight ASCII bytes follow. A character of two or
- * three bytes is decoded from one load of four bytes by its length marks.
+ * Scans up to `stop`, one table step a character; with `untilAscii` it stops before eight consecutive ASCII bytes.
+ * Characters of two or three bytes are recognized and decoded in one load of four bytes.
  */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
   const text = scannedText;
@@ -206,9 +207,9 @@ function noteInvalid(at: i32): void {
 }
 
 /**
- * Reads ASCII up to `stop`, eight bytes per iteration. Both quads are looked up before either is written, so that the second lookup
- * does not wait for the first one's stores. Every step writes to its slot, or to the bin if it has none: a useless store costs less
- * than a mispredicted branch.
+ * Scans ASCII up to `stop`, eight bytes per iteration. The ends of both quads are written after both lookups, so that
+ * the second lookup does not wait for the first one's stores. A step without a slot writes to an unused one, because a
+ * useless store costs less than a mispredicted branch.
  */
 function scanQuads(stop: i32): void {
   const text = scannedText;
@@ -254,20 +255,20 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
 }
 
 /**
- * An automaton in the layout of src/pattern/scan-tables.ts; JavaScript copies the arrays and this head into memory. Columns 0 to
- * 127 are ASCII itself, followed by the classes of other characters, `invalidColumn` and `endColumn`.
+ * An automaton in the layout of src/pattern/scan-tables.ts; JavaScript copies the arrays and this head into memory.
+ * Columns 0 to 127 are ASCII itself, followed by the classes of other characters, `invalidColumn` and `endColumn`.
  *
  *   FIELD          TYPE   MEANING
  *   transitions    u32    entry of state s and column c at s << 8 | c:
  *                         next state << 16 | commits << 4 | slot (15: none)
- *   columnBlocks   u16    offset into `columns` of the 64 columns that share all bytes of a character but the last
+ *   columnBlocks   u16    offset into `columns` of the 64 columns of characters that differ only in the last byte
  *   columns        u8     column of each such character
  *   slotCount             the maximum number of ends that are written but not settled
- *   annotation            the annotation tables, if it reads annotated text; 0: it reads texts
- *   next                  the automaton that cuts the pieces of this one; 0 if there is none
+ *   annotation            the annotation tables; 0: the automaton reads the plain text
+ *   next                  the automaton that cuts the pieces of this one further; 0: none
  *
- * The head of the next automaton of another is followed by room for the ends (u32) of the previous one, which are stored there
- * while it cuts that one's pieces.
+ * The head of a next automaton is followed by space for `endCountMax` ends (u32): those of the previous automaton,
+ * while the next one cuts its pieces.
  */
 @unmanaged
 class Automaton {
@@ -279,16 +280,16 @@ class Automaton {
   next: usize;
 }
 
-/** The current automaton. Loops read its fields from variables. */
+/** The current automaton. Loops read copies of its fields. */
 let automaton: Automaton = changetype<Automaton>(0);
 let transitionsStart: usize = 0;
 let slotCount: u32 = 0;
-/** Whether the current automaton is not the first one, and so cuts pieces. */
+/** Whether the current automaton cuts the pieces of another one. */
 let isInPieces: bool = false;
 
 const endColumn: u32 = 255;
 
-/** Sets the first automaton of a pattern, whose head is at an address. */
+/** Makes the automaton whose head is at `address` the current one. */
 export function useAutomaton(address: usize): void {
   automaton = changetype<Automaton>(address);
   transitionsStart = automaton.transitions;
@@ -301,19 +302,19 @@ export function readsAnnotations(): bool {
   return changetype<usize>(automaton.annotation) !== 0;
 }
 
-/** Whether the automaton reads a character of a column in the same way, whatever follows it. */
+/** Whether a character of this column is read the same way whatever follows it. */
 export function isQuiet(column: u32): bool {
   return !readsAnnotations() || <u32>load<u16>(automaton.annotation.quiet + (column << 1)) !== notQuiet;
 }
 
-/** Whether another automaton cuts the settled pieces. */
+/** Whether another automaton cuts the settled pretokens further. */
 export function hasNextAutomaton(): bool {
   return automaton.next !== 0;
 }
 
 /**
- * Cuts each settled piece as a document by the next automaton. `takeEnds` processes the ends that this settles, and returns false
- * if there is no room; so does this function. Invalid bytes of the pieces have already been counted.
+ * Lets the next automaton cut each settled piece like a document of its own. `takeEnds` processes the ends that this
+ * settles. Returns false if `takeEnds` does, because memory ran out. Invalid bytes in the pieces are not counted again.
  */
 export function cutPieces(takeEnds: () => bool): bool {
   const whole = changetype<usize>(automaton);
@@ -351,12 +352,12 @@ export function cutPieces(takeEnds: () => bool): bool {
   return true;
 }
 
-/** The entry after `entry`, which carries the state, for a column. */
+/** Returns the transition from the state in `entry` for a column. */
 export function step(entry: u32, column: u32): u32 {
   return load<u32>(transitionsStart + (((entry >> 8) + column) << 2));
 }
 
-/** The entry after `entry` at the end of the document. */
+/** Returns the transition from the state in `entry` at the end of the document. */
 function stepToEnd(entry: u32): u32 {
   return step(entry, endColumn);
 }
@@ -375,7 +376,7 @@ let quadsStart: usize = 0;
 let quadEntriesStart: usize = 0;
 let quadBits: u32 = 0;
 
-/** Sets the addresses of the arrays; all are 0 if a pattern has none. */
+/** Sets the addresses of the arrays, which are all 0 if the pattern has none, and `quadBits`. */
 export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
   pairsStart = pairs;
   quadsStart = quads;
@@ -387,7 +388,7 @@ function hasFourByteTables(): bool {
   return quadEntriesStart !== 0;
 }
 
-/** The quad of four ASCII bytes. Loops pass the addresses, so that they stay in registers. */
+/** Returns the quad of four ASCII bytes. Loops pass the table addresses as arguments, which keeps them in registers. */
 function quadOf(pairs: usize, quads: usize, word: u32): u32 {
   const first = <u32>load<u8>(pairs + (word & 0xffff));
   const second = <u32>load<u8>(pairs + (word >> 16));

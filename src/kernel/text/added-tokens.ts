@@ -25,44 +25,47 @@ import {
 } from "./utf8";
 
 /**
- * Finds added tokens in a text that arrives in pieces: from the left, the longest at each place, not overlapping. A match that
- * does not count (a special token that stays text, a `single_word` token that touches a word) still consumes its text:
- * the search continues after it, as in HF. `lstrip` and `rstrip` tokens also take the white space before and after them.
+ * Finds added tokens in a text that arrives in pieces: from left to right, the longest at each position, without
+ * overlaps. A match that does not count (a special token that stays text, a `single_word` token next to a word
+ * character) still consumes its text: as in HF, the search continues after it. Tokens with `lstrip` or `rstrip` also
+ * consume the white space before or after them.
  *
- * A *group* is a set of tokens that are searched together, with a buffer of text:
+ * A *group* is a set of tokens that are searched together, and a buffer with these positions:
  *
  *   0 ... first ....... done ....... searchPos ... length
  *         context       waits, searched            waits
  *
- * Text before `done` has been given out. Up to four bytes of the section before it stay, because the character before a token
- * may decide whether the token counts. If some token has `lstrip`, [done, spaceEnd) is white space that waits for a token after it.
+ * Text before `done` has been given out. Up to four bytes before it stay in the buffer, because the character before a
+ * token may decide whether the token counts. If some token has `lstrip`, [done, spaceEnd) is white space that a
+ * following token may still consume.
  *
- * Segments of a text (edges.ts) are searched one after the other, each for the tokens that end by its end. Tokens that look at
- * their neighbours look across edges.
+ * Segments of a text (edges.ts) are searched one after the other; a match must not cross the end of its segment. To see
+ * whether a token touches a word, or strips white space, text beyond the edge counts.
  *
- * Why the text given out is certain: a token is the longest, and the first from the left, if no longer one begins at or before its
- * position. So all tokens that begin before `sureEnd` are known once it is followed by as many bytes as the longest token has,
- * and four more if a token looks at its neighbours.
+ * Why no token is given out too early: more text can only replace a match by a longer one at the same position. So all
+ * tokens that begin before `sureEnd` are final if as many bytes follow `sureEnd` as the longest token has, and four
+ * more if some token looks at its neighbours.
  *
- * Why the work is linear: text is searched when as many bytes are new as the longest token has, so each byte is searched at most
- * twice, and by the automaton four times. The search for the start of white space reads it once, up to `spaceEnd`. Bytes are
- * moved when the buffer is half full, and half of them is no longer needed.
+ * Why the work is linear: a search waits for at least as many new bytes as the longest token has. So each byte is
+ * searched at most twice, and read by the automaton at most four times. White space before a token is read once:
+ * `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and half of the
+ * content is no longer needed.
  */
 @unmanaged
 export class Group {
   search: TokenSearch;
-  /** Properties of its tokens. */
+  /** Whether some token looks at its neighbours, strips white space on its left, or on its right. */
   looksAround: u32;
   stripsLeft: u32;
   stripsRight: u32;
   areAllSpecial: u32;
-  /** Whether its tokens are searched in this text, and whether special ones stay text. */
+  /** Whether tokens are searched in this text, and whether special ones stay text at the current position. */
   isSearched: u32;
   keepsSpecial: u32;
-  /** Text is given out in whole characters. */
+  /** 1: text is given out in whole characters. */
   keepsCharacters: u32;
   description: usize;
-  /** Where segments end. */
+  /** The edges between segments. */
   edges: Edges;
 
   start: usize;
@@ -72,26 +75,29 @@ export class Group {
   done: i32;
   searchPos: i32;
   spaceEnd: i32;
-  /** 1: the section begins at `first`. */
+  /** 1: the section begins at `first`; 0: earlier bytes of it have been removed. */
   isWhole: u32;
   /** 1: the last token also takes the white space that follows. */
   isSkipping: u32;
 
-  /** An item (`nextItem`): white space of this size belongs to the last token; then text [from, to). */
+  /**
+   * The item that `nextItem` found. First, white space of this size, which the previous token strips; then text [from,
+   * to).
+   */
   skippedBytes: u32;
   from: i32;
   to: i32;
-  /** Then comes this token, with white space of this size before it. */
+  /** Then this token, with white space of this size before it that it strips. */
   token: u32;
   spaceBytes: u32;
 }
 
-/** The most bytes of a character, which may decide whether a token next to it counts. */
+/** The maximum size of a character, which may decide whether a token next to it counts. */
 const contextBytes: i32 = 4;
 /** Loads may reach this far beyond the text. */
 const paddingBytes: usize = 64;
 
-/** Makes a group of `count` tokens; null if there is no room. */
+/** Creates a group of `count` tokens; returns null if memory runs out. */
 export function newGroup(description: usize, records: usize, count: u32, contents: usize): Group | null {
   const address = reserveTable(offsetof<Group>());
   const search = newSearch(records, count, contents);
@@ -112,7 +118,10 @@ export function newGroup(description: usize, records: usize, count: u32, content
   return group;
 }
 
-/** Sets whether special tokens of the next text, or of its first segment, stay text. The buffer must be empty. */
+/**
+ * Begins a text. `keepsSpecial`: special tokens stay text, in its first segment if it has several. The buffer must be
+ * empty.
+ */
 export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): void {
   group.keepsSpecial = u32(keepsSpecial);
   const findsNone = keepsSpecial && group.areAllSpecial && !hasSegments;
@@ -122,14 +131,14 @@ export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): 
   endSection(group);
 }
 
-/** Ends a section and begins the next one. Text given out stays in the buffer until `makeRoom`. */
+/** Ends a section and begins the next one. Text that was given out stays valid until `makeRoom` or `shrink`. */
 export function endSection(group: Group): void {
   group.first = group.done = group.searchPos = group.spaceEnd = group.length;
   group.isWhole = 1;
   group.isSkipping = 0;
 }
 
-/** The number of waiting bytes. */
+/** Returns the number of waiting bytes. */
 export function waitingIn(group: Group): u32 {
   return group.length - group.done;
 }
@@ -140,7 +149,8 @@ export function isHalfFull(group: Group, byteCount: u32): bool {
 }
 
 /**
- * Forgets text that is no longer needed, if it is half of the buffer's. Returns by how much positions have decreased.
+ * Removes text that is no longer needed, if it fills half of the buffer's content. Returns the distance by which
+ * positions decreased.
  */
 export function shrink(group: Group): u32 {
   const context = group.done - contextBytes;
@@ -160,11 +170,11 @@ export function shrink(group: Group): u32 {
   return dropped;
 }
 
-/** Makes room for `byteCount` more bytes; returns false if there is none. */
+/** Reserves memory for `byteCount` more bytes; returns false if memory runs out. */
 export function makeRoom(group: Group, byteCount: u32): bool {
   const needed = <u64>group.length + byteCount + paddingBytes;
   if (needed <= group.capacity) return true;
-  // Twice the size needed, so that moving takes linear time.
+  // Allocates twice the needed size, so that moving takes linear time in all.
   const start: usize = needed > 1 << 29 ? 0 : reserveTable((<usize>needed) << 1);
   if (start === 0) return false;
   memory.copy(start, group.start, group.length);
@@ -173,7 +183,7 @@ export function makeRoom(group: Group, byteCount: u32): bool {
   return true;
 }
 
-/** Begins to give out the certain part of the text; returns false if nothing is certain yet. */
+/** Begins to give out text that is final. Returns false if none is yet. */
 export function beginItems(group: Group, atEnd: bool): bool {
   const hasEdge = group.edges.next < group.edges.count;
   if (!atEnd && !hasEdge && sureEndOf(group) < group.searchPos + group.search.longestBytes) return false;
@@ -186,8 +196,8 @@ function sureEndOf(group: Group): i32 {
 }
 
 /**
- * Gives out the text up to the next token, and that token, and returns true; or the certain text without a token:
- * false.
+ * Gives out the text up to the next token, and that token, and returns true. If no token is left, gives out the
+ * remaining final text, and returns false.
  */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
@@ -232,8 +242,8 @@ export function nextItem(group: Group, atEnd: bool): bool {
 }
 
 /**
- * The search is at `searchPos`: what is known of the segment there counts from now on. Returns where it ends, as far as
- * is known.
+ * Enters the segment at `searchPos`, to which `searchPos` has advanced. Returns the end of the segment, or of the
+ * buffer if its end is not known yet.
  */
 function passEdges(group: Group, searchPos: i32): i32 {
   const edges = group.edges;
@@ -245,14 +255,16 @@ function passEdges(group: Group, searchPos: i32): i32 {
   return group.length;
 }
 
-/** Tokens of a segment that begin before this position are certain. At its end none is longer. */
+/**
+ * Returns the position before which the tokens of a segment are final. At the segment's end no match can become longer.
+ */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =
     group.edges.next < group.edges.count && (!group.looksAround || segmentEnd + contextBytes <= group.length);
   return atEnd || isWhole ? segmentEnd : min(segmentEnd, sureEndOf(group));
 }
 
-/** The end of the whole characters before `stop` that have not been given out. */
+/** Returns `stop`, or the start of an incomplete character that ends there. */
 export function wholeBefore(group: Group, stop: i32): i32 {
   return <i32>(wholeEnd(group.start + group.done, group.start + stop) - group.start);
 }
@@ -280,7 +292,7 @@ function isWordCharacter(group: Group, character: i32): bool {
   return low > 0 && <u32>character <= load<u32>(ranges + ((low - 1) << 3), 4);
 }
 
-/** Position after the white space from `done` on. Skipping ends when the end of the white space is known. */
+/** Returns the end of the white space from `done` on. Clears `isSkipping` if that end is known. */
 function skipSpace(group: Group, atEnd: bool): i32 {
   const stop = group.start + group.length;
   let pos = group.start + group.done;
@@ -295,7 +307,7 @@ function skipSpace(group: Group, atEnd: bool): i32 {
   return <i32>(pos - group.start);
 }
 
-/** Start of the white space that ends at `end`, not before `done`. No byte of it is read twice. */
+/** Returns the start of the white space that ends at `end`, but at least `done`. Reads no byte twice. */
 function spaceStart(group: Group, done: i32, end: i32): i32 {
   const known = max(done, group.spaceEnd);
   const first = group.start + group.first;

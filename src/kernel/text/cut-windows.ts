@@ -25,30 +25,32 @@ import {
 } from "./utf8";
 
 /**
- * Prepares a part of a text for the search for safe cuts (safe-cuts.ts), for tokenizers that change texts before they cut them, or
- * have tokens that look at their neighbours.
+ * Prepares part of a text for the search for safe cuts (safe-cuts.ts). It is needed for tokenizers that change texts
+ * before they cut them, or have tokens that depend on their neighbours.
  *
- * A *window* is a part of a text whose surroundings are unknown. It is given as the pattern sees it, normalized, with *holes*:
- * stretches of which that is not certain. The search makes no cut in a hole or at its edges, and expects any state after it. It also
- * makes none at positions that are *barred*.
+ * A *window* is a part of a text, without knowledge of the text around it, in the form that the pattern sees:
+ * normalized. *Holes* are stretches whose form is not certain. The search makes no cut in a hole or at its edges, and
+ * assumes any state after it. Nor does it cut at *barred* positions.
  *
- * Why a cut that is found is safe:
- *   - Normalization. Text between holes is a sequence of whole stretches (normalize.ts). Each has one normal form, whatever is
- *     around it. A cut is at the start of one, or in one that is in its normal form: then its parts are, too (UAX #15, section 9:
- *     normal forms are closed under substringing). Positions in others are barred. An incomplete or long stretch is a hole, so
- *     that few bytes after a cut decide about it.
- *   - Added tokens. Which ones are found depends on text before the window, on segments, and on `single_word`. But each is an
- *     occurrence of its content, in the text or, if it is a late one, in normalized text between holes. Every occurrence is a
- *     hole, and so is text in which one may end that begins earlier, or begin that ends later. No cut is next to one, so each
- *     token has the same neighbours as in the whole text.
- *   - White space that a token takes belongs to its hole. If a token takes it from before itself, long white space is a hole,
- *     because such a token may come to follow it.
- *   - The pattern sees a space before a section that the text does not have. So the state at the start of such a text is
- *     unknown. What follows a cut continues a section, and gets no space (`continuesSection` of sections.ts). Where each line
- *     gets one, the window is a hole.
+ * Why cuts that are found in a window are safe:
+ *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
+ *     whatever is around it. A cut is at the start of a stretch, or inside one that is already in normal form; then its
+ *     two parts are in normal form as well (UAX #15, section 9: normal forms are closed under substringing). Positions
+ *     inside other stretches are barred. An incomplete or a long stretch is a hole, so that a cut depends on few bytes
+ *     after it.
+ *   - Added tokens. Which ones are found depends on text before the window, on segments, and on `single_word`. But each
+ *     is an occurrence of its content: in the given text, or for late tokens in normalized text between holes. So every
+ *     occurrence is a hole, and so is text at the edges that may belong to an occurrence that is not entirely inside
+ *     the window. No cut is next to an occurrence, so tokens have the same neighbours as in the whole text.
+ *   - White space that a token strips belongs to its hole. If some token strips white space before it, long white space
+ *     is a hole, because such a token may follow the window.
+ *   - If the pattern sees an inserted space before a section, the state at the start of the text is unknown. Text after
+ *     a cut continues a section, so it gets no space (`continuesSection` of sections.ts). If each line gets a space,
+ *     the whole window is a hole.
  *
- * `windowReach` bytes on each side of a position decide about a cut there. Late tokens have sizes in the normalized text: a
- * character of four bytes may become one of one byte, and composition saves less than that.
+ * `windowReach` bytes on each side of a position decide whether it is a cut. The sizes of late tokens are those in the
+ * normalized text, which may be four times smaller: a character of four bytes may become one of one byte, and
+ * composition saves less.
  */
 const stretchBytesMax: i32 = isSmallScale ? 8 : 24;
 const spaceBytesMax: i32 = isSmallScale ? 4 : 16;
@@ -56,27 +58,27 @@ const characterBytes: i32 = 4;
 /** Loads may reach this far beyond a text. */
 const paddingBytes: u32 = 64;
 
-/** 0 until it is computed. */
+/** The result of `windowReach`; 0 until it is computed. */
 let reach: u32 = 0;
 let following: usize = 0;
 let given: usize = 0;
 let givenCapacity: u32 = 0;
 let givenBytes: i32 = 0;
-/** Given text before this position is in the window. */
+/** The given text up to this position is in the window. */
 let taken: i32 = 0;
 let window: usize = 0;
 let windowCapacity: u32 = 0;
 let windowBytes: i32 = 0;
-/** Starts and ends in the window, ascending. */
+/** Starts and ends of stretches of the window, ascending. */
 let holes: Pairs = changetype<Pairs>(0);
 let barred: Pairs = changetype<Pairs>(0);
 /**
- * A position in the given text, and the same one in the window; ascending. From one to the next, the text has not
- * moved, or has changed.
+ * Pairs of a position in the given text and the corresponding one in the window, ascending. Between two anchors the
+ * text is unchanged, or it is one changed stretch.
  */
 let anchors: Pairs = changetype<Pairs>(0);
 
-/** How many bytes on each side of a position decide whether it is a safe cut. */
+/** Returns the number of bytes on each side of a position that decide whether it is a safe cut. */
 export function windowReach(): u32 {
   if (reach === 0) {
     const lateBytes = late.search.longestBytes * (normalizes ? characterBytes : 1);
@@ -87,8 +89,8 @@ export function windowReach(): u32 {
 }
 
 /**
- * How far early tokens and stretches reach. Only a token that begins like the rest of a stretch decides where a stretch
- * ends.
+ * Returns the part of `windowReach` for early tokens and stretches. Both can add up only if some early token does not
+ * begin a stretch, because such a token hides where a stretch ends.
  */
 function stretchReach(): u32 {
   const search = early.search;
@@ -103,7 +105,7 @@ function stretchReach(): u32 {
   return max(longest, stretchBytes);
 }
 
-/** Returns the address to which `byteCount` bytes of text are written; 0 without room. */
+/** Returns the address where the host writes `byteCount` bytes of text; 0 if memory runs out. */
 export function windowAddress(byteCount: u32): usize {
   if (changetype<usize>(anchors) === 0) {
     const first = newPairs();
@@ -121,7 +123,7 @@ export function windowAddress(byteCount: u32): usize {
   return given;
 }
 
-/** Makes a window of the written text. `startsText`: a text begins with it. Returns false if there is no room. */
+/** Creates a window from the written text. `startsText`: the text begins there. Returns false if memory runs out. */
 export function makeWindow(byteCount: u32, startsText: bool): bool {
   givenBytes = byteCount;
   taken = windowBytes = 0;
@@ -130,8 +132,8 @@ export function makeWindow(byteCount: u32, startsText: bool): bool {
 }
 
 /**
- * Normalizes the written text, which follows a safe cut, as far as it decides about the end before it. Returns the
- * number of bytes, at `followingAddress`; -1 without room.
+ * Normalizes the written text, which follows a safe cut, as far as it affects the pretoken before the cut. Returns the
+ * number of bytes at `followingAddress`; -1 if memory runs out.
  */
 export function makeFollowing(byteCount: u32): i32 {
   following = given;
@@ -169,7 +171,7 @@ export function barredCount(): u32 {
   return barred.count;
 }
 
-/** The position in the window of a position in the given text. */
+/** Converts a position in the given text to one in the window. */
 export function windowPosition(position: u32): u32 {
   const count = pairsUpTo(anchors, position, false);
   if (count === 0) return position;
@@ -177,13 +179,13 @@ export function windowPosition(position: u32): u32 {
   return min(moved, count < anchors.count ? secondOf(anchors, count) : <u32>windowBytes);
 }
 
-/** The position in the given text of a cut in the window. */
+/** Converts a cut in the window to a position in the given text. */
 export function givenPosition(cut: u32): u32 {
   const count = pairsUpTo(anchors, cut, true);
   return count === 0 ? cut : firstOf(anchors, count - 1) + cut - secondOf(anchors, count - 1);
 }
 
-/** Takes the text between early tokens. */
+/** Adds the text between early tokens to the window. */
 function takeText(startsText: bool): bool {
   const search = early.search;
   const longest = search.longestBytes;
@@ -212,7 +214,7 @@ function takeText(startsText: bool): bool {
   return gap >= tail || takeGap(gap, tail, isStart);
 }
 
-/** Takes bytes [from, to), but not long stretches, and not long white space that a token may take. */
+/** Adds bytes [from, to) to the window. Long stretches, and long white space that a token may strip, become holes. */
 function takeGap(from: i32, to: i32, startsText: bool): bool {
   const stripsLeft = (early.stripsLeft | late.stripsLeft) !== 0;
   if (!normalizes && !stripsLeft) return takePiece(from, to, startsText);
@@ -245,7 +247,7 @@ function startsStretch(codePoint: u32): bool {
   return !normalizes || (factsOf(codePoint) & noBoundaryBit) === 0;
 }
 
-/** Whether a stretch ends at a position, whatever follows the given text. */
+/** Whether a stretch ends at a position, whatever text follows the given text. */
 function isBoundary(position: i32): bool {
   if (!normalizes) return true;
   if (position === givenBytes) return false;
@@ -256,7 +258,10 @@ function isBoundary(position: i32): bool {
     : startsStretch(codePointAt(given + position, size));
 }
 
-/** Takes bytes [from, to), which are whole stretches. */
+/**
+ * Adds bytes [from, to), which consist of whole stretches, in normalized form. Text before `from` that was left out
+ * becomes a hole.
+ */
 function takePiece(from: i32, to: i32, startsText: bool): bool {
   if (from >= to) return true;
   if (!takeHole(from) || !addPair(anchors, from, windowBytes)) return false;
@@ -277,7 +282,10 @@ function normalizeGiven(from: i32, to: i32): i32 {
   return normalize(to - from, true);
 }
 
-/** Bars the positions inside changed stretches of a text that begins at `from` and is at `start` in the window. */
+/**
+ * Adds anchors for the changed stretches of a piece, and bars the positions inside these. The piece begins at `from` in
+ * the given text and at `start` in the window.
+ */
 function barChanges(from: i32, start: i32): bool {
   let change = logAddress();
   for (const end = change + (loggedCount() << 4); change < end; change += 16) {
@@ -290,7 +298,10 @@ function barChanges(from: i32, start: i32): bool {
   return true;
 }
 
-/** Makes holes of the late tokens from `start` on, and of text that may belong to one with text before or after it. */
+/**
+ * Adds holes for the late tokens from `start` on, and for text at the edges of the piece that may belong to one that is
+ * not entirely in it.
+ */
 function takeLateTokens(start: i32, startsText: bool): bool {
   const search = late.search;
   const longest = search.longestBytes;
@@ -311,7 +322,7 @@ function takeLateTokens(start: i32, startsText: bool): bool {
   return addHole(tail, end);
 }
 
-/** Takes the text up to a position as a hole. */
+/** Adds the given text up to a position as a hole. */
 function takeHole(to: i32): bool {
   if (taken >= to) return true;
   const start = windowBytes;
@@ -320,7 +331,7 @@ function takeHole(to: i32): bool {
   return addHole(start, windowBytes);
 }
 
-/** Adds a hole with its edges. One that touches the last ones becomes one with them. */
+/** Adds a hole that includes the positions of its edges. Holes that touch are joined. */
 function addHole(start: i32, end: i32): bool {
   let from = <u32>start;
   let to = <u32>end + 1;
@@ -347,7 +358,9 @@ function append(address: usize, byteCount: i32): bool {
   return true;
 }
 
-/** The start of the white space that ends at `end`, not before `first`, if tokens take it. */
+/**
+ * Returns the start of the white space that ends at `end`, but at least `first`. Without `takesSpace`, returns `end`.
+ */
 function spaceStart(takesSpace: u32, text: usize, first: i32, end: i32): i32 {
   if (takesSpace === 0) return end;
   let start = end;
@@ -359,7 +372,7 @@ function spaceStart(takesSpace: u32, text: usize, first: i32, end: i32): i32 {
   return start;
 }
 
-/** The end of the white space from `start` on, likewise. */
+/** Returns the end of the white space from `start` on. Without `takesSpace`, returns `start`. */
 function spaceEnd(takesSpace: u32, text: usize, start: i32, stop: i32): i32 {
   if (takesSpace === 0) return start;
   let end = start;

@@ -3,28 +3,31 @@ import { changeCount, idCount, notesAddress, starts, text, textBytes } from "./o
 import { characterSize } from "./utf8";
 
 /**
- * Cuts a text whose tokens have been placed (offsets.ts) into parts that are encoded on their own and have at most N ids each.
+ * Cuts a text into parts that have at most N ids each when they are encoded on their own. Offsets.ts has located the
+ * tokens of the text.
  *
- * Definition. A part begins and ends where a token of the text does, moved to a whole character, and out of a stretch that
- * normalization changes as a whole. It has N tokens of the text if its own ids are at most N, else as many fewer as it takes.
- * If not even its first token fits, it has as many characters as fit; then a changed stretch may be divided, too.
+ * Definition. A part begins and ends at an edge of a token of the text, or the nearest position next to it that is not
+ * inside a character or inside a stretch that normalization changes as a whole. A part has N tokens of the text, or the
+ * largest smaller number for which its own ids are at most N. If not even its first token fits, it has as many
+ * characters as fit; then it may divide a changed stretch.
  *
- * Why a part is encoded to be counted: it may have more ids than it has tokens of the text. "it'll" is "it", "'l" and "l", and
- * "it'l" is "it", "'" and "l". Cut off from the letter after it, a `single_word` token may begin to count. The host encodes
- * parts (`countIds`), so it may use any encoder; everything else is here.
+ * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
+ * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off. The
+ * host encodes parts (`countIds`), with any encoder; everything else is here.
  *
- * Why the work is bounded: an attempt costs as much as its part is long. So after some edges that do not fit, the distance doubles
- * from one to the next, and the part that fits then is made longer by halves of the last distance.
+ * Why the work is bounded: an attempt costs as much as its part is long. So after `triesOneByOne` edges that do not
+ * fit, the distance to the next edge doubles each time. A binary search within the last distance then finds the longest
+ * part that fits.
  *
- * Positions are bytes of the text. Tokens are numbered in their order.
+ * Positions are in bytes of the text. Tokens are numbered in text order.
  */
 let idsMax: u32 = 0;
 let wayOfEdges: u32 = 0;
-/** The edges are counted from this token, or from this position. The other end of the part is `fixedEdge`. */
+/** Edges are numbered from this token, or from this position. `fixedEdge` is the other end of the part. */
 let edgeBase: u32 = 0;
 let fixedEdge: u32 = 0;
 
-/** Edges to try, each giving a part that is no longer than the one before. */
+/** The values of `wayOfEdges`: which edges are tried. Each edge gives a part that is no longer than the one before. */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;
 const startsAtTokens: u32 = 2;
@@ -33,15 +36,17 @@ const startsInToken: u32 = 3;
 const noEdge: u32 = u32.MAX_VALUE;
 
 /**
- * The number of edges that are tried one by one. It decides which part is found where one does not fit, and a longer
- * one does.
+ * The number of edges that are tried one by one. If a longer part fits although a shorter one does not, it decides
+ * which one is found.
  */
 const triesOneByOne: u32 = 16;
 
 let partStart: u32 = 0;
 let partEnd: u32 = 0;
 
-/** Returns the end of the longest part that begins at `start`; `start` if not even a character fits. */
+/**
+ * Returns the end of the longest part from `start` on with at most `most` ids; `start` if not even one character fits.
+ */
 export function endOfPart(start: u32, most: u32): u32 {
   idsMax = most;
   fixedEdge = start;
@@ -56,7 +61,8 @@ export function endOfPart(start: u32, most: u32): u32 {
 }
 
 /**
- * Returns where the longest part begins that ends with the text, which has more than `most` ids; its end if none fits.
+ * Returns the start of the longest part with at most `most` ids at the end of the text; the end of the text if not even
+ * one character fits. The text must have more than `most` ids.
  */
 export function startOfLastPart(most: u32): u32 {
   idsMax = most;
@@ -75,8 +81,9 @@ export function beginParts(): void {
 }
 
 /**
- * Finds the next part, of at most `most` ids. It begins with the last `overlap` tokens of the part before, or with fewer if it
- * would otherwise not begin or not end after that. False: the part is a character that has more ids.
+ * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part, or with
+ * fewer, so that it begins and ends after the previous one. Returns false if the part is a single character that has
+ * more than `most` ids.
  */
 export function nextPart(most: u32, overlap: u32): bool {
   const next = tokenAt(partEnd);
@@ -103,7 +110,7 @@ export function endOfNextPart(): u32 {
   return partEnd;
 }
 
-/** Takes a part that ends after the one before. */
+/** Sets the current part, unless it ends no later than the previous one; returns whether it was set. */
 function takePart(start: u32, end: u32): bool {
   if (end <= partEnd) return false;
   partStart = start;
@@ -111,7 +118,7 @@ function takePart(start: u32, end: u32): bool {
   return true;
 }
 
-/** Returns the first edge that fits, of `count` edges, or `noEdge`. */
+/** Returns the first of `count` edges with which the part fits, or `noEdge`. */
 function firstFitting(way: u32, base: u32, count: u32): u32 {
   wayOfEdges = way;
   edgeBase = base;
@@ -161,39 +168,39 @@ function startOf(token: u32): u32 {
   return load<u32>(starts + ((<usize>token) << 2));
 }
 
-/** The first token that ends after a position, or begins there; after the last one at the end of the text. */
+/** Returns the first token that begins at a position or ends after it; at the end of the text, `idCount`. */
 function tokenAt(position: u32): u32 {
   let token = tokenOver(position);
-  // A space that was put before the text may be a token that has none of it.
+  // A space that was inserted before the text may be a token without bytes in the text.
   while (token > 0 && startOf(token) === position && startOf(token - 1) === position) token--;
   return token;
 }
 
-/** The token that has the byte at a position. */
+/** Returns the token that contains the byte at a position. */
 function tokenOver(position: u32): u32 {
   return countUpTo(position, starts, idCount + 1, 4) - 1;
 }
 
-/** The last position up to this one where the text may be cut. */
+/** Returns the last position at or before this one where the text may be cut. */
 function cutBefore(position: u32): u32 {
   const change = changeAround(position);
   return change === 0 ? characterStart(position) : load<u32>(change);
 }
 
-/** The first position from this one on where the text may be cut. */
+/** Returns the first position at or after this one where the text may be cut. */
 function cutAfter(position: u32): u32 {
   const change = changeAround(position);
   return change === 0 ? characterEnd(position) : load<u32>(change, 4);
 }
 
-/** The changed stretch that a position is inside of; 0 without one. */
+/** Returns the address of the changed stretch around a position; 0 if the position is not inside one. */
 function changeAround(position: u32): usize {
   const count = countUpTo(position, notesAddress(), changeCount, 8);
   const change = notesAddress() + ((<usize>count) << 3) - 8;
   return count > 0 && load<u32>(change) < position && position < load<u32>(change, 4) ? change : 0;
 }
 
-/** How many of `count` ascending numbers are at most `limit`. */
+/** Returns how many of `count` ascending numbers, `stride` bytes apart, are at most `limit`. */
 function countUpTo(limit: u32, numbers: usize, count: u32, stride: usize): u32 {
   let low: u32 = 0;
   let high = count;
@@ -205,13 +212,13 @@ function countUpTo(limit: u32, numbers: usize, count: u32, stride: usize): u32 {
   return low;
 }
 
-/** Where the character begins that a position is inside of; between two characters, that position. */
+/** Returns the start of the character around a position; the position itself if it is between two characters. */
 function characterStart(position: u32): u32 {
   const start = characterAround(position);
   return start === noEdge ? position : start;
 }
 
-/** Where that character ends. */
+/** Returns the end of the character around a position; the position itself if it is between two characters. */
 function characterEnd(position: u32): u32 {
   const start = characterAround(position);
   return start === noEdge ? position : start + <u32>characterSize(text + start, text + textBytes);

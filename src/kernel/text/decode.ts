@@ -1,15 +1,15 @@
 import { layOutTextModule, reserveTable } from "../regions";
 
 /**
- * Decodes ids to bytes: their tokens, end to end. The module has a memory of its own for this.
+ * Decodes ids to bytes: concatenates their tokens. The text module uses a memory of its own for this.
  *
  *   ARRAY    TYPE   LENGTH        MEANING
  *   starts   u32    idLimit + 1   token id is tokens[starts[id] .. starts[id + 1]); empty for an id without a token
  *   tokens   u8     starts[idLimit]
  *   ids      u32    idsMax        the ids of a call
- *   output   u8     outputBytes   their bytes, as many as fit
+ *   output   u8     outputBytes   the decoded bytes of as many ids as fit
  *
- * Tokens are copied eight bytes at a time: eight bytes more may be read after `tokens`, and written after `output`.
+ * Tokens are copied eight bytes at a time, so up to eight bytes after `tokens` may be read, and after `output` written.
  */
 let starts: usize = 0;
 let tokens: usize = 0;
@@ -17,7 +17,7 @@ let ids: usize = 0;
 let output: usize = 0;
 export let idLimit: u32 = 0;
 let outputBytes: u32 = 0;
-/** The number of ids of the last call that have a token, or that fitted. */
+/** The number of ids that the last `measureIds` or `decodeIds` processed. */
 let takenCount: u32 = 0;
 
 const idsMax: u32 = isSmallScale ? 3 : 1 << 14;
@@ -25,8 +25,8 @@ const usualOutputBytes: u32 = isSmallScale ? 8 : 1 << 17;
 const slackBytes: u32 = 8;
 
 /**
- * Makes room for ids below `limit` whose tokens have `byteCount` bytes, each at most `longestBytes`; false if there is
- * none.
+ * Reserves memory for the tokens of ids below `limit`: `byteCount` bytes in all, at most `longestBytes` each. Returns
+ * false if memory runs out.
  */
 export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
   if (!layOutTextModule()) return false;
@@ -67,7 +67,10 @@ export function takenIds(): u32 {
   return takenCount;
 }
 
-/** Returns the number of bytes of the first `count` ids, or of those before the first one without a token. */
+/**
+ * Returns the decoded size in bytes of the first `count` ids. Stops before the first id without a token; `takenIds` has
+ * the number of ids measured.
+ */
 export function measureIds(count: u32): f64 {
   let byteCount: u64 = 0;
   let i: u32 = 0;
@@ -80,7 +83,10 @@ export function measureIds(count: u32): f64 {
   return <f64>byteCount;
 }
 
-/** Decodes the ids [first, end), which have tokens, until one does not fit; returns the number of bytes. */
+/**
+ * Decodes the ids [first, end), which must have tokens, until one does not fit. Returns the number of bytes; `takenIds`
+ * has the number of ids decoded.
+ */
 export function decodeIds(first: u32, end: u32): u32 {
   let to = output;
   let room = outputBytes;
@@ -98,12 +104,12 @@ export function decodeIds(first: u32, end: u32): u32 {
   return outputBytes - room;
 }
 
-/** The id at an index of those given. */
+/** Returns the given id at an index. */
 export function givenId(index: u32): u32 {
   return load<u32>(ids + (index << 2));
 }
 
-/** The address of the bytes of an id below the limit. */
+/** Returns the address of the token of an id below `idLimit`. */
 export function tokenAddress(id: u32): usize {
   return tokens + load<u32>(starts + (id << 2));
 }

@@ -1,12 +1,13 @@
 /**
- * How a text is cut into sections, as JavaScript describes it (`describeSections` of src/text/cutting.ts). An image keeps it, too.
+ * How a text is cut into sections, as written by JavaScript (`describeSections` of src/text/cutting.ts). It is also
+ * stored in images.
  *
  *   OFFSET   TYPE            MEANING
- *   0        u32             added tokens that are found in the given text (early)
- *   4        u32             added tokens that are found in the normalized text between them (late)
- *   8        u32             bytes of their contents
- *   12       u32             ranges of word characters; 0 if no token is a single word
- *   16       u32             steps of the normalization
+ *   0        u32             number of early tokens: added tokens that are searched in the given text
+ *   4        u32             number of late tokens, which are searched in the normalized text between them
+ *   8        u32             size of their contents in bytes
+ *   12       u32             number of ranges of word characters; 0 if no token is `single_word`
+ *   16       u32             number of steps of the normalization
  *   20       u32             1: a space is put before each section that begins with none. 2: before each line, too. 4: also
  *                            before a section that begins with one. 8: only at the start of a text. 16: a mark
  *                            (encode/first-characters.ts) counts as a space. 12: a text that begins with a token begins
@@ -24,7 +25,10 @@ export const evenSpacedFlag: u32 = 4;
 export const onlyFirstFlag: u32 = 8;
 export const markFlag: u32 = 16;
 
-/** Whether the sizes that a description of `byteCount` bytes states fit it, and each token is in its contents. */
+/**
+ * Whether a description of `byteCount` bytes is valid: its sizes add up, and the bytes of each token are in its
+ * contents.
+ */
 export function isDescription(description: usize, byteCount: usize): bool {
   if (byteCount < headBytes) return false;
   const tokens = <u64>load<u32>(description) + load<u32>(description, 4);

@@ -1,11 +1,11 @@
 import { reserveTable } from "../regions";
 
 /**
- * The edges between the segments of a text. Added tokens are found only within one segment, and special tokens stay text in segments
- * that are not trusted, such as a user's. Nothing else depends on edges.
+ * The edges between the segments of a text. Added tokens are found only within one segment, and special tokens stay
+ * text in segments that are not trusted, such as a user's. Nothing else depends on edges.
  *
- * An ascending list of u32[2]: a position, and whether special tokens stay text from there to the next edge. The edges before `first`
- * were handed on, and the search has passed those before `next`.
+ * An ascending list of u32[2]: a position, and whether special tokens stay text from there to the next edge. Edges
+ * before index `first` have been passed on to the next stage; the search has passed those before `next`.
  */
 @unmanaged
 export class Edges {
@@ -19,7 +19,7 @@ export class Edges {
 const edgeBytes: u32 = 8;
 const leastCapacity: u32 = isSmallScale ? 2 : 32;
 
-/** Makes an empty list; null if there is no room. */
+/** Creates an empty list; returns null if memory runs out. */
 export function newEdges(): Edges | null {
   const address = reserveTable(offsetof<Edges>());
   if (address === 0) return null;
@@ -45,8 +45,8 @@ export function areEdgesFull(edges: Edges): bool {
 }
 
 /**
- * Adds an edge. The last of several edges at one position counts; an edge before the last one is ignored. Returns false if there is
- * no room.
+ * Adds an edge. It replaces an edge at the same position; an edge at a lower position than the last one is ignored.
+ * Returns false if memory runs out.
  */
 export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   if (edges.count > max(edges.first, edges.next)) {
@@ -61,7 +61,7 @@ export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   return true;
 }
 
-/** The text has moved: positions are lower by `delta`. */
+/** Lowers all positions by `delta`, after the text has moved. */
 export function moveEdges(edges: Edges, delta: i32): void {
   for (let i = min(edges.first, edges.next); i < edges.count; i++) {
     const at = edges.start + i * edgeBytes;
@@ -69,7 +69,10 @@ export function moveEdges(edges: Edges, delta: i32): void {
   }
 }
 
-/** Drops what is done with, or grows. */
+/**
+ * Makes room for another edge: removes those before `first` and `next`, and grows if they are fewer than half. Returns
+ * false if memory runs out.
+ */
 function makeRoom(edges: Edges): bool {
   const done = min(edges.first, edges.next);
   const left = edges.count - done;

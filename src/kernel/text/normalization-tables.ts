@@ -2,22 +2,22 @@ import { fixedEnd, keepUpTo, reserveTable, reserveTo } from "../regions";
 import { changeWords, normalizationData } from "./normalization-data";
 
 /**
- * The effect of a normalization on characters: Unicode's properties, unpacked for its steps.
+ * The effect of a list of normalization steps on each character, unpacked from Unicode's data.
  *
  *   ARRAY        TYPE       LENGTH         MEANING
  *   targets      u32        targetMax      the code points of the current entry
- *   tries        u16        trieLength     for each of four tries: the block of each 128 code points
- *   changes      u32        changeWords    replacements of characters: the number of code points, then these; word 0 is unused
- *   pairs        u32[3]     pairSlots      (first, second, composed), by a hash of the first two; composed 0: the slot is empty
- *   blocks       u16[128]                  values of the tries; block 0 has zeros. Each other block belongs to one trie
+ *   tries        u16        trieLength     for each of four tries: the number of the block for each 128 code points
+ *   changes      u32        changeWords    replacements of characters: their number of code points, then these; word 0 is unused
+ *   pairs        u32[3]     pairSlots      (first, second, composite), at a hash of the first two; composite 0: empty slot
+ *   blocks       u16[128]                  values of the tries. Block 0 has only zeros, and all tries share it
  *
  *   TRIE         VALUE OF A CODE POINT
- *   facts        the combining class as a number in the order of classes, from 1 on; 0: a starter. Bits 8 to 11 are below
+ *   facts        bits 0 to 7: rank of its combining class, from 1 on; 0: a starter. Bits 8 to 11: constants below
  *   canonical    index in `changes` of its full canonical decomposition, or 0
  *   compatible   likewise of its full compatibility decomposition, if it is different
  *   lower        likewise of its lower case, except for ASCII
  *
- * Syllables of Hangul follow the formula of the Unicode Standard, section 3.12. They are only in `facts`.
+ * Hangul syllables follow the formula of the Unicode Standard, section 3.12; only `facts` has entries for them.
  *
  * `normalizationData` is the packed form, numbers end to end:
  *
@@ -37,13 +37,16 @@ export const nfkd: u32 = 3;
 export const lowercase: u32 = 4;
 
 export const classMask: u32 = 0xff;
-/** Some step changes the character, even alone. */
+/** Some step changes the character, even by itself. */
 export const changesBit: u32 = 1 << 8;
 /** It may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
-/** A step may reach across its start: it is a mark, or joins, or becomes text that begins with such a character. */
+/**
+ * There is no boundary before it (normalize.ts): it is a mark, may be composed with a character before it, or becomes
+ * text that begins with such a character.
+ */
 export const noBoundaryBit: u32 = 1 << 10;
-/** It has a decomposition or a lower case of its own, which some step may use. */
+/** It has a decomposition or lower case that some step may use. */
 export const decomposesBit: u32 = 1 << 11;
 
 const firstSyllable: u32 = 0xac00;
@@ -52,7 +55,7 @@ const firstLeading: u32 = 0x1100;
 const leadingCount: u32 = 19;
 const firstVowel: u32 = 0x1161;
 const vowelCount: u32 = 21;
-/** The code point before the first trailing consonant, as if it were none. */
+/** The code point before the first trailing consonant: index 0 of the formula, for no trailing consonant. */
 const noTrailing: u32 = 0x11a7;
 const trailingCount: u32 = 28;
 
@@ -73,10 +76,10 @@ let changeCount: u32 = 1;
 let pairs: usize = 0;
 let blocks: usize = 0;
 let blockCount: u32 = 1;
-/** Whether a step makes lower case of the text. */
+/** Whether a step converts the text to lower case. */
 export let lowers: bool = false;
 
-/** Unpacks the tables for `count` steps, a byte each, which must remain. Returns false if there is no room. */
+/** Unpacks the tables for `count` steps, a byte each, which must stay in memory. Returns false if memory runs out. */
 export function makeTables(steps: usize, count: u32): bool {
   stepsStart = steps;
   targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
@@ -109,15 +112,12 @@ export function makeTables(steps: usize, count: u32): bool {
   return true;
 }
 
-/** The facts about a character. */
+/** Returns the facts about a character: its value in that trie. */
 export function factsOf(codePoint: u32): u32 {
   return lookUp(facts, codePoint);
 }
 
-/**
- * The address of the full decomposition or lower case of a character: its length, then its code points; 0 if it has
- * none.
- */
+/** Returns the address of the full decomposition or lower case of a character in `changes`; 0 if it has none. */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
   if (step === lowercase) index = lookUp(lower, codePoint);
@@ -128,7 +128,7 @@ export function changeBy(step: u32, codePoint: u32): usize {
   return index === 0 ? 0 : changes + (index << 2);
 }
 
-/** The number of a syllable of Hangul, or `syllableCount` or more. */
+/** Returns the index of a Hangul syllable; `syllableCount` or more if the character is none. */
 export function syllableOf(codePoint: u32): u32 {
   return codePoint - firstSyllable;
 }
@@ -137,7 +137,7 @@ export function isSyllable(syllable: u32): bool {
   return syllable < syllableCount;
 }
 
-/** Writes the two or three letters of a syllable. Returns their number. */
+/** Writes the two or three letters (jamo) of a syllable. Returns their number. */
 export function writeLetters(syllable: u32, to: usize): u32 {
   const trailing = syllable % trailingCount;
   store<u32>(to, firstLeading + syllable / (vowelCount * trailingCount));
@@ -147,7 +147,7 @@ export function writeLetters(syllable: u32, to: usize): u32 {
   return 3;
 }
 
-/** The primary composite of two characters, or 0. */
+/** Returns the primary composite of two characters, or 0. */
 export function compositeOf(first: u32, second: u32): u32 {
   const leading = first - firstLeading;
   const vowel = second - firstVowel;
@@ -160,7 +160,7 @@ export function compositeOf(first: u32, second: u32): u32 {
   return load<u32>(pairSlotOf(first, second), 8);
 }
 
-/** The slot of a pair, or the empty one where it would be. */
+/** Returns the address of the slot with a pair, or of the empty slot where it belongs. */
 function pairSlotOf(first: u32, second: u32): usize {
   let slot = ((first * 0x9e3779b1) ^ (second * 0x85ebca6b)) >> (32 - pairSlotBits);
   let at = pairs + slot * pairBytes;
@@ -176,7 +176,10 @@ function lookUp(trie: usize, codePoint: u32): u32 {
   return load<u16>(blocks + block * blockBytes + ((codePoint & 127) << 1));
 }
 
-/** The address of a value in a block of its own; 0 if there is no room. */
+/**
+ * Returns the address of a character's value in a trie, which gets a block of its own first if it has none; 0 if memory
+ * runs out.
+ */
 function ownValue(trie: usize, codePoint: u32): usize {
   const entry = trie + ((codePoint >> 7) << 1);
   if (load<u16>(entry) === 0) {
@@ -187,7 +190,7 @@ function ownValue(trie: usize, codePoint: u32): usize {
   return blocks + <u32>load<u16>(entry) * blockBytes + ((codePoint & 127) << 1);
 }
 
-/** Adds bits to the facts about `count` characters; returns false if there is no room. */
+/** Sets bits in the facts about `count` characters from `codePoint` on. Returns false if memory runs out. */
 function setBits(codePoint: u32, count: u32, bits: u32): bool {
   for (const end = codePoint + count; codePoint < end; codePoint++) {
     const at = ownValue(facts, codePoint);
@@ -197,7 +200,7 @@ function setBits(codePoint: u32, count: u32, bits: u32): bool {
   return true;
 }
 
-/** Where `normalizationData` is read. */
+/** The address where `normalizationData` is being read. */
 let pos: usize = 0;
 
 function readNumber(): u32 {
@@ -221,11 +224,14 @@ function readClasses(): bool {
   return true;
 }
 
-/** The last entry read of a list of changes; its code points are `targets`. */
+/** The last entry that was read from a list of changes; `targets` has its code points. */
 let codePoint: u32 = 0;
 let targetCount: u32 = 0;
 let staysInNfc: bool = false;
-/** The number of entries left, how many of them equal this one, and where it begins. */
+/**
+ * The number of entries left in the list; how many of the next ones equal this one; their gap, and the address of their
+ * differences.
+ */
 let entriesLeft: u32 = 0;
 let repeatsLeft: u32 = 0;
 let gap: u32 = 0;
@@ -238,7 +244,7 @@ function beginEntries(): void {
   entriesLeft = readNumber();
 }
 
-/** Reads the next entry of a list; false at its end. */
+/** Reads the next entry of a list. Returns false at the end. */
 function readEntry(): bool {
   if (entriesLeft === 0) return false;
   entriesLeft--;
@@ -261,14 +267,15 @@ function readEntry(): bool {
 }
 
 /**
- * Canonical decompositions, and the pairs that are composed. `changesAll`: a step changes also what NFC leaves
- * unchanged.
+ * Reads canonical decompositions, and the pairs that compose. `changesAll`: some step also changes characters that NFC
+ * leaves unchanged. Returns false if memory runs out.
  */
 function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
-  // A primary composite is composed of its last character and the composite of all before it, so short ones come first.
+  // A primary composite is the composite of its last character and the composite of all others, so shorter ones are
+  // read first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {
@@ -324,7 +331,7 @@ function markBoundaries(): void {
   }
 }
 
-/** Without a step that composes, a character that may join is like any other. */
+/** Clears the bits about composition, which matter only if a step composes. */
 function clearJoins(): void {
   for (let row: u32 = 0; row < trieLength; row++) {
     if (load<u16>(facts + (row << 1)) === 0) continue;

@@ -22,33 +22,36 @@ import {
 import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
 
 /**
- * Normalizes a text that arrives in pieces: Unicode's normal forms and lower case, by steps. The calls for one text are
- * `inputAddress` and `normalize` for each piece; the last `normalize` ends the text. It has these regions:
+ * Normalizes a text that arrives in pieces, by a list of steps: Unicode's normal forms and lower case. Callers call
+ * `inputAddress` and `normalize` for each piece of a text; the last `normalize` ends the text. The regions are:
  *
  *   REGION   CONTENT
- *   input    [pendingStart, inputEnd): text that is not given out yet
- *   log      u32[4] for each changed stretch of the last call, if a log is kept: where it begins and ends in the input
- *            and in the output, in bytes from the beginning of the text
- *   output   [outputStart, outputEnd), after all tables: the result of the last call, until something else takes the memory.
+ *   input    [pendingStart, inputEnd): text that has not been given out yet
+ *   log      if a log is kept, u32[4] for each changed stretch of the last call: its start and end in the input
+ *            and in the output, in bytes from the start of the text
+ *   output   [outputStart, outputEnd), after all tables: the result of the last call, until other tables take the memory.
  *            If nothing has changed, the result is in the input
- *   work     after the output, while a stretch is worked on: its characters as u32, with the combining class in bits 24 to 31;
+ *   work     after the output, while a stretch is processed: its characters as u32, with the combining class in bits 24 to 31;
  *            the result of a step; room for sorting
  *
- * Definitions. A *starter* has combining class 0. A character has a *boundary* before it if it is a starter, is not composed
- * with anything before it, and does not become text that begins with a character for which that is false. A *stretch* is the text
- * between two boundaries. Bytes that are not UTF-8 stay, and are stretches of their own.
+ * Definitions. A *starter* is a character with combining class 0. There is a *boundary* before a character if it is a
+ * starter that cannot be composed with a character before it, and no step turns it into text whose first character
+ * lacks these properties. A *stretch* is the text between two boundaries. Bytes that are not UTF-8 stay unchanged, and
+ * each is a stretch.
  *
- * Why a stretch can be normalized alone (UAX #15, section 9.1, and UAX #44 on Canonical_Combining_Class): reordering moves
- * only characters whose class is not 0, and none across a starter. Composition joins a character with the last starter before
- * it. No step makes such a character of what is after a boundary. So no step reaches across one, and that is true of the
- * result of each step, too.
+ * Why a stretch can be normalized alone (UAX #15, section 9.1, and UAX #44 on Canonical_Combining_Class): reordering
+ * moves only characters whose class is not 0, and none across a starter. Composition joins a character with the last
+ * starter before it. Text after a boundary never begins with such characters, before or after any step. So no step
+ * reaches across a boundary.
  *
- * Why most stretches need no work (UAX #15, section 9, "Detecting Normalization Forms"): a text is in its normal form if no
- * character changes alone, no class is lower than that of the mark before it, and no character may join (quick check NO or
- * MAYBE). One that may join also stays if it has no composite with the last starter, or if a character between them
- * blocks it; this is checked only for starters that have no decomposition, so that the last starter is what NFC would have there.
+ * Why most stretches need no work (UAX #15, section 9, "Detecting Normalization Forms"): a text is in normal form if no
+ * character changes by itself, no combining class is lower than that of the mark before it, and no character may be
+ * composed (quick check NO or MAYBE). A character that may be composed also stays if it has no composite with the last
+ * starter, or if a character between them blocks it. This is checked only if the last starter has no decomposition,
+ * because then NFC has the same starter there.
  *
- * Work is linear: the scan continues where it stopped when more text comes, and marks are sorted by counting their classes.
+ * The work is linear: the scan continues where it stopped when more text arrives, and marks are sorted by counting
+ * their classes.
  */
 let inputStart: usize = 0;
 let inputCapacity: usize = 0;
@@ -60,44 +63,46 @@ let keepsLog: bool = false;
 let outputStart: usize = 0;
 let outputEnd: usize = 0;
 let stepCount: u32 = 0;
-/** Bytes of the text before `pendingStart`, and of the output for them. */
+/** The number of bytes of the text before `pendingStart`, and of the output for them. */
 let bytesTaken: u32 = 0;
 let bytesGiven: u32 = 0;
 
-/** The scan: where it stopped, the last boundary, and whether the stretch after it may change. */
+/** The state of the scan: where it stopped; the last boundary; whether the stretch from there on may change. */
 let scanPos: usize = 0;
 let boundary: usize = 0;
 let mayChange: bool = false;
-/** The class of the character before `scanPos`; the last starter of the stretch, or -1 without one; its facts. */
+/**
+ * The combining class of the character before `scanPos`; the last starter of the stretch, or -1; the facts about it.
+ */
 let lastClass: u32 = 0;
 let starter: i32 = -1;
 let starterFacts: u32 = 0;
 
-/** The input is given out up to here. */
+/** The input has been copied to the output up to here. */
 let copiedTo: usize = 0;
 
-/** The memory needed at first: room for pieces of this size. */
+/** The initial capacity of the input in bytes. */
 const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { factsOf };
 
-/** Makes the tables for the steps, a byte each, which must remain. Returns false if there is no room. */
+/** Builds the tables for `count` steps, a byte each, which must stay in memory. Returns false if memory runs out. */
 export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
   return makeTables(steps, count) && resize(leastCapacity);
 }
 
-/** Begins a text and forgets the previous one. `logs`: a log of changes is kept. */
+/** Begins a text and discards the previous one. `logs`: keep a log of changes. */
 export function openNormalization(logs: bool): void {
   keepsLog = logs;
   reset();
 }
 
-/** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
+/** Returns the address where the caller writes the next `byteCount` bytes of the text; 0 if memory runs out. */
 export function inputAddress(byteCount: u32): usize {
   if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
-    // Twice the room needed, so that moving takes linear time.
+    // Twice the needed size, so that moving takes linear time in all.
     const wanted = (<u64>(inputEnd - inputStart) + byteCount) << 1;
     if (wanted > inputCapacity && !resize(wanted)) return 0;
   }
@@ -105,8 +110,8 @@ export function inputAddress(byteCount: u32): usize {
 }
 
 /**
- * Takes `byteCount` written bytes, and the end of the text. Returns the number of bytes given out, or -1 if there is no
- * room.
+ * Processes the `byteCount` bytes that were written to `inputAddress`, and with `endsText` the end of the text. Returns
+ * the number of bytes at `normalizedAddress`, or -1 if memory runs out.
  */
 export function normalize(byteCount: u32, endsText: bool): i32 {
   inputEnd += byteCount;
@@ -136,17 +141,17 @@ export function normalize(byteCount: u32, endsText: bool): i32 {
 
 let resultAddress: usize = 0;
 
-/** The address of the bytes of the last call. */
+/** Returns the address of the result of the last `normalize`. */
 export function normalizedAddress(): usize {
   return resultAddress;
 }
 
-/** Reserves further tables after the output of the last call. */
+/** Keeps the output of the last call: tables that are reserved from now on follow it. */
 export function keepNormalized(): void {
   keepUpTo(outputEnd);
 }
 
-/** Bytes that wait for what follows. */
+/** Returns the number of bytes that cannot be given out before more text arrives. */
 export function unnormalizedBytes(): u32 {
   return <u32>(inputEnd - pendingStart);
 }
@@ -155,7 +160,7 @@ export function logAddress(): usize {
   return logStart;
 }
 
-/** The number of changed stretches in the last call. */
+/** Returns the number of changed stretches in the last call. */
 export function loggedCount(): u32 {
   return <u32>((logEnd - logStart) >> 4);
 }
@@ -166,7 +171,7 @@ function reset(): void {
   beginStretch(inputStart);
 }
 
-/** Notes that the text has a boundary at `pos`. */
+/** Begins a stretch at a boundary at `pos`. */
 function beginStretch(pos: usize): void {
   boundary = pos;
   mayChange = false;
@@ -184,10 +189,11 @@ function moveInput(): void {
   boundary -= distance;
 }
 
-/** Gives the input this capacity, or returns false if there is no room. Log and output are empty. */
+/** Moves the input to new memory with this capacity. Log and output must be empty. Returns false if memory runs out. */
 function resize(capacity: u64): bool {
   const rounded = (capacity + 63) & ~63;
-  // A logged stretch has two bytes or more. Memory that is never written costs nothing.
+  // A logged stretch has at least two bytes, so the log takes at most 8 times the size of the input. Memory that is
+  // never written costs nothing.
   const start: usize = rounded > 1 << 28 ? 0 : reserveTable(<usize>(9 * rounded + 64));
   if (start === 0) return false;
   memory.copy(start, pendingStart, inputEnd - pendingStart);
@@ -203,8 +209,7 @@ function resize(capacity: u64): bool {
 }
 
 /**
- * Scans to the end of the input, or to a character whose bytes are not all there. Normalizes each stretch that may
- * change.
+ * Scans up to the end of the input, or up to an incomplete character there. Normalizes each stretch that may change.
  */
 function scan(endsText: bool): bool {
   let pos = scanPos;
@@ -245,7 +250,9 @@ function scan(endsText: bool): bool {
   return true;
 }
 
-/** Whether a character without a boundary before it stays unchanged, after unchanged text. */
+/**
+ * Sets `mayChange` unless a character without a boundary before it stays unchanged. The stretch before it is unchanged.
+ */
 function lookBack(codePoint: u32, facts: u32): void {
   const combiningClass = facts & classMask;
   if ((facts & changesBit) !== 0 || (combiningClass !== 0 && lastClass > combiningClass)) {
@@ -265,7 +272,9 @@ function lookBack(codePoint: u32, facts: u32): void {
   starterFacts = facts;
 }
 
-/** Appends the text before the stretch to the output, and the stretch in its normal form, which ends at `end`. */
+/**
+ * Appends to the output the text before the current stretch, and the normal form of the stretch, which ends at `end`.
+ */
 function changeStretch(end: usize): bool {
   const start = boundary;
   if (!copyTo(start)) return false;
@@ -284,7 +293,7 @@ function changeStretch(end: usize): bool {
   }
   const from = outputEnd;
   if (!reserveTo(<u64>from + 4 * <u64>count + 4)) return false;
-  // A character has at most four bytes, so none is overwritten before it is read.
+  // A character takes four bytes in `work` and at most four in the output, so writing never overtakes reading.
   for (let at = work, workEnd = work + (count << 2); at < workEnd; at += 4)
     outputEnd += putCharacter(outputEnd, load<u32>(at) & 0x1fffff);
   if (keepsLog) logChange(start, end, from);
@@ -305,13 +314,13 @@ function logChange(start: usize, end: usize, from: usize): void {
   logEnd += 16;
 }
 
-/** Appends input that does not change, except for the case of ASCII, from `copiedTo` up to `end`. */
+/** Appends the input from `copiedTo` to `end`, which is unchanged except for the case of ASCII. */
 function copyTo(end: usize): bool {
   const size = end - copiedTo;
   if (!reserveTo(<u64>outputEnd + size + 8)) return false;
   if (size > 16) memory.copy(outputEnd, copiedTo, size);
   else {
-    // There is room for a whole word at its end.
+    // Up to 7 bytes too many are copied; 8 more were reserved.
     for (let i: usize = 0; i < size; i += 8) store<u64>(outputEnd + i, load<u64>(copiedTo + i));
   }
   lowerAscii(outputEnd, outputEnd + size);
@@ -320,13 +329,13 @@ function copyTo(end: usize): bool {
   return true;
 }
 
-/** Makes lower case of the ASCII letters in [pos, end), if a step does. */
+/** Converts the ASCII letters in [pos, end) to lower case, if a step does so. */
 function lowerAscii(pos: usize, end: usize): void {
   if (!lowers) return;
   for (; pos + 8 <= end; pos += 8) {
     const word = load<u64>(pos);
     const low = word & 0x7f7f7f7f7f7f7f7f;
-    // The top bit of each byte that is A or more, but not more than Z, and ASCII.
+    // Sets the top bit of each byte from A to Z.
     const upper = (low + 0x3f3f3f3f3f3f3f3f) & ~(low + 0x2525252525252525) & ~word & 0x8080808080808080;
     store<u64>(pos, word | (upper >> 2));
   }
@@ -336,7 +345,7 @@ function lowerAscii(pos: usize, end: usize): void {
   }
 }
 
-/** Applies a step to the characters at `work`. Returns their new number, or -1 if there is no room. */
+/** Applies a step to the characters at `work`. Returns their new number, or -1 if memory runs out. */
 function takeStep(step: u32, work: usize, count: u32): i32 {
   const to = work + (count << 2);
   const made = writeChanged(step, work, to, count);
@@ -351,8 +360,8 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
 }
 
 /**
- * Writes the lower case, or the decomposition and each character's class. Returns the number of characters, or -1
- * without room.
+ * Writes the lower case of `count` characters, or their decompositions with each character's class. Returns the number
+ * of characters, or -1 if memory runs out.
  */
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
@@ -361,7 +370,7 @@ function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   for (; from < fromEnd; from += 4) {
     pollAtStep(<u32>((fromEnd - from) >> 2));
     const codePoint = load<u32>(from) & 0x1fffff;
-    // A character becomes at most 18; room is requested for many at once.
+    // A character becomes at most 18 characters. Memory is reserved for many at once.
     if (<u64>to + 4 * 18 > roomEnd) {
       roomEnd = <u64>to + 4 * 18 + 2 * <u64>(fromEnd - from);
       if (!reserveTo(roomEnd)) return -1;
@@ -389,7 +398,7 @@ function withClass(step: u32, codePoint: u32): u32 {
   return step === lowercase ? codePoint : codePoint | (factsOf(codePoint) << 24);
 }
 
-/** Canonical reordering: marks between two starters are sorted by class, and equal ones stay in their order. */
+/** Canonical reordering: sorts the marks between two starters by class, stably. Returns false if memory runs out. */
 function sortMarks(start: usize, count: u32): bool {
   const end = start + (count << 2);
   for (let at = start; at < end; at += 4) {
@@ -416,7 +425,9 @@ function insertMarks(start: usize, end: usize): void {
   }
 }
 
-/** Sorts by counting: the number of marks of each class determines where its first one goes. `room` is free memory. */
+/**
+ * Sorts marks by counting sort on their classes. `room` is the start of free memory. Returns false if memory runs out.
+ */
 function countMarks(start: usize, end: usize, room: usize): bool {
   const classes: usize = 256;
   const copy = room + 4 * classes;
@@ -444,14 +455,14 @@ function countMarks(start: usize, end: usize, room: usize): bool {
 }
 
 /**
- * Canonical composition, in place: each character joins the last starter if they have a composite and nothing blocks
- * it.
+ * Canonical composition, in place: composes each character with the last starter if they have a composite and nothing
+ * between them blocks it. Returns the number of characters left.
  */
 function compose(start: usize, count: u32): u32 {
   const end = start + (count << 2);
   let to = start;
   let lastStarter: usize = 0;
-  /** The class of the last character after the starter that stayed; without one, the starter is right before. */
+  /** The combining class of the last character kept after the starter; unused if nothing is between. */
   let classBefore: u32 = 0;
   for (let at = start; at < end; at += 4) {
     pollAtStep(<u32>((at - start) >> 2));

@@ -6,28 +6,29 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
 /**
  * Finds the start and the end of each token in a text.
  *
- * Definitions. In *bytes*, tokens follow each other without gaps, and each is as long as its own bytes, except that
+ * Definitions. In *bytes*, tokens follow each other without gaps, and each has the length of its own bytes, except that
  *
- *   - an added token covers the bytes where it was found, and the white space that it takes;
+ *   - an added token covers the text that it matched, and the white space that it strips;
  *   - a space that was inserted before a section has no bytes in the text;
  *   - a mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token;
- *   - a position inside a stretch that was normalized is mapped into that stretch in proportion.
+ *   - a position inside the result of a normalized stretch is mapped to the original stretch in proportion.
  *
- * In *characters*, as HF defines them, a token covers each character of which it has a byte, except the spaces that the
- * post-processor trims.
+ * In *characters*, as HF defines them, a token covers each character of which it has at least one byte, except for the
+ * spaces that the post-processor trims.
  *
- * Why that is right: the ids spell the sections of the text if each byte has a token, so the sizes of the tokens before a token add
- * up to its position in them. Sections and text differ in the noted places only, and by a constant between two of them. The host
- * compares the end of the last token with the size of the text.
+ * Why that is correct: if each byte has a token, the ids spell the sections of the text exactly (sections.ts). So the
+ * sizes of the preceding tokens add up to a token's position in the sections. Sections and text differ only at the
+ * noted events, and by a constant between two of them. As a check, the host compares the end of the last token with the
+ * size of the text.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
  *   ARRAY    TYPE     LENGTH        MEANING
- *   notes    u32[4]   noteCount     the events of the text (sections.ts) except texts and ends. Except for changes, the last
- *                                   number is the index of the next id. At the end: u32[2] for each change, where it begins
+ *   notes    u32[4]   noteCount     the events of the text (sections.ts), except `text` and `end`. Except in changes, the last
+ *                                   number is the index of the next id. After `endOffsets`: u32[2] for each change, its start
  *                                   and ends
- *   starts   u32      idCount + 1   where each token begins, in bytes, and where the last one ends
- *   spans    u32[2]   idsMax        where each token of the last call begins and ends
+ *   starts   u32      idCount + 1   the start of each token in bytes, and the end of the last one
+ *   spans    u32[2]   idsMax        the start and end of each token of the last call
  *   text     u8       byteCount     the text, or its beginning
  */
 let notes: usize = 0;
@@ -39,16 +40,16 @@ export let textBytes: u32 = 0;
 export let idCount: u32 = 0;
 export let changeCount: u32 = 0;
 
-/** Position in the sections of the text. */
+/** The current position in the sections of the text. */
 let position: u32 = 0;
-/** The next note of a token or of a space. */
+/** The address of the next note of a token or a space. */
 let nextNote: usize = 0;
-/** The next note of a change. */
+/** The address of the next note of a change. */
 let nextChange: usize = 0;
-/** Where the last change before the position begins and ends in the text. */
+/** The last change before `position`: its start and end in the text. */
 let changeStart: u32 = 0;
 let changeEnd: u32 = 0;
-/** Where it begins and ends in the sections. */
+/** Its start and end in the sections. */
 let changeTo: u32 = 0;
 let changeToEnd: u32 = 0;
 /** The number of ids placed. */
@@ -57,18 +58,18 @@ let placedCount: u32 = 0;
 let characters: u32 = 0;
 let counted: u32 = 0;
 
-/** How many steps of the post-processor trim spaces off offsets. */
+/** The number of post-processor steps that trim spaces from offsets. */
 let trimCount: u32 = 0;
-/** Whether a single space at the start of the text is kept. */
+/** Whether trimming keeps a single space at the start of the text. */
 let trimKeepsOne: bool = false;
-/** Whether a mark in the text is a space in a token; then no text is normalized. */
+/** Whether a mark in the text matches a space in a token; no such tokenizer normalizes texts. */
 let hasMarks: bool = false;
-/** A bit for each id that an added token has. */
+/** The address of a bit per id, which is set for the ids of added tokens. */
 let added: usize = 0;
 
 /**
- * Sets up the trimming of offsets, before the first text. Returns the address of the bits of added ids; 0 if there is
- * no memory for them.
+ * Sets up the trimming of offsets, before the first text. Returns the address of `added`, which the caller fills in; 0
+ * if memory runs out.
  */
 export function useTrims(count: u32, keepsOne: bool): usize {
   trimCount = count;
@@ -82,7 +83,7 @@ export function useMarks(): void {
   hasMarks = true;
 }
 
-/** Starts a text, or the beginning of one. Returns false if there is no memory for it. */
+/** Starts a text, or a prefix of one, and reserves its arrays. Returns false if memory runs out. */
 export function beginOffsets(byteCount: u32, noteCount: u32, ids: u32): bool {
   const startsAt = ((fixedEnd + 63) & ~63) + ((<u64>noteCount) << 4);
   const spansAt = startsAt + 4 * (<u64>ids + 2);
@@ -114,7 +115,8 @@ export function placedTextAddress(): usize {
 }
 
 /**
- * Finds the spans of the next `count` ids, which the host has given (decode.ts). False if one is not below the limit.
+ * Computes the spans of the next `count` ids, which the host has written (decode.ts). Returns false if an id is not
+ * below `idLimit`.
  */
 export function placeIds(count: u32, inCharacters: bool): bool {
   if (count > idCount - placedCount) unreachable();
@@ -134,7 +136,7 @@ export function placeIds(count: u32, inCharacters: bool): bool {
   return true;
 }
 
-/** Ends the text; returns where its last token ends. */
+/** Ends the text. Returns the end of its last token. */
 export function endOffsets(): u32 {
   let to = notes;
   for (let at = notes; at < notesEnd; at += 16) {
@@ -149,7 +151,7 @@ export function endOffsets(): u32 {
   return load<u32>(starts + (placedCount << 2));
 }
 
-/** Moves the position to the end of the next token, and returns whether that is an added token that was found. */
+/** Moves `position` to the end of the next token. Returns whether it is an added token that was found in the text. */
 function passToken(id: u32): bool {
   let spaceBytes: u32 = 0;
   for (; nextNote < notesEnd; nextNote += 16) {
@@ -175,7 +177,7 @@ function passToken(id: u32): bool {
 
 const space: u32 = 0x20;
 
-/** The position after bytes [from, to) of a token, each space of which may be a mark in the text. */
+/** Returns the position after bytes [from, to) of a token, each space of which may be a mark in the text. */
 function endInText(from: usize, to: usize): u32 {
   let at = position;
   for (; from < to; from++) {
@@ -205,11 +207,11 @@ function inText(at: u32): u32 {
   return changeStart + max<u32>(1, <u32>share);
 }
 
-/** Replaces a span in bytes by one in characters. */
+/** Converts a span from bytes to characters. */
 function countCharacters(span: usize, id: u32, isFound: bool): void {
   const startByte = load<u32>(span);
   const endByte = min(load<u32>(span, 4), textBytes);
-  // The first character has the byte at `startByte`, though it may begin before.
+  // The span includes the character that contains `startByte`, even if it begins before that byte.
   countTo(min(startByte + 1, textBytes));
   let start = max(characters, 1) - 1;
   countTo(endByte);
@@ -234,7 +236,10 @@ function countTo(end: u32): void {
   for (; counted < end; counted++) characters += u32((load<u8>(text + counted) & 0xc0) !== 0x80);
 }
 
-/** The number of spaces at the start and at the end of a token's spelling; if it is all spaces, both count them all. */
+/**
+ * The number of spaces at the start and at the end of a token's spelling. If it consists of spaces, both are their
+ * number.
+ */
 let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 
@@ -257,7 +262,7 @@ function countSpaces(from: usize, to: usize, isText: bool): void {
   }
 }
 
-/** GPT-2's character for a space, with which an added token may begin or end. */
+/** GPT-2's character for a space (Ġ), with which the content of an added token may begin or end. */
 const spelledSpace: i32 = 0x120;
 
 function isSpace(character: i32, isText: bool): bool {

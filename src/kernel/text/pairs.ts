@@ -11,7 +11,7 @@ export class Pairs {
 const pairBytes: u32 = 8;
 const leastCapacity: u32 = isSmallScale ? 2 : 32;
 
-/** Makes an empty list; null if there is no room. */
+/** Creates an empty list; returns null if memory runs out. */
 export function newPairs(): Pairs | null {
   const address = reserveTable(offsetof<Pairs>());
   if (address === 0) return null;
@@ -27,7 +27,7 @@ export function secondOf(pairs: Pairs, index: u32): u32 {
   return load<u32>(pairs.start + index * pairBytes, 4);
 }
 
-/** Adds a pair; returns false if there is no room. */
+/** Adds a pair; returns false if memory runs out. */
 export function addPair(pairs: Pairs, first: u32, second: u32): bool {
   if (pairs.count === pairs.capacity) {
     const capacity = max(2 * pairs.capacity, leastCapacity);
@@ -43,7 +43,10 @@ export function addPair(pairs: Pairs, first: u32, second: u32): bool {
   return true;
 }
 
-/** The number of pairs up to the last one whose first number, or second, is at most `limit`. Both ascend. */
+/**
+ * Returns how many pairs have a first number, or with `bySecond` a second number, of at most `limit`. Both numbers
+ * ascend.
+ */
 export function pairsUpTo(pairs: Pairs, limit: u32, bySecond: bool): u32 {
   let low: u32 = 0;
   let high = pairs.count;

@@ -2,9 +2,10 @@ import { fixedEnd, reserveTo } from "../regions";
 import { tokenSize } from "./decode";
 
 /**
- * Finds where ids differ from the canonical ids, those that encoding their text gives: spans of both lists. If both lists spell the
- * same text, spans are the shortest that have the same bytes. Otherwise, because decoded text is normalized again, there is one
- * span: all between the common start and the common end. Each id must have a token.
+ * Finds where ids differ from the canonical ids, which are those that encoding the text of the ids gives. The result is
+ * spans of both lists. If both lists spell the same text, the spans are the shortest ones with the same bytes. If they
+ * do not, because decoded text is normalized again, there is one span: all between the common start and the common end.
+ * Each id must have a token.
  *
  * These arrays follow the tables of decode.ts:
  *
@@ -19,14 +20,17 @@ let canonical: usize = 0;
 let canonicalCount: u32 = 0;
 let spans: usize = 0;
 
-/** The ids before these were compared. */
+/** The indices up to which the lists have been compared. */
 let givenAt: u32 = 0;
 let canonicalAt: u32 = 0;
 
-/** Returns the address of given ids, which canonical ids follow; 0 if there is no room. */
+/**
+ * Reserves memory for both lists. Returns the address of the given ids, which the canonical ids follow; 0 if memory
+ * runs out.
+ */
 export function beginRecoding(count: u32, countOfCanonical: u32): usize {
   const idBytes = 4 * (<u64>count + countOfCanonical);
-  // A span has ids of both lists. Only the last one may lack either, if decoding left out spaces.
+  // A span has ids of both lists, except that the last span may lack those of one list if decoding left out spaces.
   const spanBytes = 16 * (<u64>min(count, countOfCanonical) + 1);
   given = (fixedEnd + 63) & ~63;
   if (!reserveTo(given + idBytes + spanBytes)) return 0;
@@ -64,7 +68,7 @@ function passEqual(): void {
   }
 }
 
-/** Passes the shortest spans that have the same bytes; all ids if there are none. */
+/** Advances past the next ids of both lists that have the same bytes: as few as possible, or all that are left. */
 function passSameBytes(): void {
   let lead: i64 = 0;
   do {

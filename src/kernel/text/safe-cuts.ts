@@ -4,28 +4,29 @@ import { isQuiet, step } from "../scan/scanner";
 import { foundLength, nextOccurrence, searchText } from "../text-loop";
 
 /**
- * Finds safe cuts of a text: positions where it can be divided such that its parts are encoded independently.
+ * Finds safe cuts of a text: positions where it can be divided so that its parts can be encoded independently.
  *
- * Definition (`findSafeCut` of src/pattern/cut-text.ts is the twin). A place is a safe cut if, whatever comes before, the automaton
- * settles an end there by reading the character at the place, and continues as from the start of a document; and if no added
- * token can have bytes on both sides of it, or begin at it.
+ * Definition (the naive twin is `findSafeCut` of src/pattern/cut-text.ts). A position is a safe cut if, whatever text
+ * comes before it, reading the character at the position makes the automaton settle an end there and continue as at the
+ * start of a document; and if no added token can cross the position or begin at it.
  *
- * Why a place is certain although the text before it is unknown: the automaton runs in every state at once, so its states include
- * the right one. Which tokens are found depends on what comes before, but each is an occurrence of a token, and no place inside
- * an occurrence is used; after them, every state is possible again. That holds, too, after characters that the automaton sees
- * differently according to what follows (src/kernel/scan/annotate.ts).
+ * Why this can be decided without knowing the text before: the automaton runs in all states at once, so its states
+ * include the right one. Which added tokens are found depends on the text before, but each is an occurrence of its
+ * content. So no position inside an occurrence is used, and after one every state is possible again. The same is done
+ * after characters that the automaton reads differently depending on what follows (src/kernel/scan/annotate.ts).
  *
- * It follows for a text that is edited: text before a safe cut has the same ids whatever comes after the character at
- * the cut and the longest token from there on; text after it has the same ids whatever comes before.
+ * For a text that is edited it follows that text after a safe cut keeps its ids whatever comes before; and text before
+ * the cut keeps its ids as long as the character at the cut and as many bytes as the longest token has stay the same
+ * after it.
  *
- * A text may be a window (cut-windows.ts), whose holes and barred positions follow it.
+ * The text may be a window (cut-windows.ts). Its holes and barred positions are then stored after it.
  *
  *   ARRAY     TYPE   LENGTH       MEANING
- *   alive     u32    stateCount   the states that the automaton may be in
- *   next      u32    stateCount   those after a character
- *   stamps    u32    stateCount   the number of the character after which a state was listed last
- *   holes     u32[2] holeCount    starts and ends of stretches after which every state is possible, ascending
- *   barred    u32[2] barredCount  starts and ends of stretches without a cut, ascending
+ *   alive     u32    stateCount   the states that are possible at the current position
+ *   next      u32    stateCount   the states after the next character
+ *   stamps    u32    stateCount   for each state, the `stamp` of the last character after which it was listed
+ *   holes     u32[2] holeCount    starts and ends of stretches, ascending; after each, every state is possible
+ *   barred    u32[2] barredCount  starts and ends of stretches where no cut is allowed, ascending
  */
 let stateCount: u32 = 0;
 let alive: usize = 0;
@@ -38,7 +39,7 @@ let holesEnd: usize = 0;
 let nextBarred: usize = 0;
 let barredEnd: usize = 0;
 
-/** Makes room for the current automaton, which has `states` states; returns false if there is none. */
+/** Reserves memory for the current automaton, which has `states` states. Returns false if memory runs out. */
 export function useSafeCuts(states: u32): bool {
   stateCount = states;
   alive = reserveTable((<usize>states) << 2);
@@ -47,7 +48,10 @@ export function useSafeCuts(states: u32): bool {
   return alive !== 0 && next !== 0 && stamps !== 0;
 }
 
-/** The next text is a window, and its holes and then its barred positions are in memory from `at` on, after it. */
+/**
+ * Declares that the next text is a window: `holeCount` holes and then `barredCount` barred stretches are stored from
+ * position `at` on.
+ */
 export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
   nextHole = textStart + at;
   holesEnd = nextBarred = nextHole + ((<usize>holeCount) << 3);
@@ -55,9 +59,10 @@ export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
 }
 
 /**
- * The first safe cut in [from, stop) of the text, or with `wantsLast` the last one; -1 without one. Bytes before `limit` are known:
- * the text ends there, or the longest token and four more fit between `stop` and it. `isStart`: the text begins at 0, or that is a
- * safe cut. Otherwise as many bytes are known before `from` as the longest token has.
+ * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Bytes before
+ * `limit` are known. The text ends at `limit`, or `limit` is at least `stop` plus the size of the longest token plus 4.
+ * `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many bytes precede `from` as the
+ * longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   const cut = findCut(from, stop, limit, isStart, wantsLast);
@@ -106,13 +111,16 @@ function findCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: boo
   return last;
 }
 
-/** Positions ascend from call to call. */
+/** Whether no cut is allowed at a position. Positions must ascend from call to call. */
 function isBarred(position: i32): bool {
   while (nextBarred < barredEnd && load<i32>(nextBarred, 4) <= position) nextBarred += 8;
   return nextBarred < barredEnd && load<i32>(nextBarred) <= position;
 }
 
-/** From here on every state is possible. Returns the first position from `at` on where a character may begin. */
+/**
+ * Makes every state possible from `at` on. Returns the first position from there on where a character may begin, or
+ * `stop`.
+ */
 function takeAllStates(at: i32, stop: i32): i32 {
   aliveCount = stateCount;
   for (let state: u32 = 0; state < stateCount; state++) store<u32>(alive + (state << 2), state);
@@ -120,7 +128,9 @@ function takeAllStates(at: i32, stop: i32): i32 {
   return at;
 }
 
-/** Steps over a character in every state. Returns whether it is a safe cut. */
+/**
+ * Steps over a character from every possible state. Returns whether the position before the character is a safe cut.
+ */
 function takeCharacter(column: u32): bool {
   const fresh = step(0, column) >>> 16;
   let isSafe = true;

@@ -43,16 +43,19 @@ import {
 } from "./normalize";
 
 /**
- * Cuts a text that arrives in pieces into sections, as HF does, in this order: early added tokens are found in the given
- * text; the text between them is normalized; late ones are found in the result; a space is put before the rest. A *section*
- * is the text between two added tokens, which the pattern then cuts. Steps that a tokenizer does not need are left out.
+ * Cuts a text that arrives in pieces into *sections*: the text between two added tokens, which the pattern then cuts.
+ * As in HF, the steps are: early added tokens are found in the given text; the text between them is normalized; late
+ * added tokens are found in the result; a space is put before each remaining section. Steps that a tokenizer does not
+ * need are skipped.
  *
- * A text may come in segments (edges.ts). Their edges in the text are known. In the normalized text, an edge is where the text before
- * it and the text after it meet. A stretch that was normalized as a whole and has text of two segments is not trusted.
+ * A text may come in segments (edges.ts). In the normalized text, an edge is the position where the text before it and
+ * the text after it meet. If a stretch that was normalized as a whole has text of two segments, special tokens stay
+ * text in it.
  *
- * The calls are `beginSections` and `useSections` once, `openText` before a text whose flags differ from those of the text
- * before or that has segments, then `pieceAddress` and `takePiece` for each piece, and `endSegment` after the last one of a segment;
- * the last `takePiece` ends the text. Each `takePiece` gives events, in order:
+ * Callers call `beginSections` and `useSections` once. `openText` begins a text; it may be omitted if the text has no
+ * segments and the same flags as the previous one. Then follow `pieceAddress` and `takePiece` for each piece, and
+ * `endSegment` after the last piece of a segment. The last `takePiece` ends the text. Each `takePiece` produces events,
+ * in order:
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
@@ -62,9 +65,9 @@ import {
  *   4 space                                   a space is put here, which is not in the text
  *   5 change    start, end, new size          bytes [start, end) of the text are normalized to this many others; if requested
  *
- * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until the next
- * call. The regions of the memory, in the order of their first use, are the description, the tables of the search and of the
- * normalization, then the buffers of both groups and of the normalization, and events; one that grows moves to the end.
+ * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until
+ * the next call. The memory has, in the order of first use, the description, the tables of search and normalization,
+ * then the buffers of both groups and of the normalization, and the events. A buffer that grows moves to the end.
  */
 const textEvent: u32 = 0;
 const endEvent: u32 = 1;
@@ -74,7 +77,7 @@ export const spaceEvent: u32 = 4;
 export const changeEvent: u32 = 5;
 const eventBytes: u32 = 16;
 
-/** Flags of a text. */
+/** Flags of `openText`. */
 const specialAsText: u32 = 1;
 const notesChanges: u32 = 2;
 const comesInSegments: u32 = 4;
@@ -83,7 +86,7 @@ const continuesSection: u32 = 8;
 let description: usize = 0;
 /** Finds early tokens. Its buffer receives the pieces. */
 export let early: Group = changetype<Group>(0);
-/** Finds late tokens. Its buffer has the sections, if they are not in `early`. */
+/** Finds late tokens. Its buffer has the sections, unless `usesLate` is false; then they are in `early`. */
 export let late: Group = changetype<Group>(0);
 export let normalizes: bool = false;
 export let addsSpace: bool = false;
@@ -95,23 +98,29 @@ let knowsMark: bool = false;
 let usesLate: bool = false;
 /** Position in the text of the first byte of `early`. */
 let textBase: u32 = 0;
-/** Where in the text the stretch begins that is being normalized; valid while `isNormalizing`. */
+/**
+ * The position in the text of the text that is being normalized, from one early token to the next; valid while
+ * `isNormalizing`.
+ */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
 /** Whether late tokens are searched within segments. */
 let hasLateEdges: bool = false;
-/** Edges in the text that is being normalized, as positions in it. */
+/** Edges in the text that is being normalized, as positions in that text. */
 let waitingEdges: Edges = changetype<Edges>(0);
-/** The size of that text until now. */
+/** The size of that text so far. */
 let inputBytes: i32 = 0;
-/** How many normalized bytes were given out, and from how many bytes they came. */
+/** The number of normalized bytes given out, and of the input bytes that they come from. */
 let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
-/** Whether some of this section has been given out. */
+/** Whether bytes of the current section have been given out. */
 let hasBytes: bool = false;
 /** Whether the section, or the line, already has its space. */
 let isInside: bool = false;
-/** Whether nothing was given out since the text, or a part of it, began. Kept up to date only if `addsSpace`. */
+/**
+ * Whether nothing was given out since the start of the text, or of a part that follows a safe cut. Valid only if
+ * `addsSpace`.
+ */
 let isAtStart: bool = false;
 
 let eventsStart: usize = 0;
@@ -120,14 +129,15 @@ let eventsSize: u32 = 0;
 
 export { factsOf };
 
-/** Returns the address for a description of `byteCount` bytes (description.ts); 0 if there is no memory for it. */
+/** Returns the address for a description of `byteCount` bytes (description.ts); 0 if memory runs out. */
 export function beginSections(byteCount: u32): usize {
   description = layOutTextModule() ? reserveTable(byteCount) : 0;
   return description;
 }
 
 /**
- * Reads the description and sets up search and normalization. Returns 1; 0 if there is no memory; -1 if it is invalid.
+ * Reads the description, and sets up search and normalization. Returns 1; 0 if memory runs out; -1 if the description
+ * is invalid.
  */
 export function useSections(byteCount: u32): i32 {
   if (!isDescription(description, byteCount)) return -1;
@@ -156,8 +166,9 @@ export function useSections(byteCount: u32): i32 {
 }
 
 /**
- * Begins a text and forgets the previous one. Flags: 1: special tokens stay text, in its first segment if it has several; 2: changes
- * are noted; 4: it comes in segments; 8: it follows a safe cut (safe-cuts.ts), so its first section continues another one.
+ * Begins a text and discards the previous one. Flags: 1: special tokens stay text, in the first segment if the text has
+ * several; 2: emit `change` events; 4: the text comes in segments; 8: it follows a safe cut (safe-cuts.ts), so its
+ * first section continues another one.
  */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
@@ -174,9 +185,7 @@ export function openText(flags: u32): void {
   isAtStart = !isInside;
 }
 
-/**
- * Returns the address to which the next `byteCount` bytes of the text are written; 0 if there is no memory for them.
- */
+/** Returns the address to which the next `byteCount` bytes of the text are written; 0 if memory runs out. */
 export function pieceAddress(byteCount: u32): usize {
   eventsSize = 0;
   if (usesLate && isHalfFull(late, 0)) shrink(late);
@@ -188,16 +197,17 @@ export function pieceAddress(byteCount: u32): usize {
 }
 
 /**
- * Ends a segment of the text and begins another, in which special tokens stay text if `keepsSpecial`. False without
- * memory.
+ * Ends a segment of the text and begins the next one, in which special tokens stay text if `keepsSpecial`. Returns
+ * false if memory runs out.
  */
 export function endSegment(keepsSpecial: bool): bool {
   return addEdge(early.edges, early.length, u32(keepsSpecial));
 }
 
 /**
- * Takes `byteCount` written bytes. `end`: 0: more follows; 1: the text ends; 2: a part ends at a safe cut;
- * there is no end event, and the caller ends the section. Returns the number of events, or -1 if there is no room.
+ * Processes the `byteCount` bytes that were written to `pieceAddress`. `end`: 0: more text follows; 1: the text ends;
+ * 2: a part ends at a safe cut, so there is no `end` event, and the caller ends the section. Returns the number of
+ * events, or -1 if memory runs out.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;
@@ -220,17 +230,23 @@ export function sectionBytes(): usize {
   return usesLate ? late.start : early.start;
 }
 
-/** The number of bytes in all buffers that wait for the text that follows. */
+/** Returns the number of bytes in all buffers that cannot be given out before more text arrives. */
 export function waitingBytes(): u32 {
   return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
 }
 
-/** The most memory that the waiting bytes can need: sorting a run of marks takes 16 times its size. */
+/**
+ * Returns the maximum memory in bytes that processing the waiting bytes can take: sorting a run of combining marks
+ * takes 16 times its size.
+ */
 export function waitingNeed(): f64 {
   return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
 }
 
-/** For tests: bytes that were read backwards to find tokens, and characters of white space before them. */
+/**
+ * Returns the number of bytes that the search for tokens read backwards, and of characters of white space before
+ * tokens; for tests.
+ */
 export function readBytes(): f64 {
   return <f64>early.search.readBytes + <f64>late.search.readBytes;
 }
@@ -252,7 +268,8 @@ function takeEarly(atEnd: bool): bool {
 }
 
 /**
- * Takes bytes [from, to) of `early`, text between early tokens. `ends`: an early token or the end of the text follows.
+ * Processes bytes [from, to) of `early`, text between early tokens. `ends`: an early token or the end of the text
+ * follows.
  */
 function takeText(from: i32, to: i32, ends: bool): bool {
   const size = <u32>(to - from);
@@ -275,7 +292,9 @@ function takeText(from: i32, to: i32, ends: bool): bool {
   return true;
 }
 
-/** Passes on the edges up to `to` of text that is taken from `early`. An edge before `from` moves to `from`. */
+/**
+ * Passes on the edges up to `to`, of the text [from, to) that leaves `early`. An edge before `from` moves to `from`.
+ */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
   for (; edges.first < edges.count && edgePosition(edges, edges.first) <= to; edges.first++) {
@@ -291,13 +310,16 @@ function moveEdgesOn(from: i32, to: i32): bool {
   return true;
 }
 
-/** Passes on the waiting edges that lie in newly normalized text of `size` bytes. */
+/** Passes on the waiting edges in the newly normalized text, which has `size` bytes. */
 function moveWaitingEdges(size: i32): bool {
   const inputEnd = inputBytes - <i32>unnormalizedBytes();
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
-  /** What a position in the text to normalize is lower by than in `late`, after the last stretch that has changed. */
+  /**
+   * The difference between a position in `late` and the same position in the text to normalize, after the last changed
+   * stretch.
+   */
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
     const position = edgePosition(waitingEdges, waitingEdges.first);
@@ -320,7 +342,7 @@ function moveWaitingEdges(size: i32): bool {
   return true;
 }
 
-/** Ends a section of `late`: the next one inherits the trust of the last edge. */
+/** Ends a section of `late`. The next one is trusted as much as text after the last edge. */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
   if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);
@@ -353,7 +375,7 @@ function takeNormalized(address: usize, size: u32): bool {
   return giveText(to, size);
 }
 
-/** If the buffer grows, it must not overwrite the normalized text. */
+/** Protects the normalized text if the buffer has to grow by `size`: the new buffer must not overwrite it. */
 function keepNormalizedFor(size: u32): void {
   if (<usize>late.length + size + 64 > late.capacity) keepNormalized();
 }
@@ -371,7 +393,7 @@ function takeLate(atEnd: bool): bool {
   return true;
 }
 
-/** Ends the section that is given out. */
+/** Ends the current section. With `ends`, emits its `end` event. */
 function endGiven(ends: bool): bool {
   const isNoted = ends && hasBytes;
   hasBytes = isInside = false;
@@ -381,7 +403,7 @@ function endGiven(ends: bool): bool {
 const space: u32 = 0x20;
 const lineFeed: u32 = 0x0a;
 
-/** Gives out bytes of a section, and the space before it. */
+/** Emits bytes of a section, and the space before it. */
 function giveText(address: usize, size: u32): bool {
   hasBytes = true;
   if (!addsSpace) return noteText(address, size);
@@ -400,8 +422,8 @@ function giveText(address: usize, size: u32): bool {
 }
 
 /**
- * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, they are whole
- * characters.
+ * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, they end with a whole
+ * character.
  */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;
@@ -410,7 +432,7 @@ function wantsSpace(address: usize, end: usize): bool {
   return !(knowsMark && address + 3 <= end && load<u16>(address) === 0x96e2 && load<u8>(address, 2) === 0x81);
 }
 
-/** Adjacent texts are one event. */
+/** Emits a `text` event, or extends the last one if it is adjacent. */
 function noteText(address: usize, size: u32): bool {
   const offset = <u32>(address - sectionBytes());
   if (eventsSize > 0) {
@@ -436,7 +458,7 @@ function noteToken(group: Group): bool {
   return note(tokenEvent, idOfToken(group.search, group.token), size, <u32>(group.start + group.to));
 }
 
-/** Notes an event; returns false if there is no room. */
+/** Emits an event; returns false if memory runs out. */
 function note(kind: u32, a: u32, b: u32, c: u32): bool {
   if (eventsSize === eventsCapacity) {
     keepNormalized();

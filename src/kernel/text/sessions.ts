@@ -1,17 +1,20 @@
 import { fixedEnd, reserveTo } from "../regions";
 
 /**
- * Decides which part of a text is encoded again after an edit, for sessions: texts that grow and are edited.
+ * Decides which part of a text must be encoded again after an edit. Sessions use it for texts that grow and are edited.
  *
- * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a checkpoint do not change
- * while the next `reach` bytes after it stay. So a text is encoded again from the last checkpoint that the edit does not reach. It is
- * encoded up to the first old checkpoint at or after a safe cut that is found in the unchanged text after the edit, searched `reach`
- * bytes after it: at a safe cut the automaton is in one state, whatever came before, so from there on all checkpoints stay valid.
+ * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a
+ * checkpoint do not change as long as the `reach` bytes after it stay the same. So encoding restarts at the last
+ * checkpoint that is at least `reach` bytes before the edit. To find where it can stop, a safe cut is searched in the
+ * unchanged text from `reach` bytes after the edit on. At a safe cut the automaton is in a known state, whatever came
+ * before. So encoding stops at the first old checkpoint at or after that cut, and all checkpoints from there on stay
+ * valid.
  *
- * The ids before the last checkpoint are *stable*: it is followed by at least `reach` bytes, so no appended text changes them.
+ * The ids before the last checkpoint are *stable*: at least `reach` bytes follow the checkpoint, so appending text
+ * cannot change them.
  *
- * The host keeps text, ids and checkpoints. It calls `beginEdit`, writes the checkpoints, calls `startEdit`, and then `nextStep` with
- * the answer to the previous step, until `nextStep` returns `editDone`:
+ * The host stores text, ids and checkpoints. It calls `beginEdit`, writes the checkpoints, calls `startEdit`, and then
+ * calls `nextStep` with the answer to the previous step until it returns `editDone`:
  *
  *   STEP            WHAT THE HOST DOES                                       ANSWER
  *   findsFirst 1    searches for the first safe cut in [stepFrom, stepTo)    its position, or `noCut`
@@ -33,7 +36,7 @@ const noCut: u32 = u32.MAX_VALUE;
 
 /** The distance between checkpoints in a long text. */
 const spaceBytes: u32 = isSmallScale ? 8 : 1 << 11;
-/** How far a search for a cut reads. */
+/** The number of bytes that a search for a cut reads at most. */
 const searchBytes: u32 = isSmallScale ? 32 : 1 << 15;
 
 let checkpoints: usize = 0;
@@ -43,11 +46,11 @@ let madeCount: u32 = 0;
 let textBytes: u32 = 0;
 let grownBytes: i32 = 0;
 let reach: u32 = 0;
-/** The first old checkpoint that may stay after the edit. */
+/** The index of the first old checkpoint that may stay valid after the edit. */
 let nextCheckpoint: u32 = 0;
-/** Where the text after the edit begins. */
+/** The position where the unchanged text after the edit begins. */
 let unchangedFrom: u32 = 0;
-/** The text is encoded up to `at`, with `idsBefore` ids, and will be up to `windowEnd`. */
+/** The text is encoded up to position `at`, which gives `idsBefore` ids. It will be encoded up to `windowEnd`. */
 let at: u32 = 0;
 let windowEnd: u32 = 0;
 let idsBefore: u32 = 0;
@@ -56,7 +59,7 @@ let oldEndId: u32 = 0;
 
 let from: u32 = 0;
 let to: u32 = 0;
-/** What the next answer is for. */
+/** The question that the next answer to `nextStep` answers. */
 let state: u32 = 0;
 const begins: u32 = 0;
 const seeksWindowEnd: u32 = 1;
@@ -67,8 +70,8 @@ const encodesToLastCheckpoint: u32 = 5;
 const encodesRest: u32 = 6;
 
 /**
- * Returns the address to which `count` checkpoints are written; 0 if there is no room for them and for those of
- * `byteCount` bytes.
+ * Returns the address where the host writes `count` checkpoints, followed by memory for the new ones of a text of
+ * `byteCount` bytes; 0 if memory runs out.
  */
 export function beginEdit(count: u32, byteCount: u32): usize {
   checkpoints = (fixedEnd + 63) & ~63;
@@ -79,8 +82,9 @@ export function beginEdit(count: u32, byteCount: u32): usize {
 }
 
 /**
- * Begins an edit: bytes [start, end) of a text with `idCount` ids were replaced by `newBytes` bytes, and the text has `byteCount`
- * bytes now. `cutReach`: how many bytes on each side of a position may decide whether it is a safe cut.
+ * Begins an edit: bytes [start, end) of a text with `idCount` ids have been replaced by `newBytes` bytes, and the text
+ * now has `byteCount` bytes. `cutReach` is the number of bytes on each side of a position that decide whether it is a
+ * safe cut.
  */
 export function startEdit(
   start: u32,
@@ -175,7 +179,7 @@ function takeWindowEnd(cut: u32): void {
   oldEndId = idsOf(checkpoints, nextCheckpoint);
 }
 
-/** Searches for the next checkpoint, which `reach` bytes must follow. */
+/** Searches for the next new checkpoint. At least `reach` bytes must follow it. */
 function seekCheckpoint(): u32 {
   const stop = min(windowEnd, textBytes > reach ? textBytes - reach : 0);
   from = at + spaceBytes;
@@ -205,8 +209,8 @@ function encodeTo(end: u32, next: u32): u32 {
 }
 
 /**
- * Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the one before that is near, as
- * after short appends.
+ * Adds a checkpoint at the end of the encoded text. If the last but one is near, as after short appends, the new one
+ * replaces the last.
  */
 function addCheckpoint(): void {
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
@@ -216,7 +220,7 @@ function addCheckpoint(): void {
   store<u32>(checkpoint, idsBefore, 4);
 }
 
-/** Moves the checkpoints after the edit with their text. */
+/** Copies the old checkpoints after the edit, shifted with their text. */
 function endEdit(): u32 {
   if (windowEnd === textBytes) return editDone;
   for (; nextCheckpoint < checkpointCount; nextCheckpoint++) {

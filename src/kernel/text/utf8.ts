@@ -1,6 +1,9 @@
-// UTF-8, a character at a time; the rules are those of src/bytes/text.ts.
+// UTF-8, a character at a time. src/bytes/text.ts has the same rules in JavaScript.
 
-/** The size of the character at `pos` in bytes; 0 if the bytes there are not UTF-8, or are not all there. */
+/**
+ * Returns the size in bytes of the character at `pos`; 0 if the bytes before `stop` are not UTF-8 or end inside a
+ * character.
+ */
 export function characterSize(pos: usize, stop: usize): usize {
   const lead = <u32>load<u8>(pos);
   if (lead < 0x80) return 1;
@@ -13,8 +16,8 @@ export function characterSize(pos: usize, stop: usize): usize {
 }
 
 /**
- * Whether a character of three or four bytes may continue with this byte: not overlong, no surrogate, within the last
- * plane.
+ * Whether a byte may be the second one of a character of three or four bytes: not overlong, no surrogate, at most
+ * U+10FFFF.
  */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;
@@ -24,7 +27,7 @@ function isSecond(lead: u32, second: u32): bool {
   return (second & 0xc0) === 0x80;
 }
 
-/** Whether the bytes up to `stop` begin a character that more bytes may complete. */
+/** Whether the bytes [pos, stop) are the beginning of a character that further bytes can complete. */
 export function isUnfinished(pos: usize, stop: usize): bool {
   const lead = <u32>load<u8>(pos);
   const size: usize = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -33,7 +36,10 @@ export function isUnfinished(pos: usize, stop: usize): bool {
   return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
 }
 
-/** The end of the last whole character in [from, stop); `stop` if the bytes there begin none. */
+/**
+ * Returns `stop`, or, if the text [from, stop) ends inside a character that further bytes can complete, the start of
+ * that character.
+ */
 export function wholeEnd(from: usize, stop: usize): usize {
   for (let at = stop - 1; at >= from && stop - at < 4; at--) {
     if ((load<u8>(at) & 0xc0) !== 0x80) return isUnfinished(at, stop) ? at : stop;
@@ -75,16 +81,16 @@ export function putCharacter(to: usize, codePoint: u32): usize {
   return 4;
 }
 
-/** The result of `before` and `after` without a valid character. */
+/** The result of `characterAfter` and `characterBefore` if there is no valid character. */
 export const noCharacter: i32 = -1;
 
-/** The character at `pos` of bytes that end at `stop`, or `noCharacter`. */
+/** Returns the code point of the character at `pos` in a text that ends at `stop`, or `noCharacter`. */
 export function characterAfter(pos: usize, stop: usize): i32 {
   const size = pos < stop ? characterSize(pos, stop) : 0;
   return size === 0 ? noCharacter : <i32>codePointAt(pos, size);
 }
 
-/** The character that ends at `end` of bytes that begin at `start`, or `noCharacter`. */
+/** Returns the code point of the character that ends at `end` in a text that begins at `start`, or `noCharacter`. */
 export function characterBefore(start: usize, end: usize): i32 {
   let pos = end;
   while (pos > start && end - pos < 4) if ((load<u8>(--pos) & 0xc0) !== 0x80) break;
@@ -92,12 +98,12 @@ export function characterBefore(start: usize, end: usize): i32 {
   return size === 0 || pos + size !== end ? noCharacter : <i32>codePointAt(pos, size);
 }
 
-/** The size of a character in UTF-8. */
+/** Returns the size in bytes of a code point in UTF-8. */
 export function sizeOf(codePoint: i32): u32 {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }
 
-/** Unicode's White_Space, which Rust's `char::is_whitespace` is. */
+/** Whether a character has Unicode's White_Space property, like `char::is_whitespace` in Rust. */
 export function isWhiteSpace(codePoint: i32): bool {
   if (codePoint < 0x1680)
     return <u32>(codePoint - 9) < 5 || codePoint === 32 || codePoint === 0x85 || codePoint === 0xa0;

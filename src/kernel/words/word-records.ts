@@ -26,7 +26,9 @@ export function startMovingToRecords(): void {
   movedAt = short.slots;
 }
 
-/** Moves the words of the next `work` slots; there must be room for them. Returns false after the last. */
+/**
+ * Moves the words of the next `work` slots; the records must have space for them. Returns false after the last slot.
+ */
 export function moveToRecordsSome(work: u32): bool {
   const table = movedKind === 0 ? short : middle;
   const slotBytes = <usize>table.slotBytes;
@@ -46,19 +48,20 @@ export function moveToRecordsSome(work: u32): bool {
   return true;
 }
 
-/** Call it after all words were moved and the slots were zeroed. */
+/** Ends the move, after all words were moved and the slots were zeroed. */
 export function endMovingToRecords(): void {
   addSentinel(short);
   middle.usedCount = 0;
 }
 
 /**
- * Inspects the words, which are sequences of ids: counts their ids, and lists the adjacent pairs of ids that the flags select.
+ * Inspects the words, which are sequences of ids: counts their ids, and lists the adjacent pairs of ids that the flags
+ * select.
  *
  *   ARRAY    TYPE   LENGTH     MEANING
- *   flags    u8     ids        1: select pairs with this id on the left; 2: on the right
+ *   flags    u8     ids        for each id: 1: select pairs with it on the left; 2: on the right
  *   listed   u32    2 a pair   the pairs found in one call
- *   aside    u64    2^15       a cache of listed pairs by their hash: few are listed twice
+ *   aside    u64    2^15       a cache of listed pairs by hash, so that few are listed twice
  */
 let flags: usize = 0;
 let lookedRecord: u64 = 0;
@@ -77,12 +80,12 @@ export function beginLook(flagsAddress: usize): void {
   memory.fill(asideStart, 0, asideBytes);
 }
 
-/** Inspects the next `work` ids, of `idBytes` each. Returns the number of listed pairs. */
+/** Inspects the next `work` ids, which have `idBytes` bytes each. Returns the number of pairs listed. */
 export function lookSome(work: u32, idBytes: u32): u32 {
   return idBytes === 2 ? look<u16>(work) : look<u32>(work);
 }
 
-/** The address of the listed pairs: left, right. */
+/** Returns the address of the listed pairs: the left id, then the right id of each. */
 export function lookedPairsAddress(): usize {
   return listedStart;
 }
@@ -92,7 +95,7 @@ export function hasLooked(): bool {
   return lookedRecord === endOfRecords(long);
 }
 
-/** The number of ids of all words. */
+/** Returns the number of ids in the words that were inspected. */
 export function lookedIds(): f64 {
   return <f64>idTotal;
 }

@@ -12,13 +12,13 @@ import {
 } from "../regions";
 
 /**
- * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if it is
- * free. The rest of a slot depends on the kind of the table, which is given by the slot size: 8 bytes for long words, 16 for
+ * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if it
+ * is free. The rest depends on the kind of the table, which its slot size identifies: 8 bytes for long words, 16 for
  * short ones, 24 for middle ones.
  *
- * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in the order of their hashes, at every
- * size: two tables are added up by walking through both from front to back, and a table grows in place. And a *slice* of all
- * hashes is a run of slots in each table, so each thread can add up one slice of all tables (`setSlice`).
+ * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in hash order at every size. This
+ * lets two tables be added up by walking both from front to back, and lets a table grow in place. A *slice* of all
+ * hashes is a run of slots in every table, so each thread can add up one slice of all tables (`setSlice`).
  *
  * The head of a table, 32 bytes:
  *
@@ -57,17 +57,17 @@ export function beginTable(
   table.usedCount = 0;
 }
 
-/** The log2 of the number of slots that fit into a region. */
+/** Returns the log2 of the largest number of slots, a power of two, that fits into a region. */
 export function slotBitsIn(regionBytes: usize, slotBytes: u32): u32 {
   return 31 - clz(<u32>(regionBytes / slotBytes));
 }
 
-/** The end of the slots. */
+/** Returns the address after the last slot. */
 export function endOfSlots(table: SlotTable): usize {
   return table.slots + ((<usize>table.slotBytes) << table.slotBits);
 }
 
-/** The shift from a hash to its home slot. */
+/** Returns the number of bits by which a hash is shifted right to give its home slot. */
 export function homeShift(table: SlotTable): u64 {
   return 64 - <u64>table.slotBits;
 }
@@ -81,7 +81,10 @@ export function setSlice(index: u32, count: u32): void {
   sliceCount = count;
 }
 
-/** Upper half: the slice of a hash. Lower half: its position in the slice. Only the hash's upper half matters. */
+/**
+ * Returns the slice of a hash in the upper half, and its position in the slice in the lower half. Only the hash's upper
+ * half matters.
+ */
 function placeOf(hash: u64): u64 {
   return (hash >> 32) * sliceCount;
 }
@@ -90,12 +93,15 @@ function isInSlice(hash: u64): bool {
   return placeOf(hash) >> 32 === slice;
 }
 
-/** The home slot: the top bits of the position in the slice. With one slice these are the top bits of the hash. */
+/** Returns the home slot: the top bits of the position in the slice. With one slice these are the top bits of the hash. */
 function homeSlot(hash: u64, shift: u64): usize {
   return <usize>((placeOf(hash) << 32) >> shift);
 }
 
-/** log2 of the slots for `keyCount` more keys. At most three quarters are used: a missing key takes 8.5 probes. */
+/**
+ * Returns the log2 of the number of slots that a table needs for `keyCount` more keys. At most three quarters are used:
+ * finding that a key is missing then takes 8.5 probes on average.
+ */
 export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   const usedCount = <f64>table.usedCount + keyCount;
   let slotBits = table.slotBits;
@@ -103,7 +109,7 @@ export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   return slotBits;
 }
 
-/** Makes room for `keyCount` more keys. Returns false if the region has none. */
+/** Grows the table for `keyCount` more keys if necessary. Returns false if its region is full. */
 export function reserve(table: SlotTable, keyCount: u32): bool {
   const usedCount = <u64>table.usedCount + keyCount;
   if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
@@ -119,7 +125,7 @@ function grow(table: SlotTable, slotBits: u32): bool {
   return spread(table, slotCount);
 }
 
-/** The smallest page size of a system. */
+/** The smallest page size of any system. */
 const pageBytes: usize = 4096;
 
 /**
@@ -130,22 +136,23 @@ function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
 }
 
-/** The hash of a slot's key. `eight0` and `eight1` are the slot's first 16 bytes. */
+/** Returns the hash of a slot's key. `eight0` and `eight1` are the slot's first 16 bytes. */
 function hashOf(slotBytes: usize, eight0: u64, eight1: u64): u64 {
   if (slotBytes === shortSlotBytes) return hashShort(eight0);
   return slotBytes === middleSlotBytes ? hashMiddle(eight1, eight0) : eight0 << 32;
 }
 
 /**
- * Moves the keys of the first `slotCount` slots to their slots in the whole table, whose other slots are free. Returns false if
- * more keys wrap around the end than the buffer can hold; the table is then ruined.
+ * Moves the keys of the first `slotCount` slots to their slots in the grown table, whose other slots are free. Returns
+ * false if more keys wrap around the end than the buffer `aside` can hold; the table is then unusable.
  *
- * The old slots are first copied to the end of the table. There they are read from front to back, and each is freed when it is
- * read. The new home of a key is at or before the slot that is read, so the key finds a free slot at or before that one. Only
- * the keys that had wrapped around the old end have later homes. They are stored in a buffer until all old slots are free.
+ * The old slots are first copied to the end of the table. There they are read from front to back, and each is freed
+ * when it is read. The new home of a key is at or before the slot that is read, so the key finds a free slot at or
+ * before that one. Only keys that had wrapped around the old end have later homes. They wait in `aside` until all old
+ * slots are free.
  *
- * Subtle: of keys with the same home slot, the one that was counted first, mostly the most frequent one, comes first and keeps
- * the slot. With the opposite order, counting English was a fifth slower.
+ * Subtle: keys with the same home slot stay in the order in which they were first counted, so the first, usually the
+ * most frequent one, keeps the home slot. With the opposite order, counting English was a fifth slower.
  */
 function spread(table: SlotTable, slotCount: u32): bool {
   const first = table.slots;
@@ -159,7 +166,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
     const eight0 = load<u64>(slot);
     if (eight0 === 0) continue;
-    // For a small slot this reads bytes of the next ones, which are not written.
+    // For small slots these are bytes of the next ones, which `write` ignores.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
     let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
@@ -179,7 +186,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   return true;
 }
 
-/** Writes a slot to the first free one from its home on. */
+/** Writes a slot's contents to the first free slot from their home on. */
 function place(table: SlotTable, eight0: u64, eight1: u64, eight2: u64): void {
   const slotBytes = <usize>table.slotBytes;
   const end = endOfSlots(table);
@@ -202,8 +209,8 @@ function free(slot: usize, slotBytes: usize): void {
 }
 
 /**
- * Words as keys of 64 bits, little-endian, and their hashes. A key has up to seven bytes of a word in its upper bytes and
- * the word's length in its lowest byte. It is never 0. Text is read up to 15 bytes past a word's end.
+ * Words as keys of 64 bits, little-endian, and their hashes. A key has up to seven bytes of a word in its upper bytes,
+ * and the word's length in its lowest byte, so it is never 0. Up to 15 bytes of text after a word may be read.
  */
 
 /** Words of up to 7 bytes are short: one key. */
@@ -211,16 +218,20 @@ export const shortBytesMax: u32 = 7;
 /** Words of 8 to 15 bytes are middle: their first 8 bytes, and a key of the others. */
 export const middleBytesMax: u32 = 15;
 
-// Odd and without structure. The golden ratio's multiplier spreads neighbours evenly, so it comes last; one of xxHash64.
+// Odd numbers without structure: the golden ratio, which spreads neighbouring keys evenly and so is used last, and a
+// prime of xxHash64.
 const multiplier0: u64 = 0x9e3779b97f4a7c15;
 const multiplier1: u64 = 0xc2b2ae3d27d4eb4f;
 
-/** The key of a short word. */
+/** Returns the key of a short word. */
 export function shortKey(at: usize, length: u32): u64 {
   return (load<u64>(at) << (64 - 8 * length)) | length;
 }
 
-/** The key of a middle word's bytes after the eighth. Two shifts, because a shift by 64 bits does nothing. */
+/**
+ * Returns the key of a middle word's bytes after the eighth. There are two shifts because a shift by 64 bits does
+ * nothing.
+ */
 export function middleTailKey(at: usize, length: u32): u64 {
   return ((load<u64>(at, 8) << (8 * (middleBytesMax - length))) << 8) | length;
 }
@@ -237,16 +248,17 @@ export function writeMiddle(at: usize, head: u64, tailKey: u64): void {
 }
 
 /**
- * The hash of a short word. Every byte of the key affects the top bits, which select the slot. There is no further mixing: a
- * plain product spreads words that differ regularly (numbers, all words of two bytes) better than a mixed one.
+ * Returns the hash of a short word. Every byte of the key affects the top bits, which select the slot. It is a plain
+ * product: further mixing spreads regular words (numbers, all words of two bytes) less evenly.
  */
 export function hashShort(key: u64): u64 {
   return key * multiplier0;
 }
 
 /**
- * The hash of a middle word. The top byte of a key affects only the top byte of a product. So the first product is mixed before
- * the second key is added; otherwise words that differ only in bytes 7 and 14 would share 256 hashes.
+ * Returns the hash of a middle word. The top byte of a factor affects only the top byte of a product. So the first
+ * product is mixed before the second key is added; otherwise words that differ only in bytes 7 and 14 would share 256
+ * hashes.
  */
 function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
@@ -254,7 +266,7 @@ function hashMiddle(head: u64, tailKey: u64): u64 {
   return (hash + tailKey) * multiplier0;
 }
 
-/** The hash of a long word: a chain with eight bytes per step, and the remaining bytes in the last step. */
+/** Returns the hash of a long word: a chain with eight bytes per step, and the remaining bytes in the last step. */
 export function hashLong(at: usize, length: u32): u32 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
@@ -267,7 +279,7 @@ function mixed(bits: u64): u64 {
   return bits ^ (bits >> 29);
 }
 
-/** The last `length & 7` bytes of a word, followed by zeros. */
+/** Returns the last `length & 7` bytes of a word, which begin at `at`, as a number. */
 function tailBytes(at: usize, length: u32): u64 {
   return load<u64>(at) & (((<u64>1) << (8 * (length & 7))) - 1);
 }
@@ -281,8 +293,8 @@ function tailBytes(at: usize, length: u32): u64 {
  *
  * " the", counted twice, is [0x6568742000000004, 2].
  *
- * The sentinel is a key that is no word. Every longer pretoken increments it, so that the loop needs no branch for them: its
- * slot is always the same, and always used.
+ * The sentinel is a key that no word has. Every longer pretoken increments its count, so that the loop needs no branch
+ * for these. Its slot is always in use.
  */
 export const sentinelKey: u64 = 8;
 
@@ -292,7 +304,7 @@ export function addSentinel(table: SlotTable): void {
   table.usedCount = 1;
 }
 
-/** The slot of the key, or the free slot where it belongs. */
+/** Returns the slot of a short word, or the free slot where it belongs. */
 export function findShort(table: SlotTable, key: u64): usize {
   const end = endOfSlots(table);
   let slot = table.slots + homeSlot(hashShort(key), homeShift(table)) * shortSlotBytes;
@@ -306,8 +318,8 @@ export function findShort(table: SlotTable, key: u64): usize {
 }
 
 /**
- * Counts the short words among `pretokenCount` pretokens from `first` on, and lists the indices of the others in
- * `longer`. There must be room for all of them. Returns the number of the others.
+ * Counts the short words among `pretokenCount` pretokens from index `first` on, and lists the indices of the longer
+ * ones in `longer`. The table must have free slots for all. Returns the number of longer ones.
  */
 export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32): u32 {
   const shift = homeShift(table);
@@ -364,10 +376,10 @@ export function addShortWord(table: SlotTable, key: u64, count: u64): void {
  *   8        u64    the first eight bytes
  *   16       u64    value: the count
  *
- * Slots of 32 bytes, which never cross a cache line, are no faster: a third more memory must be written first.
+ * Slots of 32 bytes never cross a cache line, but are no faster, because a third more memory has to be touched.
  */
 
-/** The slot of the word, or the free slot where it belongs. */
+/** Returns the slot of a middle word, or the free slot where it belongs. */
 export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
   const end = endOfSlots(table);
   let slot = table.slots + homeSlot(hashMiddle(head, tailKey), homeShift(table)) * middleSlotBytes;
@@ -381,8 +393,8 @@ export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
 }
 
 /**
- * Writes the keys of the middle words among the `longerCount` pretokens in `longer`, with these ends, to `middleKeys`, and their
- * home slots to `middleHomes`; the indices of the others go to `long`. Returns the number of these.
+ * Splits the `longerCount` pretokens in `longer`, whose ends are in `ends`. For middle words it writes the keys to
+ * `middleKeys` and the home slots to `middleHomes`; indices of long ones go to `long`. Returns the number of long ones.
  */
 export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
   const shift = homeShift(table);
@@ -401,12 +413,12 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
     const head = load<u64>(text + start);
     const tailKey = middleTailKey(text + start, length);
     const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
-    // Written to both lists, kept in one of them, to avoid a branch.
+    // Writes to both lists and advances only one, to avoid a branch.
     store<u64>(keys, tailKey);
     store<u64>(keys, head, 8);
     store<u32>(homes, <u32>home);
     store<u32>(long, pretoken);
-    // Prefetches home slots, so that their cache misses overlap.
+    // Prefetches the home slot, so that the cache misses of the batch overlap.
     sum ^= load<u64>(home);
     const isLong = usize(length > middleBytesMax);
     keys += (1 - isLong) << 4;
@@ -417,7 +429,7 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
   return <u32>((long - longStart) >> 2);
 }
 
-/** Counts the middle words whose keys were written; there must be room for them. */
+/** Counts the middle words that `cutMiddleWords` listed. The table must have free slots for them. */
 export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   const end = endOfSlots(table);
   const slots = table.slots;
@@ -457,8 +469,8 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
 }
 
 /**
- * Adds the words in the slice, including the sentinel, of the slots [from, end) of short or middle words; there must be room for
- * them. If `stops`, it stops at a free slot, and returns true if there was one.
+ * Adds the words of the slots [from, end) of another table, including the sentinel, if they are in the slice. The table
+ * must have space for them. With `stops`, it stops at the first free slot, and returns whether there was one.
  */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;
@@ -476,7 +488,7 @@ export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: boo
   return false;
 }
 
-/** The number of keys of such slots that the table does not have. */
+/** Returns how many keys of the slots [from, end) of another table this one does not have. */
 export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
   let missingCount: u32 = 0;
   for (; from < end; from += table.slotBytes) {
@@ -490,7 +502,7 @@ export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
 }
 
 /**
- * Long words, 16 bytes and more: slots refer to records of any length. A slot:
+ * Long words, 16 bytes or more: slots refer to records of variable length. A slot:
  *
  *   OFFSET   TYPE   MEANING
  *   0        u32    hash of the word
@@ -504,8 +516,8 @@ export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
  *   8        u64    value: the count
  *   16 ..    bytes  the word, and zeros up to the unit's end
  *
- * Records are contiguous, in the order in which words were found. They begin at unit 1, so that no slot refers to unit 0. A word
- * of 17 bytes takes 5 units.
+ * Records are contiguous, in the order in which words were found. They begin at unit 1, so that no slot refers to unit
+ * 0. A word of 17 bytes takes 5 units.
  *
  * The head of this table has these fields in addition, up to 32 bytes:
  *
@@ -531,22 +543,22 @@ export function beginRecords(long: LongTable, records: usize, regionBytes: usize
   long.unitLimit = <u32>(regionBytes >> 3);
 }
 
-/** The address of the first record. */
+/** Returns the address of the first record. */
 export function firstRecord(long: LongTable): usize {
   return long.records + ((<usize>firstUnit) << 3);
 }
 
-/** The end of the records. It may be 2^32. */
+/** Returns the address after the last record, which may be 2^32. */
 export function endOfRecords(long: LongTable): u64 {
   return <u64>long.records + ((<u64>long.endUnit) << 3);
 }
 
-/** The address of the next record. */
+/** Returns the address of the next record. */
 export function nextRecord(record: usize): u64 {
   return <u64>record + recordBytes(load<u32>(record));
 }
 
-/** The record size in bytes for a word of `length` bytes. */
+/** Returns the record size in bytes for a word of `length` bytes. */
 function recordBytes(length: u32): u64 {
   return headBytes + ((<u64>length + 7) & ~7);
 }
@@ -568,14 +580,14 @@ export function recordValue(record: usize): u64 {
   return load<u64>(record, 8);
 }
 
-/** The address of a record's word. */
+/** Returns the address of a record's word. */
 export function recordWord(record: usize): usize {
   return record + headBytes;
 }
 
 /**
- * Counts the `longCount` pretokens in `long`, for which there must be slots. Returns false if there is no room for a
- * record.
+ * Counts the `longCount` pretokens in `long`. The table must have free slots for them. Returns false if a record does
+ * not fit.
  */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
@@ -602,7 +614,7 @@ function hashLongWords(long: LongTable, longCount: u32): void {
   keepLoads(sum);
 }
 
-/** Prefetches the head of the record of every home slot. */
+/** Prefetches the head of the record to which each home slot refers. */
 function touchRecords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
@@ -626,8 +638,8 @@ function homeOf(long: LongTable, hash: u32): usize {
 }
 
 /**
- * Adds `count` occurrences of the word of `length` bytes at `at` with the given hash, for which there must be a slot. Returns
- * false if there is no room for its record.
+ * Adds `count` occurrences of the word of `length` bytes at `at`, given its hash. The table must have a free slot.
+ * Returns false if the word's record does not fit.
  */
 export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
   const slot = findLong(long, at, length, hash);
@@ -637,7 +649,7 @@ export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, 
   return true;
 }
 
-/** The slot of the word of `length` bytes at `at` with the given hash, or the free slot where it belongs. */
+/** Returns the slot of the word of `length` bytes at `at`, given its hash, or the free slot where it belongs. */
 export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
   const end = endOfSlots(long);
   let slot = homeOf(long, hash);
@@ -650,8 +662,7 @@ export function findLong(long: LongTable, at: usize, length: u32, hash: u32): us
 }
 
 /**
- * Puts a word and its value into a free slot that `findLong` returned. Returns false if there is no room for its
- * record.
+ * Writes a new word and its value into a free slot that `findLong` returned. Returns false if its record does not fit.
  */
 export function insertLong(
   long: LongTable,
@@ -669,12 +680,12 @@ export function insertLong(
   return true;
 }
 
-/** The address of a slot's record. */
+/** Returns the address of a slot's record. */
 export function recordOf(long: LongTable, slot: usize): usize {
   return long.records + ((<usize>load<u32>(slot, 4)) << 3);
 }
 
-/** Whether there is room for `byteCount` more bytes of records. */
+/** Whether the region of records has space for `byteCount` more bytes. */
 export function hasRoomFor(long: LongTable, byteCount: u64): bool {
   return ((<u64>long.endUnit) << 3) + byteCount <= (<u64>long.unitLimit) << 3;
 }
@@ -687,7 +698,10 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-/** Appends a record without a slot, for which there must be room. Returns the address of its word. */
+/**
+ * Appends the head of a record without a slot; the region must have space for the record. Returns the address for its
+ * word.
+ */
 export function addRecordHead(long: LongTable, length: u32, value: u64): usize {
   const record = <usize>endOfRecords(long);
   writeRecordHead(record, length, 0, value);

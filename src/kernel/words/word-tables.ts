@@ -57,10 +57,10 @@ import {
 } from "./word-slots";
 
 /**
- * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in one
- * instruction. A small loop for each table processes each batch of pretokens, without unpredictable branches.
+ * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in
+ * one instruction. Each table has its own small loop over a batch of pretokens, without unpredictable branches.
  *
- * Everything is in the memory, so an instance in another thread can continue with it. The heads:
+ * All state is in the memory, so an instance in another thread can take over. The heads:
  *
  *   OFFSET   TYPE        MEANING
  *   0        SlotTable   short words
@@ -94,7 +94,7 @@ export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBit
   store<u64>(pretokenCountAt, 0);
 }
 
-/** The occurrences of all words. */
+/** Returns the occurrences of all words. */
 export function pretokenCount(): f64 {
   return <f64>load<u64>(pretokenCountAt);
 }
@@ -109,8 +109,8 @@ export function distinctWordCount(): f64 {
 }
 
 /**
- * Counts the pretokens of `ends`, the last of which ends at ends[pretokenCount]. The text must be readable 64 bytes past that.
- * Returns false if a table has no room; then only some are counted.
+ * Counts the pretokens of `ends`, the last of which ends at ends[pretokenCount]. The text must be readable 64 bytes
+ * past that. Returns false if a table is full; then only some pretokens have been counted.
  */
 export function countPretokens(pretokenCount: u32): bool {
   for (let first: u32 = 0; first < pretokenCount; first += batchPretokens) {
@@ -131,7 +131,7 @@ function countBatch(first: u32, pretokenCount: u32): bool {
   return reserve(long, longCount) && countLongWords(long, longCount);
 }
 
-/** Adds `count` occurrences of the word of `length` bytes at the text's start. Returns false if there is no room. */
+/** Adds `count` occurrences of the word of `length` bytes at the text's start. Returns false if its table is full. */
 export function addWord(length: u32, count: f64): bool {
   const added = <u64>count;
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + added);
@@ -149,76 +149,77 @@ export function addWord(length: u32, count: f64): bool {
   return reserve(long, 1) && addLongWord(long, at, length, hashLong(at, length), added);
 }
 
-// Functions for JavaScript on a table by its number: 0 is short, 1 middle, 2 long.
+// Functions for JavaScript that take a table's number: 0 is short, 1 middle, 2 long.
 
 function tableOf(kind: u32): SlotTable {
   return kind === 0 ? short : kind === 1 ? middle : long;
 }
 
-/** The address of the slots. */
+/** Returns the address of the slots. */
 export function slotsAddress(kind: u32): usize {
   return tableOf(kind).slots;
 }
 
-/** The size of the slots in bytes. */
+/** Returns the size of the slots in bytes. */
 export function slotsBytes(kind: u32): f64 {
   const table = tableOf(kind);
   return <f64>table.slotBytes * <f64>((<u64>1) << table.slotBits);
 }
 
-/** The size of the slots after adding `keyCount` keys. */
+/** Returns the size in bytes that the slots have after `keyCount` more keys. */
 export function slotsBytesWith(kind: u32, keyCount: f64): f64 {
   const table = tableOf(kind);
   return <f64>table.slotBytes * <f64>((<u64>1) << slotBitsWith(table, keyCount));
 }
 
-/** The number of used slots; for short words including the sentinel. */
+/** Returns the number of used slots. For short words this includes the sentinel. */
 export function usedSlots(kind: u32): u32 {
   return tableOf(kind).usedCount;
 }
 
-/** Whether there is room for `keyCount` more keys. */
+/** Whether the table's region has space for `keyCount` more keys. */
 export function hasSlots(kind: u32, keyCount: f64): bool {
   const table = tableOf(kind);
   return slotBitsWith(table, keyCount) <= table.slotBitsMax;
 }
 
-/** Makes room for `keyCount` more keys; returns false if there is none. */
+/** Grows the table for `keyCount` more keys if necessary. Returns false if its region is full. */
 export function reserveSlots(kind: u32, keyCount: u32): bool {
   return reserve(tableOf(kind), keyCount);
 }
 
-/** The address of the records of long words. */
+/** Returns the address of the records of long words. */
 export function recordsAddress(): usize {
   return long.records;
 }
 
-/** The size of the records in bytes. */
+/** Returns the size of the records in bytes. */
 export function recordsBytes(): f64 {
   return <f64>(endOfRecords(long) - long.records);
 }
 
-/** Whether there is room for `byteCount` more bytes of records. */
+/** Whether the region of records has space for `byteCount` more bytes. */
 export function hasRecords(byteCount: f64): bool {
   return hasRoomFor(long, <u64>byteCount);
 }
 
 /**
- * Adds the words in the slice of other slots of short or middle words, which are at the text's start. There must be room for
- * them. If `stops`, it stops at a free slot, and returns true if there was one.
+ * Adds the words of another table's slots (short or middle), which are at the text's start, if they are in the slice
+ * (`setSlice`). The table must have space for them. With `stops`, it stops at the first free slot, and returns whether
+ * there was one.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/** The number of keys, of other slots at the text's start, that the table does not have. */
+/** Returns how many keys of another table's slots, at the text's start, this table does not have. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
- * Adds the words in the slice of other records, as far as complete records are at the text's start. Returns the size of these;
- * -1 if there is no room.
+ * Adds the words of another table's records, at the text's start, if they are in the slice. An incomplete record at the
+ * end is left. Returns the size in bytes of the complete records; -1 if this table is full.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
@@ -235,7 +236,7 @@ export function addRecords(byteCount: usize): f64 {
   return <f64>(record - textStart);
 }
 
-/** The number of bytes of all words. */
+/** Returns the total length in bytes of all words. */
 export function wordBytes(): f64 {
   let byteCount = lengthsInSlots(short) - sentinelKey + lengthsInSlots(middle);
   for (let record = <u64>firstRecord(long), end = endOfRecords(long); record < end; ) {
@@ -245,7 +246,7 @@ export function wordBytes(): f64 {
   return <f64>byteCount;
 }
 
-/** The lowest byte of a key is the length of its word. */
+/** Returns the total length in bytes of the words in the slots; the lowest byte of a key is its word's length. */
 function lengthsInSlots(table: SlotTable): u64 {
   let sum: u64 = 0;
   for (let slot = table.slots; slot < endOfSlots(table); slot += table.slotBytes)
@@ -253,21 +254,25 @@ function lengthsInSlots(table: SlotTable): u64 {
   return sum;
 }
 
-// Lists the words: short ones first, then middle, then long. `listWords` lists as many as fit into the arrays.
+// Lists the words: short ones first, then middle, then long ones. Each `listWords` lists as many as fit into the
+// arrays.
 let listedKind: u32 = 0;
 let listedAt: u64 = 0;
-/** The address of the bytes of the words listed last: `listed`, or the record of one that does not fit there. */
+/**
+ * The address of the bytes of the words listed last: `listed`, or the record of a single word that does not fit there.
+ */
 let listedBytesAt: usize = 0;
 let listedByteCount: usize = 0;
 
-/** Restarts the list. */
+/** Begins a list from the first word. */
 export function beginList(): void {
   listedKind = 0;
   listedAt = short.slots;
 }
 
 /**
- * Lists words: their bytes, their starts (the first is `firstStart`) and their counts. Returns their number, 0 at the end.
+ * Lists the next words: their bytes, their starts (the first is `firstStart`) and their counts. Returns their number,
+ * or 0 at the end.
  */
 export function listWords(firstStart: u32): u32 {
   listedBytesAt = listedStart;

@@ -123,7 +123,7 @@ export class WatchView {
     this.shown.open(text);
   }
 
-  /** Returns the reader's own text, or the beginning of the corpus. */
+  /** Shows the reader's own text, or the beginning of the corpus if that is empty. */
   private async openOwn(): Promise<void> {
     const text = this.own.value;
     const { thread, head } = this.session.trained!;
