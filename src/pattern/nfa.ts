@@ -99,7 +99,7 @@ class NfaBuilder {
 
   private add(op: NfaOp, a: number, b: number): number {
     if (this.ops.length === instructionCountMax)
-      throw new BeyondAutomaton("it is too long when its counts are unrolled");
+      throw new BeyondAutomaton("it is too long with its counted repetitions written out");
     this.first.push(a);
     this.second.push(b);
     return this.ops.push(op) - 1;
