@@ -17,7 +17,7 @@ export const build = {
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,
-  executablePath = ownPath,
+  executablePath = ownPath(),
 ): string | undefined {
   if (commit === undefined) return undefined;
   if (/^[0-9a-f]+$/.test(commit)) return commit;
@@ -25,8 +25,8 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** Names the running executable, even if its file was replaced since the start. */
-const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
+/** Returns the path of the running executable, even if its file was replaced since the start. */
+const ownPath = () => (process.platform === "linux" ? "/proc/self/exe" : process.execPath);
 
 /** Whether the first word of a command line is a request for the version. */
 export const isVersionRequest = (word: string) => ["--version", "-v", "-V", "version"].includes(word);
