@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { imageDigest } from "../../src/tokenizer/image-name.ts";
+import { imageDigest } from "../../src/tokenizer/image-digest.ts";
 import { isOwnVariable, variableKey } from "../../src/tokenizer/laid-out-model.ts";
 import { buildKernel } from "../build-kernel.ts";
 

@@ -10,7 +10,8 @@ import {
   sectionSettings,
   tokensWhileCutting,
 } from "#text";
-import { imageDigest, imageMagic } from "./image-name.ts";
+import { imageDigest } from "./image-digest.ts";
+import { imageMagic } from "./image-name.ts";
 import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 

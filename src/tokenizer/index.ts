@@ -23,7 +23,8 @@ export { type ExplainedPart, explainText } from "./explain.ts";
 export { behaviorFingerprint, shortEncoder } from "./fingerprint.ts";
 export { fingerprintAsLearned } from "./fingerprint-as-learned.ts";
 export { tokenizerImage } from "./image.ts";
-export { imageMagic, imageName, isImageOfOtherBuild } from "./image-name.ts";
+export { isImageOfOtherBuild } from "./image-digest.ts";
+export { imageMagic, imageName } from "./image-name.ts";
 export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";
 export {
   type AskedModelSettings,

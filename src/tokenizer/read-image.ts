@@ -21,7 +21,8 @@ import {
   type PackedTokens,
 } from "./encoding-model.ts";
 import { flagsAt, type ImageSettings, imageVersion, partsAt } from "./image.ts";
-import { imageDigest, imageMagic } from "./image-name.ts";
+import { imageDigest } from "./image-digest.ts";
+import { imageMagic } from "./image-name.ts";
 import { isListed, variableKey } from "./laid-out-model.ts";
 import { idLimitMax, type TokenTable } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
