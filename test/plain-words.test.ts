@@ -39,10 +39,10 @@ const allowed = [
   /^test\/plain-words.test.ts: /,
 ];
 
-/** The places of words in a text, as `line: word`. */
+/** Returns the line number of each occurrence of these words, with the word. */
 const wordsIn = (text: string, words: readonly string[]) => {
   const wrong = new RegExp(`(?<![-\\w])(${words.join("|")})(?![-\\w])`, "gi");
-  // A comment's line may break inside of two words.
+  // A line break in a comment may separate the two words.
   const separators = /\n[ *#/]*/;
   const joined = new RegExp(wrong.source.replaceAll(" ", `(?: |${separators.source})`), "gi");
   return [...text.matchAll(joined)].map(({ 0: word, index }) => ({

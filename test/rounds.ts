@@ -1,6 +1,6 @@
 /**
- * The number of rounds of random and exhaustive tests. `npm test` makes few, because it runs often.
- * `npm run suite long`, each night, makes twenty times as many.
+ * The factor for the number of rounds of each random test; from 1 on, exhaustive tests try all cases. `npm test` makes few
+ * rounds, because it runs often; the nightly `npm run suite long` makes twenty times as many.
  */
 const share = Number(process.env.BPE_TEST_ROUNDS ?? 0.2);
 

@@ -164,11 +164,11 @@ class Tokenizer:
 
     @classmethod
     def from_pretrained(cls, directory: Union[str, "os.PathLike[str]"]) -> "Tokenizer":
-        """Like `load`, for a directory on this machine: this package does not download any."""
+        """Like `load`, for a directory on this machine: this package downloads nothing."""
         name = path_of("directory", directory)
         if not os.path.isdir(name):
             way = f"hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
-            hint = way if "/" in name else "pass a local directory, or org/name for a model already in the HF cache"
+            hint = way if "/" in name else "pass a local directory; load(\"org/name\") finds a model already in the HF cache"
             raise BpeError(f'"{name}" is not a directory, and nothing is fetched here\nhint: {hint}')
         return cls.load(directory)
 
@@ -349,7 +349,7 @@ class Tokenizer:
         return [(bytes_of(left), bytes_of(right)) for left, right in pairs]
 
     def ranks(self) -> dict[bytes, int]:
-        """Returns ids by the bytes of tokens, without special ones, as in ``tiktoken``. Raises BpeError if that cannot be."""
+        """Returns ids by the bytes of tokens, without special ones, as in ``tiktoken``. Raises BpeError if ranks cannot express the tokenizer."""
         from base64 import b64decode
 
         rows = self._file("tiktoken", "tokenizer.tiktoken").splitlines()
@@ -450,7 +450,7 @@ class Tokenizer:
         as_text: Union[bool, None],
         threads: Union[int, None],
     ) -> list[int]:
-        """Encodes like ``tiktoken.Encoding.encode``. By default, none are allowed, and all others are disallowed."""
+        """Encodes like ``tiktoken.Encoding.encode``. By default, no special token is allowed, and all are disallowed."""
         if as_text is not None:
             raise ValueError("special_tokens_as_text says the same as allowed_special and disallowed_special: give one of them")
         text = _pair_surrogates(text_of("text", text))
@@ -607,7 +607,7 @@ class Tokenizer:
         keep: Literal["start", "end"] = "start",
         special_tokens_as_text: Union[bool, None] = None,
     ) -> str:
-        """Returns the beginning of a text that has at most ``limit`` ids, or its end. A text within the limit stays unchanged.
+        """Cuts a text to its beginning, or its end, of at most ``limit`` ids. A text within the limit stays unchanged.
 
         A beginning ends where the ``limit``-th token of the text ends, moved back to the end of a character. It is encoded
         separately to count its ids. In the rare case that they exceed ``limit``, it ends one or more tokens earlier. If not
@@ -636,7 +636,7 @@ class Tokenizer:
         return self._cut(text, size, _ALL_PARTS, overlap, special_tokens_as_text) if text else []
 
     def _cut(self, text: str, limit: int, which: int, overlap: int, as_text: Union[bool, None]) -> list[str]:
-        """Returns the requested parts of at most ``limit`` ids; all of the text if it has no more ids."""
+        """Returns the requested parts of at most ``limit`` ids; the whole text if it has at most ``limit`` ids."""
         limit, overlap = min(limit, _LIMIT_MAX), min(overlap, _LIMIT_MAX)
         if not self._description()["hasAllBytes"]:
             if self.count(text, limit, special_tokens_as_text=as_text) <= limit:
@@ -929,7 +929,7 @@ class Tokenizer:
     batch_decode, decode_bytes_batch = decode_batch, decode_batch_bytes
 
     def is_canonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> bool:
-        """Whether encoding the text of ids gives the same ids. A model can also sample other ids."""
+        """Whether encoding the text of ids gives the same ids. A language model may sample ids for which this is false."""
         return self.first_noncanonical(ids, special_tokens_as_text=special_tokens_as_text) is None
 
     def first_noncanonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> Union[int, None]:
@@ -961,7 +961,7 @@ class Tokenizer:
         return self._file("huggingface", "tokenizer.json").decode("utf-8")
 
     def _file(self, format: str, name: str) -> bytes:
-        """Returns a file that `bpe convert` writes; its own tokenizer.json, if no other file matters."""
+        """Returns a file as `bpe convert` writes it; for HF, the own tokenizer.json, if that alone gives the same tokenizer."""
         with self._place() as path:
             if format == "huggingface":
                 own = os.path.join(path, name) if os.path.isdir(path) else path
@@ -1036,7 +1036,7 @@ class Tokenizer:
         raise BpeError(f'"{self._path}" has no tokenizer.json')
 
     def to_tiktoken(self) -> "tiktoken.Encoding":
-        """Returns the same tokenizer for OpenAI's package ``tiktoken``. Raises BpeError if its files cannot express it."""
+        """Returns the same tokenizer for OpenAI's package ``tiktoken``. Raises BpeError if tiktoken cannot express it."""
         import tiktoken
 
         if not self._loaded().has_plain_sections:
@@ -1136,7 +1136,7 @@ def _pair_surrogates(text: Any) -> Any:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     except AttributeError:
-        pass  # It is not a string, which the encoder refuses.
+        pass  # Not a string: the encoder takes bytes, and refuses anything else.
     return text
 
 

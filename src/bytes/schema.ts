@@ -255,7 +255,7 @@ export function parseJson(text: string, path: string): unknown {
     throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
   }
   if (!isTooDeep(value)) return value;
-  throw new UserError(`"${path}" is nested too deeply: ${jsonLevelsMax} levels are read`);
+  throw new UserError(`"${path}" is nested too deeply: at most ${jsonLevelsMax} levels can be read`);
 }
 
 /** Returns the value as a JSON object, or throws a UserError that names the place. */

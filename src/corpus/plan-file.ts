@@ -41,7 +41,7 @@ import { defaultTextField } from "./json-shape.ts";
  * machines, and joined with lines of other plans.
  *
  *   FIELD                  MEANING
- *   path                   the file, as it was typed
+ *   path                   the file, as typed, or as found in a typed directory or by a glob
  *   start, end             bytes [start, end) of the file
  *   startsInside           the range begins (ends) at a safe cut inside a document, not at the edge of one
  *   endsInside
@@ -266,7 +266,7 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
   const wrong = lines.findIndex(({ index }, i) => index !== i);
   if (lines.length > 0 && wrong < 0) return lines;
   throw new UserError(
-    `${source} is not one whole plan: line number ${Math.max(0, wrong)} is missing or repeated`,
+    `${source} is not a complete plan: line ${Math.max(0, wrong) + 1} of the plan is missing or repeated`,
     {
       hint: "give the plan as bpe plan wrote it",
     },
@@ -274,9 +274,9 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
 }
 
 /**
- * Refuses a range whose ends cannot be cuts of `bpe plan`, as far as the bytes at the ends show: a digest can be
- * forged. JSON lines are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at the
- * edge of the file is not inside a document.
+ * Refuses a range whose ends `bpe plan` would not have chosen. A digest can be forged, so the bytes at the ends are
+ * checked as far as they can be. JSON lines are cut after line feeds. A text is cut before special tokens, or inside a
+ * document; a cut at the edge of the file is not inside a document.
  */
 function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
@@ -369,7 +369,8 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
 
 function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail): Input {
   try {
-    // The content was checked when the plan was made, and the file has not changed.
+    // The content was checked when the plan was made, so it is not checked again; `checkFile` then refuses a changed
+    // file.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.parts.message, error.parts.hint);

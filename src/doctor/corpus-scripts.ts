@@ -4,14 +4,14 @@ import { allAddedTokens, scriptOrKindOf, type TokenizerParts, tokenBytesOf } fro
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**
- * The maximum number of tokens of parts of characters, whose script is not known, for each token of a script. Its
- * bytes per token are then off by this share at most.
+ * A script is reported only if the tokens whose script is not known (parts of characters) are at most this share of the
+ * script's own tokens.
  */
 const unknownShareMax = 0.05;
 
 /**
- * Returns tokens and bytes by script in the corpus that a tokenizer was trained on, by the counts in tokens.tsv: of
- * those scripts for which the counts are exact enough. Returns an empty list without counts.
+ * Returns, from the counts in tokens.tsv, the tokens and bytes of each script in the corpus that a tokenizer was
+ * trained on. Scripts whose counts are too inexact are left out. Without counts, the list is empty.
  */
 export function corpusScripts(parts: TokenizerParts): ScriptCounts[] {
   const written = runToEnd(readTokenCounts(parts));

@@ -16,7 +16,7 @@ export const extendCommand = (path: string, specialTokens: readonly string[]) =>
 
 export const compareCommand = (path: string) => shellLine(["bpe", "diff", path, "original/tokenizer.json"]);
 
-/** Returns the command that writes all files from this one. */
+/** Returns the command that writes a complete set of files from the tokenizer at `path`. */
 export const convertCommand = (path: string) => shellLine(["bpe", "convert", path, "-o", "converted"]);
 
 export const wholeCharactersCommand = shellLine(

@@ -51,7 +51,7 @@ export const imageCommand: Command = {
   name: "image",
   files: "<tokenizer>",
   ...oneTokenizer,
-  description: "make one file that loads fast, in Python and C, too",
+  description: "make one file that loads fast, for Python and C",
   details:
     "Writes one file with which Python's native module and C programs encode in-process. It works only with this version of bpe: others refuse it.",
   options: imageOptions,

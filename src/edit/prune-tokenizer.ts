@@ -216,7 +216,7 @@ export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts):
 
 const tooSmallError = (path: string, size: number, smallestSize: number) =>
   new UserError(
-    `"${path}" cannot have ${size} tokens: its bytes and added tokens alone are ${smallestSize}`,
+    `"${path}" cannot have ${size} tokens: its bytes and added tokens alone number ${smallestSize}`,
     {
       hint: phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`,
     },

@@ -166,9 +166,12 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
   for (const [i, part] of sorted.entries()) {
     if (part.firstLine > line) throw missing(part.firstLine);
     if (part.firstLine < line)
-      throw new UserError(`"${sorted[i - 1]!.path}" and "${part.path}" have the same line of the plan`, {
-        hint: "name one of them",
-      });
+      throw new UserError(
+        `"${sorted[i - 1]!.path}" and "${part.path}" both have line ${part.firstLine + 1} of the plan`,
+        {
+          hint: "leave one of them out",
+        },
+      );
     line += part.asked.ranges.length;
     const [first, own] = [sorted[0]!, part].map(({ manifest }) => ({ ...manifest.request, ...apart }));
     const differs = describeDifference(first, own!);

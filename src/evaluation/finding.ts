@@ -4,13 +4,13 @@ import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
 // The findings of an evaluation, as sentences. The terminal prints them, and the page starts with them.
 
-/** A piece of a sentence. A number is the index of a tokenizer whose name is meant. */
+/** A piece of a sentence. A number is the index of a tokenizer, and is replaced by its name. */
 export type FindingPart = string | number;
 
 export type Finding = {
   /** The main sentence. */
   readonly sentence: readonly FindingPart[];
-  /** Further details, in one or two sentences. */
+  /** Further details, in up to three sentences; may be empty. */
   readonly more: readonly FindingPart[];
   /** The most important number of the sentence, as it is spelled there. */
   readonly figure?: string;
@@ -20,8 +20,8 @@ export type Finding = {
 export const shortTextBytes = 50_000;
 
 /**
- * Compares the first tokenizer with the best one of the others. Each text has the same weight. Returns null if
- * there is nothing to compare.
+ * Compares the first tokenizer with the best of the others, giving each text the same weight. A lone tokenizer is
+ * described by its bytes per token. Returns null if nothing can be said.
  */
 export function findingOf(evaluation: Evaluation): Finding | null {
   const pair = ownAndBest(evaluation);
@@ -82,7 +82,7 @@ function findingOfMany(
   };
 }
 
-/** The maximum number of texts of which each has its number in the sentence. */
+/** Up to this many texts are listed, each with its number. */
 const listedTexts = 3;
 
 /** "novels (13 %) and code (3.4 %)", or for more texts "5 of 9 texts (up to 13 %, on novels)". */
@@ -120,8 +120,9 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Returns the first tokenizer; of the others, the one with the fewest tokens if each text has the same
- * weight; and, for each text, the ratio of their tokens. Returns null if one of them has no tokens.
+ * Returns the index of the first tokenizer, the index of the other one with the fewest tokens (each text counts the
+ * same), and the ratio of their tokens for each text where both have some. Returns null if the first has no tokens, or
+ * no other can be compared with it.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;
@@ -149,13 +150,13 @@ function comparison(own: number, other: number, share: number): FindingPart[] {
   return [own, ` needs ${lessOrMore(share)} tokens ${share >= 2 ? "as" : "than"} `, other];
 }
 
-/** Formats a ratio of tokens: "9 % fewer", "equally many", "2.5 times as many". */
+/** Formats a ratio of tokens: "13 % fewer", "equally many", "2.5 times as many". */
 function lessOrMore(share: number): string {
   if (isEqual(share)) return "equally many";
   return share >= 2 ? amountOf(share) : `${amountOf(share)} ${share < 1 ? "fewer" : "more"}`;
 }
 
-/** Formats how far a ratio is from 1: "9 %", "2.5 times as many". */
+/** Formats how far a ratio is from 1: "13 %", "2.5 times as many". */
 function amountOf(share: number): string {
   if (share >= 2) return `${share.toFixed(1)} times as many`;
   const percent = 100 * Math.abs(1 - share);
@@ -212,7 +213,7 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
 }
 
-/** Formats the share of a vocabulary's tokens that another one has, too. It is 100 % only if that is all of them. */
+/** Formats the share of a vocabulary's tokens that another vocabulary also has; 100 % only if it has them all. */
 function sharePercent(inBoth: number, own: number): string {
   if (own === 0) return "100 %";
   const percent = (100 * inBoth) / (inBoth + own);

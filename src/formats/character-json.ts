@@ -87,7 +87,7 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
     splitsAtMarks = step.split !== false;
   }
   if (prefix !== null && !hasMarks)
-    refuse(path, "its normalizer prepends a mark, but does not replace spaces by marks");
+    refuse(path, 'its normalizer prepends "\u2581", but does not replace spaces with it');
   return { hasMarks, prefix, splitsAtMarks };
 }
 

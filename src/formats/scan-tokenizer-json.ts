@@ -71,7 +71,7 @@ function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
 /** Reads the vocabulary and the merges of GPT-2's two files. Returns null if anything is unusual or wrong. */
 export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): ScannedModel | null {
   if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
-  const texts = allocateTexts(vocabFile.length, mergesFile.length);
+  const texts = allocateTexts(vocabFile.length, Math.max(vocabFile.length, mergesFile.length));
   const end = scanVocabulary(vocabFile, skipSpace(vocabFile, 0), texts);
   if (end === invalidJson || skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts))
     return null;
@@ -80,8 +80,8 @@ export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): Scanned
   return count === invalidJson ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
 }
 
-/** The shortest line: `a b` and a line feed. */
-const smallestLineBytes = 4;
+/** The shortest line: a space between two empty tokens, and a line feed. */
+const smallestLineBytes = 2;
 
 /** Reads lines `a b`, and writes ids as `scanMerges` does. Returns the number of lines, or `invalidJson`. */
 function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
@@ -210,8 +210,8 @@ const firstMerges = ({ left, right, merged }: RankedMerges, count: number): Rank
   merged: merged.slice(0, count),
 });
 
-/** A lower bound of the bytes of a merge: `"a b",` is shorter than `["",""],`. */
-const smallestMergeBytes = 5;
+/** A lower bound of the bytes of a merge: `" ",` joins two empty tokens. */
+const smallestMergeBytes = 4;
 
 /** The result of `readString`: the end of the copied bytes, and their hash. */
 const found = new Int32Array(2);
@@ -424,7 +424,7 @@ disableFtl(skipSpace, readString, escapedCodeUnit, scanVocabulary, scanMerges, s
  *   starts         Int32Array  count + 1   offset into bytes; text t is bytes[starts[t] .. starts[t + 1])
  *   hashes         Int32Array  count       of the bytes of each text
  *   ids            Int32Array  count
- *   slots          Int32Array  2^slotBits  open addressing, at most half full, home = top bits of the spread hash; t + 1, 0 is free
+ *   slots          Int32Array  2^slotBits  t + 1, or 0 if free; open addressing, at most half full, home = top bits of the spread hash
  *   byId           Int32Array  count + 1   t + 1 of a token with that id, 0 for none; larger ids are left out
  *   isMergeResult  Uint8Array  count       1: a merge produces the text
  */
@@ -446,8 +446,8 @@ type TokenTexts = {
 const smallestEntryBytes = 5;
 
 /**
- * Allocates room for as many texts as files of `fileBytes` bytes can have. Memory that is not written costs
- * nothing.
+ * Allocates room for the texts of a vocabulary file of `fileBytes` bytes, and `moreBytes` more for texts to look up.
+ * Unwritten memory costs nothing.
  */
 function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
   const countMax = Math.ceil(fileBytes / smallestEntryBytes) + 1;
@@ -523,7 +523,7 @@ function equalSpans(
   return true;
 }
 
-/** The ids of a vocabulary by the tokens as spelled, with the interface of a Map. */
+/** The ids of a vocabulary by token, as spelled in the file. Has `get`, `size` and iteration like a Map. */
 export class TokenIds {
   private readonly encoder = new TextEncoder();
 

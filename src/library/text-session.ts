@@ -15,7 +15,7 @@ export type EditOptions = {
 
 const editOptionKinds = { trusted: flagArgument };
 
-/** Encodes with the memory of the session's tokenizer. */
+/** Calls `work` with the encoding memory of the session's tokenizer, and returns its result. */
 type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
 
 /**
@@ -24,8 +24,8 @@ type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
  *
  * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is trusted, the
  * ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of JavaScript's strings.
- * `append`, `replace` and `truncate` return how many leading ids have not changed: a cache of keys and values can keep
- * these. A call that throws changes nothing. After `dispose` of its tokenizer, a session cannot be edited any more.
+ * `append`, `replace` and `truncate` return how many leading ids have not changed: the KV cache of a model remains
+ * valid for these. A call that throws changes nothing. After `dispose` of its tokenizer, a session cannot be edited any more.
  */
 export class Session {
   /** @internal */
@@ -114,13 +114,16 @@ export class Session {
 
   private isHighSurrogateBefore(position: number): boolean {
     const { content, encoded } = this;
-    // Half a pair at the end of the text is a replacement character. Nearly all texts end with another byte, and
-    // then the string is not read: an engine has to copy all of one that was just put together.
+    // Half a pair at the end of the text is encoded as U+FFFD, which ends with the byte 0xbd. If the last byte
+    // differs, the string is not read: after a concatenation, reading makes the engine copy all of it.
     if (position === 0 || (position === content.length && encoded.lastByte !== 0xbd)) return false;
     return isHighSurrogate(content.charCodeAt(position - 1));
   }
 
-  /** Returns the number of bytes of the first `length` code units, which end with a character. */
+  /**
+   * Returns the number of bytes of the first `length` code units. Inside a surrogate pair the result counts the whole
+   * character; `edit` then uses another position.
+   */
   private bytesBefore(length: number): number {
     const { content, encoded } = this;
     if (length === content.length) return encoded.byteCount;
@@ -139,7 +142,7 @@ function checkEdit(call: string, text: string, options: EditOptions): boolean {
 
 type Part = { readonly text: string; readonly isTrusted: boolean };
 
-/** Returns the segments of adjacent parts, in UTF-8. */
+/** Joins adjacent parts that are equally trusted into segments, in UTF-8. Empty parts are dropped. */
 function joinParts(parts: readonly Part[]): TextSegment[] {
   const joined: Part[] = [];
   for (const { text, isTrusted } of parts) {

@@ -76,7 +76,7 @@ export type DecodeOptions = {
 };
 
 export type StreamOptions = DecodeOptions & {
-  /** Give an id without a token no text, instead of an error. Default: false. */
+  /** Decode ids that have no token to nothing, instead of throwing an error. Default: false. */
   readonly skipUnknownIds?: boolean;
   /**
    * The ids before the first one to decode, such as those of a prompt. Their text is not returned, except for
@@ -126,7 +126,7 @@ const streamOptionKinds = { ...decodeOptionKinds, skipUnknownIds: flagArgument, 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * A byte-level BPE tokenizer: text to ids and back. It needs no files.
+ * A byte-level BPE tokenizer: text to ids and back. It needs no file system, so it also runs in browsers.
  */
 export class TextTokenizer {
   /** @internal */
@@ -179,7 +179,7 @@ export class TextTokenizer {
     return this.size;
   }
 
-  /** The ids of the special tokens, by their text. */
+  /** The ids of all added tokens, special or not, by their text. */
   get specialTokens(): ReadonlyMap<string, number> {
     return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
   }
@@ -384,19 +384,19 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the beginning of a text that has at most `limit` ids, or its end (`keep`). A text within the
+   * Shortens a text to at most `limit` ids: keeps its beginning or, with `keep: "end"`, its end. A text within the
    * limit is returned unchanged; for bytes, the result is always a copy.
    *
    * A beginning ends where the `limit`-th token of the text ends, moved back to the end of a character. It is
    * encoded separately to count its ids. In the rare case that they exceed `limit`, it ends one or more
    * tokens earlier. If not even the first token fits, it has as many characters of that token as fit,
    * possibly none. So `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first
-   * n of the text. An end of the text starts by the same rule, from the other side.
+   * n of the text. With `keep: "end"`, the same rule applies from the other side.
    *
    * An added token is kept completely or not at all, together with whitespace that it strips. A character and
    * following marks that a normal form changes together are separated only if nothing else fits. The result
    * is always a part of the original text. For a beginning, no more of the text is read than necessary.
-   * Throws an error for a text that its tokens do not spell, because the vocabulary lacks some bytes.
+   * Throws an error if the tokens of the text do not spell it: the vocabulary lacks bytes, or two tokens share an id.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
@@ -422,11 +422,11 @@ export class TextTokenizer {
    * Splits the text into pieces of at most `size` ids each, in order. Without `overlap`, the joined pieces
    * are the text.
    *
-   * Pieces consist of tokens of the whole text. A piece has `size` tokens, counted from the token in or with
-   * which it starts, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last
-   * `overlap` tokens that are complete in this piece, moved forward to the start of a character. It starts
-   * with fewer tokens if it would otherwise not start after the start of this piece and end after its end, as
-   * may happen next to a character of many tokens. Throws an error that names a character with more than
+   * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from
+   * that one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last
+   * `overlap` tokens that are complete in this piece, moved forward to the start of a character. It shares
+   * fewer tokens if that is needed to start and end after this piece starts and ends, as may happen next to a
+   * character of many tokens. Throws an error that names a character with more than
    * `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
@@ -493,15 +493,12 @@ export class TextTokenizer {
     return decoder;
   }
 
-  /** Whether encoding the text of ids gives the same ids. A model can also sample other ids. */
+  /** Whether decoding these ids and encoding the text gives the same ids. Ids that a model samples may not. */
   isCanonical(ids: GivenIds, options: EncodeOptions = {}): boolean {
     return this.recodeGiven("isCanonical", ids, options).index < 0;
   }
 
-  /**
-   * Returns the index of the first id that differs from the ids that encoding their text gives; -1 if they
-   * are canonical.
-   */
+  /** Decodes the ids and encodes the text again. Returns the index of the first id that differs; -1 if none does. */
   firstNoncanonical(ids: GivenIds, options: EncodeOptions = {}): number {
     return this.recodeGiven("firstNoncanonical", ids, options).index;
   }
@@ -573,8 +570,8 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the text to cut, or the beginning of it that has more than `readIdsMax` ids; null if the text has
-   * at most `idsMax` ids.
+   * Returns the `TextCuts` of a text, or of a beginning with more than `readIdsMax` ids; null if the text has at most
+   * `idsMax` ids.
    */
   private cutsOf(
     encoding: TextEncoding,

@@ -129,7 +129,7 @@ export class Tokenizer extends TextTokenizer {
    */
   static from_pretrained(name: string): never {
     throw usageError(
-      `Tokenizer.from_pretrained: models are not found by name`,
+      `Tokenizer.from_pretrained: this library cannot load a model by name`,
       `hf download ${name} --include '*token*' --local-dir DIR, then Tokenizer.load("DIR")`,
     );
   }

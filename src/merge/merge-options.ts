@@ -108,7 +108,7 @@ const cellCountMax = 2 ** 31 - 2;
 export function checkCellCount(cellCount: number): void {
   if (cellCount <= cellCountMax) return;
   throw new UserError(
-    `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
+    `the distinct words take ${cellCount.toLocaleString("en-US")} cells, one for each token and word boundary; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
     {
       hint: phrase`use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
     },

@@ -12,7 +12,7 @@ export type SetUpAfter = {
 const usualSetUpAfter: SetUpAfter = {
   /** Four-byte tables take 1 to 16 ms to build. Scanning this much text byte by byte takes at most as long. */
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
-  /** Setting up masks takes half a millisecond, and the engine's compiler some time for the loops. */
+  /** Setting up masks takes half a millisecond, and the engine needs some time to compile the loops. */
   masksBytes: scaled(1 << 20, 64),
 };
 

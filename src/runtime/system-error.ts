@@ -66,7 +66,10 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/** Returns the UserError with `what` and the system's reason. Returns any other error, and a UserError, unchanged. */
+/**
+ * Turns a system error into a UserError with `what` and the system's reason. Returns a UserError, or an error that is not
+ * the system's, unchanged.
+ */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
@@ -109,8 +112,8 @@ export const isFile = (path: string) => statOf(path)?.isFile() === true;
 export const isDirectory = (path: string) => statOf(path)?.isDirectory() === true;
 
 /**
- * Opens a file that the user named. Throws a UserError unless it is a regular file. So it never waits for a named pipe
- * to get a writer, during which no signal would be handled.
+ * Opens a file that the user named, without blocking. Throws a UserError unless it is a regular file. A blocking open of
+ * a named pipe would wait for a writer, and no signal would be handled meanwhile.
  */
 export function openRegularFile(path: string): number {
   const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
@@ -169,8 +172,8 @@ export function undecodableNameError(path: string): UserError {
 }
 
 /**
- * The largest file that is read as a whole: half the length of the runtime's longest string. No such file comes near
- * this size.
+ * The largest file that is read as a whole: half of JavaScriptCore's longest string. Files of tokenizers are far
+ * smaller.
  */
 const wholeBytesMax = 2 ** 30;
 

@@ -55,10 +55,10 @@ import {
  *
  *   bpe-index                          maps files to contents (content-hash.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
- *   bpe-OPTIONS-ID.sum                 the added words of many entries (cache-entries.ts)
+ *   bpe-GROUP-ID.sum                   the summed words of many entries that share the options of a run (cache-entries.ts)
  *   bpe-OUTPUT.result                  the sources of an output (`ResultSources`)
  *
- * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a hidden directory of its
+ * OPTIONS, GROUP, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a hidden directory of its
  * process.
  */
 export const indexName = "bpe-index";
@@ -177,8 +177,8 @@ function realPathOfCache(path: string): string {
 
 /**
  * The directory of a cache. Several runs may use it at once without a lock: every file is written in the directory of
- * its run, then renamed to a name derived from its content. So a name always means the same content, and two runs that
- * write the same name write equal files. Only the index is overwritten; files whose lines are lost that way are hashed
+ * its run, then renamed. The name of an entry is derived from what was counted, so two runs that write it write equal
+ * files. The index and the results are overwritten; files whose lines are lost that way are hashed
  * again.
  *
  * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums, and their
@@ -437,8 +437,8 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 const checksumOf = (json: string) => xxHash64(json).toString(16);
 
 /**
- * Lists the files of an output. Undefined if a file is not a regular file in a plain directory, or may belong to
- * another user.
+ * Returns the path and SHA-256 of each file of an output; undefined if the output is not a directory, or a file is not
+ * a regular one or may be another user's.
  */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {

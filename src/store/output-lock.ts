@@ -33,16 +33,16 @@ import { isOwn, openTrusted } from "./trusted-files.ts";
 /**
  * Hidden names next to an output while it is written:
  *
- *   .NAME.bpe-HOST-RUN.new    the output being written; after an exchange, the old one being removed
- *   .NAME.bpe-HOST-RUN.old    the old one, set aside if the file system has no exchange
+ *   .NAME.bpe-HOST-RUN.new    the output being written; after an exchange, the old output until it is removed
+ *   .NAME.bpe-HOST-RUN.old    the old output, moved aside if the file system has no exchange
  *   .NAME.bpe-HOST-RUN.keep-MARK
- *                             if the old one is to be kept: the new one, complete, until it takes its place; then the
- *                             old one. MARK is a hash of the old one's record and tells which of the two it is.
+ *                             if the old output is to be kept: the complete new output until it is published, then
+ *                             the old output. MARK, a hash of the old output's record, tells which.
  *
  * HOST is a hash of the host's name, RUN a random number of this process. HOST, RUN and MARK have 8 hexadecimal digits
- * each. The name does not tell whether its run is alive, but the lock of the place does: a run that holds the lock
- * knows that all other runs of this host are dead. On a file system of this machine, whose locks all its containers
- * share, the same holds for runs with other host names. Some file servers keep locks per host: there, a run of another
+ * each. The name does not tell whether its run is alive, but the lock of the place does: a run that holds it knows that
+ * all other runs of this host that write there are dead. On a file system of this machine, so are runs with other host
+ * names, because containers share its locks. Some file servers keep locks per host: there, a run of another
  * host counts as dead if its files have not changed for a day.
  */
 export type HiddenKind = "new" | "old" | `keep-${string}`;
@@ -108,8 +108,8 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
 /**
  * Recovers what dead runs of this user left next to the place. If a run died after moving the old output aside and
  * before publishing the new one, nothing is at the path: the old output is moved back, which cannot harm a live run.
- * Everything else requires the lock of the place, except this run's own files: an old output that was to be kept gets
- * its name, and all others are removed. Tests pass `isLocal` to simulate a file server.
+ * Everything else requires the lock of the place, except for files of this run that are no longer reserved: an old
+ * output that was to be kept is renamed to its kept name (`keepResult`), and the rest is removed. Tests pass `isLocal` to simulate a file server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
@@ -288,7 +288,7 @@ function takeLockFile(place: Place): LockFile | Holder {
       if (attempt === attemptsMax) return {};
     } catch (error) {
       removeParents();
-      // Another run ended, and removed the parent or its lock file.
+      // ENOENT: another run ended and removed the parent or its lock file. Try again.
       if (attempt === attemptsMax || codeOf(error) !== "ENOENT") throw notWritable(place, error);
     }
   }
@@ -311,7 +311,8 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
-      // A dead run of another user left the file. A user who may not remove it may not replace the output either.
+      // The file is another user's, left by a dead run, or has a second name. It is never written to: it is removed,
+      // and the next attempt creates a new one.
       unlinkSync(path);
       return "changed";
     }

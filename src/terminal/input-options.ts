@@ -22,11 +22,11 @@ export function checkFiles(
       "give either ranges or files",
     );
   }
-  // Both options take the place of files.
+  // With either option, no file need be named.
   if (files.length > 0 || (ranges === undefined && counts === undefined)) checkNames(files, asked);
 }
 
-/** Lists the inputs as they are now, and the skipped files. */
+/** Lists the inputs and the skipped files, and inspects the first stream (`inspectStreams`). */
 export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
   inspectStreams(findFiles(names, options, output), options);
 

@@ -13,7 +13,8 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *
  *   ARRAY    TYPE         LENGTH    MEANING
  *   reaches  Uint8Array   idLimit   how the token of an id is reached (`Reach`)
- *   isFixed  Uint8Array   idLimit   1: a byte or an added token, which every vocabulary needs
+ *   isFixed  Uint8Array   idLimit   1: a token that every vocabulary needs: a byte, a character that merging begins
+ *                                 with, the unknown token, or an added token
  *   left     Int32Array   idLimit   for a token that merging reaches: its left part
  *   right    Int32Array   idLimit   and its right part
  *   last     Int32Array   idLimit   and the rank of their merge
@@ -32,7 +33,7 @@ export type Derivations = {
 export const Reach = {
   /** No token has this id. */
   none: 0,
-  /** A byte, or an added token that no merge produces. */
+  /** A fixed token (`isFixed`) that merging does not reach. */
   given: 1,
   merging: 2,
   wholePretoken: 3,

@@ -45,7 +45,7 @@ export function makeTokenCounts(merges: Merges): TokenCounts {
   return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
 }
 
-/** Returns the counts of a training that stopped after `pairs`, the first of the merges. */
+/** Returns the counts as of a training that stopped after `pairs`, which are the first merges of this one. */
 export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
   const { startCount, createdCounts, pairCounts } = tokenCounts;
   const { mergeCount, left, right } = pairs;
@@ -70,8 +70,8 @@ export function markIntermediates({
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
     const endCount = endCounts[token]!;
-    // Occurrences of a pair such as "a a" in "aaa" overlap, so fewer are replaced than counted. So even the newest
-    // token may be this rare, and only absorbed tokens count.
+    // Occurrences of "a a" in "aaa" overlap, so fewer are replaced than counted. So even a token that no merge
+    // absorbed may be rarer than `lastCount`; it is not intermediate.
     if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
   }
   return areIntermediate;
@@ -83,7 +83,10 @@ export type TokenCountFacts = {
   readonly tokenCount: number;
   /** Bytes per token of the corpus; null if it has no bytes. */
   readonly bytesPerToken: number | null;
-  /** The curve at half the size of the vocabulary; null if bytes and special tokens alone take more. */
+  /**
+   * The curve at half the size of the vocabulary; null if bytes and special tokens alone
+   * take more, or if the corpus has no bytes.
+   */
   readonly half: CurvePoint | null;
   /** The curve after each tenth of the merges, ascending by size. The last point is the whole vocabulary. */
   readonly curve: readonly CurvePoint[];

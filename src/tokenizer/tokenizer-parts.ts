@@ -240,7 +240,7 @@ const noTies = new Int32Array(0);
 export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
   if (model.beginning === undefined) return;
   throw new UserError(
-    `"${description.path}" cannot be ${work}: it is no byte-level tokenizer, merging begins with characters`,
+    `"${description.path}" cannot be ${work}: it is not a byte-level tokenizer; its merges start from characters`,
     { hint },
   );
 }

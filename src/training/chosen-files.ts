@@ -7,7 +7,10 @@ import { encodingPatternOf, type Training } from "./training.ts";
 
 /** Selects the files of a tokenizer to write. */
 export type SaveOptions = {
-  /** Names of formats, as for `--format`. Default: all that can hold the tokenizer. */
+  /**
+   * Names of formats, as for `--format`. Default: all that can hold the tokenizer, except those written only on
+   * request.
+   */
   readonly formats?: readonly string[] | undefined;
 };
 
@@ -36,8 +39,8 @@ export async function loadFormats(): Promise<LoadedFormats> {
 }
 
 /**
- * @internal Returns the tokenizer's files in the named formats, or in all that can hold it. Throws a
- * UserError if a named format cannot hold it.
+ * @internal Returns the tokenizer's files in the named formats. Without names: in all formats that can hold it, except
+ * those written only on request. Throws a UserError if a named format cannot hold it.
  */
 export function selectFiles(
   formats: LoadedFormats,
@@ -57,8 +60,8 @@ export function selectFiles(
 }
 
 /**
- * @internal Whether loading the files of these formats finds special tokens in a text. A directory is loaded from the
- * first format that can be read.
+ * @internal Whether a tokenizer loaded from files in these formats finds special tokens in a text. If a directory has
+ * several formats, the first that can be read is loaded.
  */
 export function findsSpecialTokens(
   formats: LoadedFormats,

@@ -28,7 +28,8 @@ export type LanguageTables = {
 
 /**
  * Counts the words of a corpus whose inputs have weights or languages. Inputs with the same weight and
- * language are counted as in a run on them alone. The arguments are those of `countWords`.
+ * language are counted as in a run on them alone. `weights` and `options.languages` define the groups; the other
+ * arguments are those of `countWords`.
  */
 export async function countGroups(
   options: CorpusOptions & { readonly languages?: readonly LanguageOfInput[] | undefined },
@@ -153,7 +154,7 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
     throw new UserError(what, { hint: "give larger weights" });
   }
   throw new UserError(`${isDev ? "the dev text of " : ""}language "${language}" has no words`, {
-    hint: "each language needs text, and a weight that leaves some of it",
+    hint: "give each language some text, and a weight that does not round all its counts to 0",
   });
 }
 

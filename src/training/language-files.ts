@@ -44,7 +44,8 @@ export function languagesOf(
   { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
   warn: (message: Message) => void,
 ): LanguageOfInput[] {
-  const textOf = ({ language, isDev }: LanguageOfInput) => `${isDev ? "the dev text of " : ""}"${language}"`;
+  const textOf = ({ language, isDev }: LanguageOfInput) =>
+    `${isDev ? "the dev text of " : ""}language "${language}"`;
   const languages = files.flatMap(({ language, isDev }, i) =>
     Array<LanguageOfInput>(inputCounts[i]!).fill({ language, isDev }),
   );
@@ -52,7 +53,7 @@ export function languagesOf(
   for (const [i, { path, isStream, device, inode }] of inputs.entries()) {
     const text = textOf(languages[i]!);
     const before = seen.get(`${device} ${inode}`) ?? text;
-    if (before !== text) warn(`"${path}" is in ${before} and in ${text}`);
+    if (before !== text) warn(`"${path}" is listed for ${before} and again for ${text}`);
     if (!isStream && inode !== 0) seen.set(`${device} ${inode}`, before);
   }
   return languages;

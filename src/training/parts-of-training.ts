@@ -3,8 +3,8 @@ import { type TokenizerParts, trainedParts, type Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
 /**
- * Returns the tokenizer of a newly trained vocabulary, as loading its files would; with `like`, without the
- * post-processing that only the files have.
+ * Returns the tokenizer that loading the files of a newly trained vocabulary would give. With `like`, it lacks the
+ * post-processing, which only the files have.
  *
  * @param findsSpecials whether a tokenizer loaded from the files finds special tokens in a text
  */

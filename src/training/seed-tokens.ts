@@ -48,7 +48,12 @@ export function settleSeedTokens(
     const key = encodeBytes(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
-    if (special !== undefined) refuse(`the special token "${special}" splits it`);
+    if (special !== undefined)
+      refuse(
+        seed.includes(special)
+          ? `the special token "${special}" splits it`
+          : `the special token "${special}" has the same key in tokenizer.json`,
+      );
     if (bytes.length > lengthMax && bytes.length > (allowsBytePairs ? 2 : 1))
       refuse(
         `it has ${bytes.length} bytes, more than a token may have`,

@@ -178,10 +178,12 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   const normalization = asked.normalize ?? like?.normalization ?? stated?.normalization ?? null;
   const { wholeTexts = false, specialTokensAsText = false } = asked;
   if (wholeTexts && compat !== "huggingface")
-    throw usageError(`whole texts are for the trainer huggingface; ${compat} never splits text at line ends`);
+    throw usageError(
+      phrase`${asOption("whole-texts")} needs ${asOption("compat", "huggingface")}; ${compat} never splits text at line ends anyway`,
+    );
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
-      phrase`${asOption("special-tokens-as-text")} is for ${asOption("extend")} and the trainer huggingface; ${compat} ends documents at special tokens`,
+      phrase`${asOption("special-tokens-as-text")} needs ${asOption("extend")} or ${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
       phrase`${asOption("special-token")} names what ends documents`,
     );
   }

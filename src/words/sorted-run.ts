@@ -14,7 +14,7 @@ export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
-  /** Whether the words, which are one input's, are also in the thread's memory, together with other inputs' words. */
+  /** For a run of one input: whether its words are also in the thread's memory, mixed with those of other inputs. */
   readonly isInMemoryToo: boolean;
   /**
    * Why the file was not written; null if it was, or need not be. This is no error, because the words are also in
@@ -98,7 +98,8 @@ export function* writeWords(
 const wordsPerSlice = scaled(1 << 15, 2);
 
 /**
- * Removes a run whose words were added to another one. If that fails, the removal of the directory takes care of it.
+ * Removes a run whose words were added to another one. A file that is already gone is ignored; any other failure
+ * throws.
  */
 export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });

@@ -145,7 +145,7 @@ describe("records are recognized by content", () => {
     const { stderr } = run("count", "document.json");
     expect(stderr).toContain('\nread as text, having no records: "document.json"\n');
     expect(done("count", "document.json")).toContain("version\t1\n");
-    // One object under another name is no sign of records.
+    // In a file not named as JSON, a single object does not count as records.
     put(home, "request.txt", '{"text":"one"}\n');
     expect(done("count", "request.txt")).toContain("text\t1\n");
   });

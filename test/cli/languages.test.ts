@@ -189,9 +189,9 @@ describe("bpe train --language", () => {
       "-o",
       "twice",
     ).stderr;
-    expect(told).toContain('"./en-2.txt" is in "en" and in "hi"');
+    expect(told).toContain('"./en-2.txt" is listed for language "en" and again for language "hi"');
     const own = run("train", ...english, "--language-dev", "en=en-1.txt", "-n", "300", "-o", "twice").stderr;
-    expect(own).toContain('"en-1.txt" is in "en" and in the dev text of "en"');
+    expect(own).toContain('"en-1.txt" is listed for language "en" and again for the dev text of language "en"');
   });
 
   test("refuses inputs of no language, before anything is written", () => {

@@ -8,6 +8,7 @@ import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { turns } from "../rounds.ts";
+import { type NaiveTokenizer, pruneNaively } from "../unit/edit/naive-prune.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 import {
   huggingFaceIds,
@@ -16,7 +17,6 @@ import {
   type TokenizerJson,
   writeTokenizer,
 } from "../unit/tokenizer/made-tokenizer.ts";
-import { type NaiveTokenizer, pruneNaively } from "../unit/edit/naive-prune.ts";
 
 const home = scratch();
 const content = `${madeText(1, 3000)}${specialTokens[0]}${madeText(2, 500)}`;
@@ -417,7 +417,7 @@ describe("refusals", () => {
   test("fewer tokens than bytes, as many as there are, and the tokenizer itself as output", () => {
     const path = alone("tokenizer.json", json);
     for (const [size, into, code, message] of [
-      ["259", newPath(), 1, "its bytes and added tokens alone are 260"],
+      ["259", newPath(), 1, "its bytes and added tokens alone number 260"],
       [String(Object.keys(vocab).length), newPath(), 1, "removes none"],
       ["300", join(path, ".."), 2, ", which this run reads"],
     ] as const) {

@@ -110,7 +110,7 @@ written     decided: tokenizer.json, tokenizer_config.json and 6 more
 kept        HOME/decided.TIME
 `.slice(1),
   );
-  // Roles that were asked for are known.
+  // The summary omits roles that the user asked for.
   expect(endOf(train(...decided, "--bos", "<|endoftext|>", "--eos", "<|endoftext|>"))).toContain(
     "is a PNG image, not text\npattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)\nvocabulary  265 tokens, 8 merges; 3.130 bytes per token\ntime  ",
   );

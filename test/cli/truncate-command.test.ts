@@ -53,7 +53,7 @@ describe("a tokenizer that was trained", () => {
     ["cs336", "gpt2"],
     ["huggingface", "cl100k"],
     ["rustbpe", "o200k"],
-    // Its tokenizer.json has llama3's pattern, the files next to it their own.
+    // gpt4: tokenizer.json has llama3's equivalent pattern, the other files have gpt4's own.
     ["rustbpe", "gpt4"],
   ] as const) {
     test(`has the files of a smaller training, byte for byte: ${compat}, ${pattern}`, () => {
@@ -231,7 +231,7 @@ describe("refusals", () => {
   const size = Object.keys(json.model.vocab).length;
   for (const [name, args, code, message] of [
     ["more tokens than there are", ["-n", String(size)], 1, "removes none"],
-    ["fewer than bytes and special tokens", ["-n", "300,259"], 1, "its bytes and added tokens alone are 260"],
+    ["fewer than bytes and special tokens", ["-n", "300,259"], 1, "its bytes and added tokens alone number 260"],
     ["a size beyond another", ["-n", "+20"], 2, "--vocab-size +20 adds tokens"],
     ["a size twice", ["-n", "300,400,300"], 2, "--vocab-size 300 is given twice"],
   ] as const) {

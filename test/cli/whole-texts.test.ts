@@ -65,14 +65,14 @@ describe("--whole-texts", () => {
     const output = join(home, "library");
     await trainTokenizer({ ...options, compat: "huggingface", output });
     expect(mergesOf(output)).toEqual(merges);
-    expect(trainTokenizer(options)).rejects.toThrow("whole texts are for the trainer huggingface");
+    expect(trainTokenizer(options)).rejects.toThrow("wholeTexts needs compat");
   });
 
   test("is refused where it means nothing", () => {
     expect(train("none", "--whole-texts")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        "whole texts are for the trainer huggingface; cs336 never splits text at line ends",
+        "--whole-texts needs --compat huggingface; cs336 never splits text at line ends anyway",
       ),
     });
     expect(train("none", ...huggingface, "--whole-texts", "--superwords-from", "280")).toMatchObject({
@@ -112,7 +112,7 @@ describe("--special-tokens-as-text", () => {
     const { code, stderr } = learn("none", "cs336", ...asText);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      "for --extend and the trainer huggingface; cs336 ends documents at special tokens",
+      "needs --extend or --compat huggingface; cs336 always ends documents at special tokens",
     );
   });
 });

@@ -39,11 +39,12 @@ import {
  *   middle    12 MB   8 to 15 bytes: words/word-slots.ts
  *   long      2 MB    16 bytes and more: words/word-slots.ts
  *   records   16 MB   their records
- *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, as large as in the output
+ *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of 2 or 4 bytes, as in the output
  *
- * So the cache takes at most 46 MB. Pages of memory that were never written take none. A table that is full at its
+ * So the cache takes at most 46 MB. Pages that were never written use no memory. A table that is full at its
  * largest size is cleared. That is better than refusing new words, because the words of a corpus change from its
- * beginning to its end. Results of all tables refer to kept ids, so all tables are cleared when these are full.
+ * beginning to its end. Results in all tables refer to kept ids, so when that region
+ * is full, all tables are cleared.
  */
 const shortBitsMax: u32 = isSmallScale ? 6 : 19;
 const middleBitsMax: u32 = isSmallScale ? 6 : 19;
@@ -60,7 +61,7 @@ export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
  */
 export let batchWordsMax: u32 = 0;
 
-/** The size in bytes of the head of a table; the largest is that of the table of long words. */
+/** Bytes reserved for the head of each table: enough for the largest, `LongTable`. */
 const headBytes: usize = 32;
 
 export let short: SlotTable = changetype<SlotTable>(0);
@@ -250,7 +251,7 @@ export function emitWide(word: u32, wordCount: u32): u32 {
 }
 
 /**
- * Writes the kept ids of a result. Returns the address after them. Up to 7 more bytes are written, as for other
+ * Writes the kept ids of a result. Returns the address after them. Up to 6 bytes after it are overwritten, as for other
  * results.
  */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
@@ -260,14 +261,14 @@ function emitKept(result: u64, ids: usize, idShift: usize): usize {
   return end;
 }
 
-/** Writes one id in the size of the output. */
+/** Writes one id, in 2 bytes (narrow) or 4. */
 export function emitId(id: i32, isNarrow: bool): void {
   if (isNarrow) store<u16>(idsEnd, <u16>id);
   else store<i32>(idsEnd, id);
   idsEnd += isNarrow ? 2 : 4;
 }
 
-/** Writes the `count` ids of 32 bits at `ids` in the size of the output. */
+/** Writes the `count` 32-bit ids at `ids`, each in 2 bytes (narrow) or 4. */
 export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
   if (isNarrow) {
     for (let i: u32 = 0; i < count; i++, idsEnd += 2) store<u16>(idsEnd, load<u16>(ids + (i << 2)));
@@ -326,8 +327,8 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
 }
 
 /**
- * Looks up the middle words: of the `longerCount` words in `longer`, those that are not also among the `longCount`
- * words in `long`.
+ * Looks up the middle words: of the `longerCount` words in the list `longer`, those that are not among the first
+ * `longCount` words of the list `long` (regions.ts).
  */
 export function lookUpMiddle(table: SlotTable, longerCount: u32, longCount: u32): void {
   const end = endOfSlots(table);

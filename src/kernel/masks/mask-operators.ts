@@ -1,5 +1,5 @@
-// The operators of boundary formulas, on masks of 64 bits: bit i is byte i of a block. The generated loops call them;
-// src/pattern/mask-formulas.ts defines them.
+// Functions that the loops generated from boundary formulas (scripts/generate-mask-loops.ts) call. Masks have 64 bits:
+// bit i is byte i of a block. `Ops` in src/pattern/mask-formulas.ts specifies the operators.
 
 /** Returns the top bit of each byte of four vectors, as a mask. */
 export function topBits(v0: v128, v1: v128, v2: v128, v3: v128): u64 {
@@ -14,7 +14,7 @@ export function equal(v: v128, byte: i8): v128 {
 
 /**
  * Selects the bytes with one of the `count` values from `first` on. The range is shifted so that one comparison
- * suffices: of signed bytes, because processors have no other.
+ * suffices. It is signed, because SSE and AVX2 have no unsigned one.
  */
 export function within(v: v128, first: i8, count: i8): v128 {
   return i8x16.lt_s(i8x16.add(v, i8x16.splat(-128 - first)), i8x16.splat(-128 + count));
@@ -59,7 +59,7 @@ export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
 
 /**
  * Returns the first character of each run, and every `count`-th character after it. `firsts` has the first characters
- * of runs; `firstsBefore` and `runBefore` are `firsts` and `run` of the previous block.
+ * of runs; `runBefore` is `run` of the previous block, and `firstsBefore` is the result for that block.
  */
 export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64, count: u32): u64 {
   let inGroup = run;

@@ -15,7 +15,7 @@ import { addPair } from "./pair-table";
 /** 2^53: from here on a Float64 cannot count in steps of one. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text. It is divided evenly among the threads, anywhere. */
+/** Begins a walk over the text, which is divided evenly among the threads, at any cells. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }
@@ -44,7 +44,7 @@ export enum Added {
 }
 
 /**
- * Creates a record for each pair that reaches the threshold, and assigns to each part of the text its section of the
+ * Creates a record for each pair that may merge and reaches the threshold, and assigns to each part of the text its section of the
  * pair's list. The arena may use `slack` times the size of the lists. There are always enough records, because there
  * are at most 65,536 pairs. Returns a value of `Added`.
  */

@@ -33,8 +33,8 @@ let share: f64 = 0;
 let exponent: f64 = 0;
 
 /**
- * Sets the initial threshold, `countMin`, and the parameters of its rise. With a `shareOfTop` of 0 the threshold is
- * constant.
+ * Sets the initial threshold, `countMin`, and how the threshold rises. With a `shareOfTop` of 0 it never rises;
+ * rebuilding the index may still lower it.
  */
 export function startThreshold(
   first: f64,
@@ -68,9 +68,9 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * Lowers the threshold to the power of two that at least `pairsWanted` pairs reach, or to a quarter of its value if
- * that is lower, so that few steps suffice whatever the counts are; but not below `countMin`. `tally` is u32[64]:
- * element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
+ * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach (1 if there are fewer), and
+ * at least to a quarter, so that few steps suffice; but not below `countMin`. `tally` is u32[64]: element i is the
+ * number of pairs with counts from 2^i to 2^(i+1) - 1.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;
@@ -165,7 +165,7 @@ function setEntry(index: u32, count: u64, pair: u32): void {
   entry.pair = pair;
 }
 
-/** Returns the pair on top, and its count when it was added. */
+/** Returns the pair on top. */
 export function topPair(): u32 {
   return entryAt(0).pair;
 }

@@ -77,7 +77,7 @@ let stage: Stage = Stage.walk;
 /** The part whose table is read, and its next slot. */
 let partTaken: u32 = 0;
 let nextSlot: u32 = 0;
-/** Whether there are more pairs than records. */
+/** Whether the pairs need more records than there is room for. */
 let hasNoRoom: bool = false;
 /** Whether the hash table is growing: the walk over the tables continues after that. */
 let isGrowing: bool = false;
@@ -88,7 +88,7 @@ let hasCountTooLarge: bool = false;
 enum Counted {
   all,
   some,
-  /** There are more pairs than records. */
+  /** The records, or the count table of a single part, have no room for all pairs. */
   noRoom,
 }
 
@@ -376,7 +376,8 @@ export function pushPairsSome(work: u32): bool {
  */
 let sketchBits: u32 = 0;
 /**
- * 2^19 cells are 2 MB, which fits into the L2 or L3 cache. Even if a text has millions of rare pairs, few share a cell.
+ * 2^19 cells are 2 MB, which fits into the L2 or L3 cache. Even with millions of rare pairs, only a few fall into each
+ * cell.
  */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
 /** The minimum number of cells of the text for each cell of the sketch. */
@@ -423,7 +424,7 @@ export function sketchCellCount(): u32 {
 
 const tally = memory.data(64 * 4);
 
-/** Lowers the threshold to a count that at least `pairsWanted` cells reach, as far as `lowerThreshold` allows. */
+/** Lowers the threshold as `lowerThreshold` does, with each non-empty cell of the sketch counted as one pair. */
 export function lowerToSketch(pairsWanted: u32): void {
   memory.fill(tally, 0, 64 * sizeof<u32>());
   for (let cell: usize = 0; cell < (<usize>1) << sketchBits; cell++) {

@@ -48,13 +48,12 @@ import {
  * added tokens are found in the result; a space is put before each remaining section. Steps that a tokenizer does not
  * need are skipped.
  *
- * A text may come in segments (edges.ts). In the normalized text, an edge is the position where the text before it and
- * the text after it meet. If a stretch that was normalized as a whole has text of two segments, special tokens stay
- * text in it.
+ * A text may come in segments (edges.ts). In the normalized text, an edge is where the text before it ends. If a stretch
+ * that is normalized as a whole spans two segments, special tokens in it stay text.
  *
  * Callers call `beginSections` and `useSections` once. `openText` begins a text; it may be omitted if the text has no
- * segments and the same flags as the previous one. Then follow `pieceAddress` and `takePiece` for each piece, and
- * `endSegment` after the last piece of a segment. The last `takePiece` ends the text. Each `takePiece` produces events,
+ * segments and the same flags as the previous one. For each piece, call `pieceAddress` and then `takePiece`; between two
+ * segments, `endSegment`. The last `takePiece` ends the text. Each `takePiece` produces events,
  * in order:
  *
  *   KIND        NUMBERS                       MEANING
@@ -63,7 +62,7 @@ import {
  *   2 token     id, size, address             an added token, with white space before it that it consumes
  *   3 stripped  size, address                 white space after the last token, which consumes it
  *   4 space                                   a space is put here, which is not in the text
- *   5 change    start, end, new size          bytes [start, end) of the text are normalized to this many others; if requested
+ *   5 change    start, end, new size          bytes [start, end) of the text became this many bytes; only if requested
  *
  * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until
  * the next call. The memory has, in the order of first use, the description, the tables of search and normalization,
@@ -99,8 +98,8 @@ let usesLate: bool = false;
 /** Position in the text of the first byte of `early`. */
 let textBase: u32 = 0;
 /**
- * The position in the text of the text that is being normalized, from one early token to the next; valid while
- * `isNormalizing`.
+ * Where the stretch that is normalized (from one early token to the next) begins in the text. Set when a stretch
+ * begins; used until `takeMade` has noted its last changes.
  */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
@@ -115,11 +114,14 @@ let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been given out. */
 let hasBytes: bool = false;
-/** Whether the section, or the line, already has its space. */
+/**
+ * Whether the section (or the line, if `isLinewise`) has begun, so that no space is put before its next bytes. Valid only
+ * if `addsSpace`.
+ */
 let isInside: bool = false;
 /**
- * Whether nothing was given out since the start of the text, or of a part that follows a safe cut. Valid only if
- * `addsSpace`.
+ * Whether nothing has been given out since the start of the text. False for a text that follows a safe cut. Valid only
+ * if `addsSpace`.
  */
 let isAtStart: bool = false;
 
@@ -244,8 +246,8 @@ export function waitingNeed(): f64 {
 }
 
 /**
- * Returns the number of bytes that the search for tokens read backwards, and of characters of white space before
- * tokens; for tests.
+ * Returns, for tests, the number of bytes that the token search has read backwards, plus the number of characters that
+ * it has read to find white space before tokens.
  */
 export function readBytes(): f64 {
   return <f64>early.search.readBytes + <f64>late.search.readBytes;
@@ -293,7 +295,8 @@ function takeText(from: i32, to: i32, ends: bool): bool {
 }
 
 /**
- * Passes on the edges up to `to`, of the text [from, to) that leaves `early`. An edge before `from` moves to `from`.
+ * Moves the edges up to `to` on to the next stage (`waitingEdges`, or `late.edges` without normalization), when text
+ * [from, to) leaves `early`. An edge before `from` is moved to `from`.
  */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
@@ -317,8 +320,7 @@ function moveWaitingEdges(size: i32): bool {
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
   /**
-   * The difference between a position in `late` and the same position in the text to normalize, after the last changed
-   * stretch.
+   * What to add to a position in the text to normalize, after the last changed stretch, to get its position in `late`.
    */
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {

@@ -192,7 +192,7 @@ describe("parts of a plan", () => {
     expect(await refusal(pathsOf(1, 2))).toStartWith('no part has line 1 of "plan.jsonl": bytes 0 to ');
     expect(await refusal(pathsOf(0, 1))).toStartWith('no part has line 6 of "plan.jsonl"');
     expect(await refusal([...all, ...pathsOf(1)])).toBe(
-      '"p1.json" and "p1.json" have the same line of the plan',
+      '"p1.json" and "p1.json" both have line 3 of the plan',
     );
     await encodePart(slices[1]!, join(home, "p3"), { append: true });
     expect(await refusal(pathsOf(0, 3, 2))).toBe(
@@ -212,7 +212,7 @@ describe("parts of a plan", () => {
     expect(await refusal(pathsOf(0, 1))).toStartWith("no part has line 6");
     put(home, "plan.jsonl", [...lines.slice(0, 2), ...lines.slice(3)].join(""));
     expect(await refusal(all)).toBe(
-      '"plan.jsonl" is not one whole plan: line number 2 is missing or repeated',
+      '"plan.jsonl" is not a complete plan: line 3 of the plan is missing or repeated',
     );
     put(home, "plan.jsonl", lines.slice(0, 5).join(""));
     expect(await refusal(pathsOf(0, 1))).toStartWith('"plan.jsonl" does not contain all of "');

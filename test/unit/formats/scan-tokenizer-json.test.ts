@@ -15,7 +15,7 @@ import { errorOf } from "../../thrown.ts";
 
 type Model = { vocab: Record<string, number>; merges: (string | [string, string])[] };
 
-/** The naive twin of `scanTokenizerJson`, which uses JSON.parse. */
+/** A naive twin of `scanTokenizerJson` that uses JSON.parse. */
 function readNaively(text: string): ReturnType<typeof scan> {
   const root = JSON.parse(text) as { model: Model };
   const { vocab, merges } = root.model;
@@ -63,7 +63,7 @@ const character = fc.constantFrom(
   "😀",
 );
 const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
-/** A character as JSON's escapes, with small and capital digits. */
+/** A UTF-16 code unit as \uXXXX; that of é has upper-case digits. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${character === "é" ? hex.toUpperCase() : hex}`;
@@ -71,7 +71,7 @@ function escaped(character: string): string {
 
 const added = { id: 7, content: '<|"]}|>', special: true };
 
-/** A tokenizer whose merges go together, and its text. */
+/** The text of a tokenizer.json in which every merge uses and makes tokens of the vocabulary. */
 const tokenizerText = fc
   .record({
     tokens: fc.array(token, { minLength: 2, maxLength: 12 }),
@@ -147,7 +147,7 @@ const scanPair = (vocab: string, merges: string) => scanGpt2(Buffer.from(vocab),
 test("GPT-2's pair of files has the same vocabulary and merges, with and without the first line", () => {
   const property = fc.property(gpt2Files, fc.boolean(), ({ vocab, merges, model }, hasHead) => {
     const scanned = scanPair(vocab, hasHead ? merges : merges.slice(merges.indexOf("\n") + 1));
-    // A control character in a line is left to those who read lines.
+    // Lines with control characters are left to the slower reader.
     if (merges.includes("\u0001")) return expect(scanned).toBeNull();
     const expected = readNaively(JSON.stringify({ model }));
     expect(new Map(scanned!.vocab)).toEqual(expected!.vocab);
@@ -182,7 +182,7 @@ test("an unusual pair of files is left to those who read JSON and lines", () => 
   expect(scanGpt2(Buffer.from(vocab), Uint8Array.of(0x61, 0x20, 0xff, 0x0a))).toBeNull();
 });
 
-/** The bytes of each id, token by token. */
+/** The naive twin of `assembleTokens`. */
 function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: readonly [number, string][]) {
   const tokens = Array.from(
     vocab,
@@ -274,4 +274,13 @@ test("an error says which token or merge is wrong, with its value", () => {
   );
   expect(messageOf(vocab, ["b", "a"])).toBe('"y.txt": merge 0 needs the token "ba", which has no id');
   expect(messageOf(vocab, ["a", "toString"])).toContain('needs the token "toString"');
+});
+
+test("merges of empty tokens, the shortest ones, are all read", () => {
+  const encoder = new TextEncoder();
+  const vocab = { "": 0 };
+  const lines = scanGpt2(encoder.encode(JSON.stringify(vocab)), encoder.encode(" \n".repeat(100)));
+  expect(lines?.merges.merged.length).toBe(100);
+  const model = { vocab, merges: Array(100).fill(" ") };
+  expect(scan(JSON.stringify({ model }))?.merged.length).toBe(100);
 });

@@ -59,7 +59,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
         { name: "de", files },
       ],
     },
-    'is in "en" and in "de"',
+    'is listed for language "en" and again for language "de"',
   ],
 };
 

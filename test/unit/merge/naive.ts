@@ -16,7 +16,7 @@ export const anyTwo = () => true;
 /** A corpus: distinct words, each a string of code points 0-255 (a character a byte), and how often each occurs. */
 export type NaiveWords = ReadonlyMap<string, number>;
 
-/** The rank of each pair, as `encodeWord` wants them; of a pair that is listed twice the later one. */
+/** The rank of each pair, in the form that `encodeWord` takes. If a pair is listed twice, the later rank counts. */
 export const ranksOf = (merges: readonly (readonly [left: string, right: string])[]) =>
   new Map(merges.map(([left, right], rank) => [keyOf(left, right), rank]));
 

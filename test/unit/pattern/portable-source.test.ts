@@ -154,7 +154,7 @@ describe("a pattern of tiktoken's engine", () => {
     ["[a-z--b]", "not the same"],
     ["[a~~b]", "not the same"],
     ["(?x:a b)", "unknown kind of group"],
-    ["(?<x>a)(?<x>b)", "there is a group x"],
+    ["(?<x>a)(?<x>b)", "the group name x is used twice"],
     ["\\R", "unknown escape"],
     ["(?<=a++)b", "inside a look-behind"],
     ["(b(?i))a", "also apply after it"],

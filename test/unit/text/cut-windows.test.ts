@@ -67,7 +67,7 @@ function madeCutting(random: Random): { cutting: Cutting; contents: string[] } {
   };
 }
 
-/** Sections of a text, or of text that continues after a cut; text of several segments, each of the given size. */
+/** Returns the sections of a text, or (`continues`) of text after a cut, or (not `ends`) of text before one. */
 function sectionsOf(
   sections: TextSections,
   text: Buffer,
@@ -97,7 +97,7 @@ function sectionsOf(
   return found;
 }
 
-/** The window of a text, and the positions in both where a cut may be. */
+/** Returns the window of a text and the possible cuts: `at` in the window, `position` in the text. */
 function windowOf({ kernel }: TextSections, text: Uint8Array, startsText: boolean) {
   const { exports, memory } = kernel;
   const address = exports.windowAddress(text.length) >>> 0;

@@ -1,7 +1,7 @@
 import { Tokenizer } from "tokenizers";
 import { type Normalization, stepsOf } from "../../../src/text/normalization.ts";
 
-/** What HF's normalizer of these steps makes of a text. */
+/** Returns a function that normalizes a text with HF's normalizers for these steps. */
 export function hfNormalizer(normalization: Normalization): (text: string) => string {
   const normalizers = stepsOf(normalization).map((step) => ({
     type: step === "lowercase" ? "Lowercase" : step,

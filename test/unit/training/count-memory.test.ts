@@ -14,7 +14,7 @@ import { entriesOf } from "../words/generators.ts";
 
 const home = scratch();
 
-/** Counts a text whose words are cut by `compiled`, which says that it is the pattern of `source`. */
+/** Counts a text cut by `compiled`, which is passed off as the compiled form of `source`. Returns the words. */
 async function count(source: string, compiled: CompiledPattern) {
   const path = put(home, "text", "one two");
   const cutting = settleCutting({}, {});
