@@ -191,7 +191,9 @@ describe("bpe train --language", () => {
     ).stderr;
     expect(told).toContain('"./en-2.txt" is listed for language "en" and again for language "hi"');
     const own = run("train", ...english, "--language-dev", "en=en-1.txt", "-n", "300", "-o", "twice").stderr;
-    expect(own).toContain('"en-1.txt" is listed for language "en" and again for the dev text of language "en"');
+    expect(own).toContain(
+      '"en-1.txt" is listed for language "en" and again for the dev text of language "en"',
+    );
   });
 
   test("refuses inputs of no language, before anything is written", () => {
