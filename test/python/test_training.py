@@ -156,7 +156,7 @@ class Warned(unittest.TestCase):
                     {"files": marked, "compat": "huggingface", "special_tokens": ["<e>"]},
                     "special_tokens_as_text does so, too",
                 ),
-                "note": ({"files": None, "languages": {"en": plain, "de": plain}}, "is in \"en\" and in \"de\""),
+                "note": ({"files": None, "languages": {"en": plain, "de": plain}}, 'is listed for language "en" and again for language "de"'),
             }
             self.assertEqual(set(calls), kinds)
             for kind, (given, words) in calls.items():
