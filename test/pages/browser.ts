@@ -421,7 +421,9 @@ test("the tree of each token has its halves down to bytes, with the counts of to
     const facts = (await page.locator("#tree .facts-line").textContent())!.replaceAll(",", "");
     const times = (count: string) => (count === "1" ? "once" : `${count} times`);
     expect(facts).toContain(`${bytes} bytes merge`);
-    expect(facts).toContain(`created ${times(created!)} in training ${times(end!)} after the last merge`);
+    expect(facts).toContain(
+      `${times(created!)} in the training text when it was made ${times(end!)} at the end`,
+    );
   }
   await page.close();
 });
