@@ -48,15 +48,18 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   const { trims = [] } = parts.postProcessing ?? {};
   const found = tokensWhileCutting(parts);
   const laidOut = layOut(parts, found);
-  const body = [
-    new TextEncoder().encode(JSON.stringify(facts)),
-    bytesOf(tokens.starts),
-    tokens.bytes,
-    bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
-    describeSections(sectionSettings(parts)),
-    ...[laidOut.areas, laidOut.bytes, laidOut.variables],
-    new TextEncoder().encode(JSON.stringify(settingsOf(parts))),
-  ];
+  const contents: Record<ImagePart, Uint8Array> = {
+    facts: new TextEncoder().encode(JSON.stringify(facts)),
+    starts: bytesOf(tokens.starts),
+    tokens: tokens.bytes,
+    texts: bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
+    sections: describeSections(sectionSettings(parts)),
+    areas: laidOut.areas,
+    model: laidOut.bytes,
+    variables: laidOut.variables,
+    settings: new TextEncoder().encode(JSON.stringify(settingsOf(parts))),
+  };
+  const body = imageParts.map((name) => contents[name]);
   const headWords = partsAt / 4 + 2 * body.length;
   const head = new Uint32Array(headWords);
   const longestBytes = found.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
@@ -78,6 +81,20 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   image.set(bytesOf(Uint32Array.of(crc32(image.subarray(16)))), 12);
   return image;
 }
+
+/** The names of the parts, in their order. */
+export const imageParts = [
+  "facts",
+  "starts",
+  "tokens",
+  "texts",
+  "sections",
+  "areas",
+  "model",
+  "variables",
+  "settings",
+] as const;
+export type ImagePart = (typeof imageParts)[number];
 
 export const imageVersion = 8;
 export const flagsAt = 32;

@@ -66,7 +66,7 @@ export const isListed = 256;
  * The maximum number of bytes in areas with a fill byte. Blocks beyond it are listed, so that an image does not make an
  * instance write much more memory than its own size.
  */
-const filledBytesMax = 2 ** 24;
+export const filledBytesMax = 2 ** 24;
 
 /** Returns the start, size and fill byte of each area from `start` on that is not all zeros. */
 function areasOf(

@@ -20,16 +20,16 @@ import {
   type FirstCharacters,
   type PackedTokens,
 } from "./encoding-model.ts";
-import { flagsAt, type ImageSettings, imageVersion, partsAt } from "./image.ts";
+import { flagsAt, type ImagePart, type ImageSettings, imageParts, imageVersion, partsAt } from "./image.ts";
 import { imageDigest } from "./image-digest.ts";
 import { imageMagic } from "./image-name.ts";
-import { isListed, variableKey } from "./laid-out-model.ts";
+import { filledBytesMax, isListed, variableKey } from "./laid-out-model.ts";
 import { idLimitMax, type TokenTable } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import { fitNarrowIds, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Reads a tokenizer from its image (image.ts), in a tenth of the time that its files would take. The merges are those that
- * the kernel's tables keep; the kernel then builds its tables as for any other file. Throws a UserError for an image that is
+ * Reads a tokenizer from its image (image.ts). Nothing but the settings has to be parsed: the merges are read from the
+ * kernel's tables, which the kernel then builds again, as for any other file. Throws a UserError for an image that is
  * damaged or was made by another build: each position, size and id is checked before it is used.
  */
 export function partsOfImage(image: Uint8Array, path: string): TokenizerParts {
@@ -45,27 +45,19 @@ export function partsOfImage(image: Uint8Array, path: string): TokenizerParts {
   if (model.idLimit > tokens.idLimit) damaged();
   const { tokenFacts: _, description, ...rest } = settings;
   const added = [...settings.addedTokens, ...(settings.controlTokens ?? [])];
-  if (added.some(({ id }) => id >= tokens.idLimit)) damaged();
+  const { before = [], after = [] } = settings.postProcessing ?? {};
+  const addedIds = [...added.map(({ id }) => id), ...before, ...after];
+  if (addedIds.some((id) => id >= tokens.idLimit)) damaged();
+  if (settings.isNarrow && !fitNarrowIds(model.idLimit - 1, added)) damaged();
   const pattern = compilePattern(description.patternSources);
   return { ...rest, model, tokens, pattern, description: { path, ...description } };
 }
 
 type Fail = () => never;
 
-const partNames = [
-  "facts",
-  "starts",
-  "tokens",
-  "texts",
-  "sections",
-  "areas",
-  "bytes",
-  "variables",
-  "settings",
-] as const;
-type ImageParts = Readonly<Record<(typeof partNames)[number], Uint8Array<ArrayBuffer>>>;
+type ImageContents = Readonly<Record<ImagePart, Uint8Array<ArrayBuffer>>>;
 type Head = {
-  readonly parts: ImageParts;
+  readonly parts: ImageContents;
   readonly hasMarks: boolean;
   readonly idLimit: number;
   readonly addedCount: number;
@@ -74,19 +66,19 @@ type Head = {
 /** Checks the head, and returns copies of the parts. */
 function readHead(image: Uint8Array, path: string, refuse: (what: string) => never, damaged: Fail): Head {
   const view = new DataView(image.buffer, image.byteOffset, image.byteLength);
-  if (image.length < partsAt + 8 * partNames.length) return damaged();
+  if (image.length < partsAt + 8 * imageParts.length) return damaged();
   const magic = new TextDecoder("latin1").decode(image.subarray(0, imageMagic.length));
-  if (magic !== imageMagic) throw new UserError(`"${path}" is no tokenizer image`);
+  if (magic !== imageMagic) throw new UserError(`"${path}" is not a tokenizer image`);
   const isOwn = Buffer.compare(image.subarray(16, 32), imageDigest(readNativeKernels())) === 0;
   if (view.getUint32(8, true) !== imageVersion || !isOwn) refuse("is an image of another version of bpe");
   if (view.getUint32(12, true) !== crc32(image.subarray(16))) damaged();
-  const parts = partNames.map((name, i) => {
+  const parts = imageParts.map((name, i) => {
     const [start, size] = [view.getUint32(partsAt + 8 * i, true), view.getUint32(partsAt + 8 * i + 4, true)];
     if (start + size > image.length) damaged();
     return [name, new Uint8Array(image.subarray(start, start + size))] as const;
   });
   return {
-    parts: Object.fromEntries(parts) as ImageParts,
+    parts: Object.fromEntries(parts) as ImageContents,
     hasMarks: (view.getUint32(flagsAt, true) & hasMarksBit) !== 0,
     idLimit: view.getUint32(flagsAt + 4, true),
     addedCount: view.getUint32(flagsAt + 12, true),
@@ -151,7 +143,7 @@ class ImageMemory {
   private readonly variables: Uint32Array;
 
   constructor(
-    { areas, bytes, variables }: ImageParts,
+    { areas, model, variables }: ImageContents,
     private readonly damaged: Fail,
   ) {
     const list = this.numbers(areas);
@@ -162,14 +154,18 @@ class ImageMemory {
     this.bytes = new Uint8Array(size);
     let from = 0;
     let end = 0;
+    let filledBytes = 0;
     for (let i = 0; i < list.length; i += 3) {
       const [start, length, fill] = [list[i]!, list[i + 1]!, list[i + 2]!];
       if (start < end || start + length > size) damaged();
       end = start + length;
-      if (fill !== isListed) this.bytes.fill(fill, start, end);
-      else {
-        if (from + length > bytes.length) damaged();
-        this.bytes.set(bytes.subarray(from, from + length), start);
+      if (fill !== isListed) {
+        filledBytes += length;
+        if (fill > isListed || filledBytes > filledBytesMax) damaged();
+        this.bytes.fill(fill, start, end);
+      } else {
+        if (from + length > model.length) damaged();
+        this.bytes.set(model.subarray(from, from + length), start);
         from += length;
       }
     }

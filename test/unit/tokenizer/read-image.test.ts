@@ -4,6 +4,7 @@ import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { tokenizerImage } from "../../../src/tokenizer/image.ts";
 import { partsOfImage } from "../../../src/tokenizer/read-image.ts";
+import { buildTokenTable } from "../../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -102,4 +103,34 @@ test("whatever is damaged, an image is refused, or gives tables that fit togethe
     expect(tokens.starts[tokens.idLimit]).toBe(tokens.bytes.length);
   }
   expect(refusedCount).toBeGreaterThan(rounds(120));
+});
+
+/** Replaces the last area of the memory: its address, its size and its fill byte. */
+function withLastArea(...area: readonly [start: number, size: number, fill: number]): Uint8Array {
+  const image = whole.slice();
+  const view = new DataView(image.buffer);
+  const end = view.getUint32(56 + 8 * 5, true) + view.getUint32(60 + 8 * 5, true);
+  for (const [i, number] of area.entries()) view.setUint32(end - 12 + 4 * i, number, true);
+  return checked(image);
+}
+
+test("an image cannot make its reader write much more memory than its own size", () => {
+  const damaged = '"x.image" is a damaged tokenizer image';
+  expect(refusalOf(withLastArea(0x8000_0000, 2 ** 24 + 1, 7))).toBe(damaged);
+  expect(refusalOf(withLastArea(0xffff_f000, 0xfff, 257))).toBe(damaged);
+  expect(refusalOf(withLastArea(0xffff_f000, 0x1000, 7))).toBe(damaged);
+});
+
+test("ids beyond the vocabulary, or beyond 16 bits where ids have 16, are refused", () => {
+  const damaged = '"x.image" is a damaged tokenizer image';
+  const parts = load(json);
+  const { idLimit } = parts.tokens;
+  const around = (id: number) => ({ ...parts, postProcessing: { before: [], after: [id], trims: [] } });
+  expect(refusalOf(tokenizerImage(around(idLimit - 1), {}))).toBeNull();
+  expect(refusalOf(tokenizerImage(around(idLimit), {}))).toBe(damaged);
+  const wide = { ...parts.addedTokens[0]!, id: 70_000, content: "wide" };
+  const tokens = buildTokenTable([[wide.id, Buffer.from("wide")]]);
+  const isWide = (isNarrow: boolean) => ({ ...parts, tokens, addedTokens: [wide], isNarrow });
+  expect(refusalOf(tokenizerImage(isWide(false), {}))).toBeNull();
+  expect(refusalOf(tokenizerImage(isWide(true), {}))).toBe(damaged);
 });
