@@ -67,8 +67,8 @@ const essence = [
   ["train on 100 MB of English", "train: english"],
   ["train on 1 GB", "train: 1 GB"],
   ["encode 100 MB of English into a file", "encode: english"],
-  ["in Python, a batch of 10 MB, as lists", "Python, a batch, lists"],
-  ["in Python, a call of 200 characters", "Python, a call of 200 characters"],
+  ["encode a batch of 10 MB into lists, in Python", "Python, a batch, lists"],
+  ["encode 200 characters in one call, in Python", "Python, a call of 200 characters"],
 ] as const;
 
 /** Returns the table of README, which has only times and peaks. */
