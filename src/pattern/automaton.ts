@@ -3,8 +3,8 @@ import { type CodePointSet, lastCodePoint } from "./unicode.ts";
 
 /**
  * The streaming automaton of a sequence of splits, which reads symbols one by one and never backtracks. It keeps
- * pending boundaries in slots: slot 0 has the end of the first pretoken that is not settled, slot 1 the end of the next
- * one, and so on. A transition on the symbol at offset i
+ * pending boundaries in slots: slot 0 has the end of the first pretoken that is not yet settled (final), slot 1 the end
+ * of the next one, and so on. A transition on the symbol at offset i
  *   1. writes i into slots (or moves a slot), then
  *   2. commits: the first `commitCount` slots are settled, and slot commitCount becomes slot 0.
  *
@@ -26,8 +26,8 @@ export type Automaton = {
 
 export type Action = { readonly commitCount: number; readonly writes: readonly SlotWrite[] };
 /**
- * Moves a position into a slot: `from` is `here`, or the slot whose position is moved. Slots are numbered as before the
- * commits.
+ * Writes a position into a slot: `from` is `here` (the offset of the symbol), or the slot whose position is copied.
+ * Slots are numbered as before the commits.
  */
 export type SlotWrite = { readonly slot: number; readonly from: number };
 export const here = -1;
@@ -59,8 +59,8 @@ export class Numbering<T> {
 }
 
 /**
- * Thrown if a pattern is valid but cannot be compiled to an automaton. `part` is the part of the pattern that is to
- * blame; the message refers to it as "it".
+ * Thrown if a pattern is valid but cannot be compiled to an automaton. `part` is the source of the construct at fault,
+ * or undefined for the whole pattern; the message refers to it as "it".
  */
 export class BeyondAutomaton extends Error {
   constructor(
@@ -90,8 +90,8 @@ export class CompileSteps {
 export class Unusable extends Error {}
 
 /**
- * Character classes: the coarsest partition of all code points such that every set of a pattern is a union of classes. The
- * automaton reads classes, so its size depends on the distinctions that the pattern makes, and not on Unicode.
+ * Character classes: the coarsest partition of all code points such that every set of a pattern is a union of classes.
+ * The automaton reads classes, so its size depends on the distinctions that the pattern makes, and not on Unicode.
  *
  *   FIELD        MEANING
  *   classCount   classes are 0 .. classCount - 1
@@ -153,7 +153,10 @@ export function divideIntoClasses(
   return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/** Returns the code points where sets begin and end, ascending, each as code point * edgeSetBits + set. */
+/**
+ * Returns the first code point of each range of each set, and the first one after each range, ascending, each as code
+ * point * edgeSetBits + set.
+ */
 function edgesOf(sets: readonly CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
@@ -169,7 +172,7 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 const stateCountMax = 4000;
 /** The cost of following one symbol from one situation, in compile steps. */
 const situationSteps = 32;
-/** The value of a next state if the symbol is impossible. */
+/** The next state of an impossible symbol. */
 const impossible = -1;
 const noAction: Action = { commitCount: 0, writes: [] };
 
@@ -249,7 +252,10 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/** Returns the slots that an entry commits, or that are live after it, numbered as before the commits. */
+/**
+ * Returns a bit mask of the slots that an entry commits, or that are live after it, numbered as before the commits; 0
+ * if the symbol is impossible.
+ */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,

@@ -14,7 +14,10 @@ import { lastCodePoint } from "./unicode.ts";
 
 const blockSize = 1 << blockBits;
 
-/** Lays out an automaton for the scanner. Throws BeyondAutomaton if an action does not fit into an entry. */
+/**
+ * Lays out an automaton for the scanner. Throws BeyondAutomaton if an action does not fit into an entry, or if there
+ * are too many distinct blocks of columns.
+ */
 export function buildScanTables(automaton: Automaton, steps = new CompileSteps()): ScanTables {
   const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;
   const classCount = classes.classCount;
@@ -63,8 +66,8 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   columns: Uint8Array;
 } {
   const blocks = new BlockList();
-  // Fills the blocks of code points: blocks inside one run as a whole, and blocks where a run begins or ends column by
-  // column.
+  // Fills the blocks of code points. A block inside one run is stored at once; a block where a run begins or ends is
+  // collected in `mixed`.
   const blockOf = new Uint16Array((lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;
@@ -99,7 +102,7 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   return { columnBlocks, columns: blocks.concatenated() };
 }
 
-/** Concatenates blocks of 64 columns, each distinct one once. */
+/** Stores blocks of 64 columns one after another, each distinct block once. */
 class BlockList {
   private bytes = Buffer.alloc(64 * blockSize);
   private size = 0;

@@ -21,8 +21,8 @@ export function compileSplits(
   { lineWise = false }: CompileOptions = {},
   steps = new CompileSteps(),
 ): CompiledPattern {
-  // A pattern for training on lines must also be valid for whole texts, which encoding reads: `(?<=\s)^` matches in no
-  // line.
+  // A pattern for training on lines must also be valid for whole texts, which encoding reads: `a|(?<=\n)(?=b)` can
+  // match the empty string there, but not within a line.
   if (lineWise) compileSplits(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {
@@ -64,8 +64,8 @@ function refusal(
 const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
 /**
- * Builds as few automata as possible, each for several consecutive splits. Splits that look far ahead, or that a plain
- * automaton cannot express, are built as lookahead automata, together with the splits after them. Throws
+ * Builds as few automata as possible, each for one or more consecutive splits. Splits that look far ahead, or that a
+ * plain automaton cannot express, are built as lookahead automata, together with the splits after them. Throws
  * BeyondAutomaton.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
@@ -88,7 +88,10 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
 
 type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
-/** Returns the construction that annotates fewer kinds of characters, or the first one if the numbers are equal. */
+/**
+ * Returns `second` if it covers at least as many splits as `first` and annotates characters of fewer columns, else
+ * `first`. If one is undefined, returns the other.
+ */
 function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
   const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
     made[0]!.annotation!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
@@ -98,8 +101,9 @@ function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPre
 
 /**
  * Returns the result of `make` for the longest prefix of the splits for which it succeeds; undefined if it fails for
- * the first split alone. If `make` succeeds for a prefix, it also does for all shorter ones. A galloping search doubles
- * the length and then bisects, so its time depends on the length of the result, not on the number of splits.
+ * the first split alone. Assumes that if `make` succeeds for a prefix, it succeeds for all shorter ones. A galloping
+ * search doubles the length and then bisects, so its time depends on the length of the result, not on the number of
+ * splits.
  */
 function longestPrefix<T>(
   splits: readonly Split[],

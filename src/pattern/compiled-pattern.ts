@@ -13,7 +13,7 @@ export type CompiledPattern = {
 };
 
 /**
- * The tables of an automaton, and optional tables for a faster scan. These are precompiled, or built once enough text
+ * The tables of an automaton, and optional tables for a faster scan, which are precompiled or built once enough text
  * was scanned.
  */
 export type PatternTables = ScanTables & {
@@ -24,23 +24,25 @@ export type PatternTables = ScanTables & {
 };
 
 /*
- * An *annotated text* has a character for each character of the text, of the same length in bytes. It encodes the character's
- * class and everything that the pattern needs to know of the text after it (lookahead-automaton.ts). For
- * \d{1,3}(?=(?:\d{3})*(?!\d)) the annotated text of "a 1234567" is "a 0210210": a digit tells how many more follow, modulo
- * three.
+ * An *annotated text* has a character for each character of the text, of the same length in bytes. The annotated
+ * character encodes the class of the original one, and everything that the pattern needs to know of the text after it
+ * (lookahead-automaton.ts). For \d{1,3}(?=(?:\d{3})*(?!\d)) the annotated text of "a 1234567" is "a 0210210": a digit
+ * tells how many more follow, modulo three.
  */
 
 /**
- * AnnotationTables: the automaton that annotates a text from right to left. Columns are those of the automaton that reads it.
+ * AnnotationTables: the automaton that annotates a text from right to left. Columns are those of the automaton that
+ * reads the annotated text.
  *
- *   ARRAY         TYPE          LENGTH            MEANING
- *   steps         Uint32Array   stateCount << 8   at state << 8 | column: state before the character << 16 | its annotation: an
- *                                                 ASCII byte, else an index of `replacements`; 0: the character itself
- *   replacements  Uint32Array   count * 4         at index << 2 | length - 1: the bytes, the first one lowest
- *   quiet         Uint16Array   256               the state before a character of the column if it is the same whatever
- *                                                 follows, else `notQuiet`. Such *quiet* characters are never replaced
- *   live          Uint8Array    32                a byte b may begin a character that is not quiet if
- *                                                 live[b & 15] & live[16 + (b >> 4)] is not 0
+ *   ARRAY         TYPE         LENGTH            MEANING
+ *   steps         Uint32Array  stateCount << 8   at state << 8 | column: state before the character << 16 | annotation.
+ *                                                The annotation is a byte for ASCII, else an index of `replacements`,
+ *                                                or 0: the character itself
+ *   replacements  Uint32Array  count * 4         at index << 2 | length - 1: the bytes, the first one lowest
+ *   quiet         Uint16Array  256               the state before a character of the column if it is the same whatever
+ *                                                follows, else `notQuiet`. Such *quiet* characters are never replaced
+ *   live          Uint8Array   32                a byte b may begin a character that is not quiet if
+ *                                                live[b & 15] & live[16 + (b >> 4)] is not 0
  *
  * State 0 is the state at the end of a text, and before an invalid byte.
  */
@@ -59,8 +61,8 @@ export type CompileOptions = {
 };
 
 /**
- * Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. A precompiled pattern has the same hash as
- * the same pattern compiled now.
+ * Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. A precompiled pattern has the same
+ * hash as the same pattern compiled now.
  */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = createSha256();

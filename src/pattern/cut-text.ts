@@ -121,14 +121,15 @@ function annotate(
  * "b" of "abc", but after it the pattern can still match "bc", which it could not at the start of a document.
  *
  * The reader on the left also scans the character *at* the cut, which settles its last pretoken, and then discards its
- * state: the document continues at the cut, so `finish` would be wrong.
+ * state. It must not treat the cut as the end of a document, because the document continues there.
  *
  * In a chain, a safe cut of the first automaton suffices: the others never see past one of its pieces.
  *
  * With annotations, a cut is safe only at a quiet character. The reader on the left reads that character, so its
  * annotated text before the cut is the same as in the whole text.
  *
- * Returns the cut, or -1. Reads only bytes before `limit`; `limit > stop + 3` or the document ends at `limit`.
+ * Returns the cut, or -1. Reads only bytes before `limit`. Requires that `limit > stop + 3`, or that the document ends
+ * at `limit`.
  */
 export function findSafeCut(
   compiled: CompiledPattern,

@@ -16,12 +16,12 @@ import type { Split } from "./parse-pattern.ts";
 import { codePointRange } from "./unicode.ts";
 
 /**
- * A state of the automaton: everything about the text before a position that matters. It has the levels, the start set
- * of a run that begins at the position, and how the next symbol relates to a preceding break.
+ * A state of the automaton: everything that matters about the text before a position. This is the levels, the start set
+ * of a run that begins at the position, and whether a break precedes the position.
  */
 type Situation = {
   readonly levels: readonly Level[];
-  /** The set of the ThreadTable for a run that begins here. */
+  /** The id of a set of the ThreadTable: the threads of a run that begins here. */
   readonly startSet: number;
   /**
    * "invalid byte": the last byte was a pretoken by itself. "line": the document ended after the last symbol, because
@@ -40,7 +40,7 @@ export function buildAutomata(
   steps = new CompileSteps(),
 ): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
-  // The line feed is a separate class.
+  // If lines are documents, the line feed is a class of its own.
   const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
   const { classes, membership } = divideIntoClasses(
     sets.items.map(({ set }) => set),
@@ -57,8 +57,8 @@ export function buildAutomata(
 }
 
 /**
- * Builds the automaton of a program with long lookarounds, whose symbols encode where these lead to a match. Throws
- * BeyondAutomaton and Unusable.
+ * Builds the automaton of a program with long lookarounds. Its symbols encode whether the instructions of
+ * `threadProgram.holds` lead to a match. Throws BeyondAutomaton and Unusable.
  */
 export function buildLookAutomaton(
   classes: CharacterClasses,
@@ -86,7 +86,7 @@ function explore(
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    // Open pretokens end before this symbol after a break, and before INVALID and END.
+    // Open pretokens end before this symbol if a break precedes it, or if it is INVALID or END.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
@@ -116,8 +116,8 @@ function explore(
 }
 
 /**
- * Returns the action that stores ends in the order of their pretokens: the settled ones, then one for each level that has
- * accepted.
+ * Returns the action that stores ends in the order of their pretokens: the settled ones, then one for each level that
+ * has accepted.
  */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
   const writes: SlotWrite[] = [];
@@ -140,13 +140,15 @@ function situationKey({ levels, startSet, breakBefore }: Situation): string {
 /**
  * Matches one split without backtracking.
  *
- * A backtracking matcher that has found a match may read on for a better one, fail, and return to the first. Here nothing is
- * read again. When a match is found, a second run begins after it, as if the match were final, and both runs read on. If the
- * first run finds a better match, the second is dropped. If the first run dies, its match is settled and the second run
- * becomes the first. Such runs are *levels*: level j + 1 begins at the latest end that level j has found.
+ * A backtracking matcher that has found a match may read on for a better one, fail, and return to the first. Here
+ * nothing is read again. When a match is found, a second run begins after it, as if the match were final, and both runs
+ * read on. If the first run finds a better match, the second is dropped. If the first run dies, its match is settled
+ * and the second run becomes the first. Such runs are *levels*: level j + 1 begins at the latest end that level j has
+ * found.
  *
- * With the pattern abc|a|b, after "ab": level 0 began at 0, has matched [0, 1), and may still match "abc"; level 1 began at 1
- * and has consumed "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) and [1, 2) are settled.
+ * With the pattern abc|a|b, after "ab": level 0 began at 0, has matched [0, 1), and may still match "abc"; level 1
+ * began at 1 and has consumed "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) and
+ * [1, 2) are settled.
  */
 type Level = {
   /** A set of the ThreadTable; `startThreads` if the run has read nothing. */
@@ -172,7 +174,7 @@ const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not",
 /**
  * Advances all levels by one symbol, the outermost first. A run that starts before the symbol has the threads
  * `startSet`. Returns in `settled` where the ends of the settled pretokens are stored, as `here` (before the symbol) or
- * a slot; and in `levels` the levels that continue. After END none does. Throws BeyondAutomaton and Unusable.
+ * a slot; and in `levels` the levels that continue. After END there is none. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -233,7 +235,7 @@ function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   }
 }
 
-/** Removes levels from the front as long as their ends are final, and returns these ends. */
+/** Removes levels from the front while their ends are final, and returns these ends. */
 function settle(table: ThreadTable, levels: Level[]): number[] {
   const settled: number[] = [];
   for (;;) {
@@ -260,12 +262,12 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
  *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to the position before the symbol
  *   isOver    boolean[]    setCount                 no thread is left
  *   isSure    boolean[]    setCount                 the run will match, whatever follows, even if the text ends
- *   startSets Int32Array   symbolCount              the set of a run that begins after the symbol; after END: at the start of
- *                                                   the text
+ *   startSets Int32Array   symbolCount              the set of a run that begins after the symbol; after END: at the
+ *                                                   start of the text
  *
- * Forks and lookaheads are followed when the next symbol is known, so both are decided here, and a match stops the less
- * preferred threads. If a thread looks behind, sets also differ by the last symbol, as far as it matters. INVALID has
- * no entries: all runs end before it.
+ * Forks and lookaheads are followed when the next symbol is known, so the table needs no conditions, and a match stops
+ * the less preferred threads. If a thread looks behind, sets also differ by the last symbol, as far as that symbol
+ * matters. The entries of INVALID are never used: all runs end before it.
  */
 type ThreadTable = {
   readonly symbolCount: number;
@@ -314,7 +316,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // With `holds`, symbols lead only to instructions that lead to a match.
+    // A run reaches an instruction of `holds`, other than the first of the program, only from one that leads to a
+    // match. So such a run is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
@@ -332,8 +335,8 @@ export type ThreadProgram = {
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
   /**
-   * For each instruction that leads to a match only by a long lookaround: 1 for each symbol before which it leads to
-   * one.
+   * For each instruction from which every path to a match passes a long lookaround: by symbol, 1 if the instruction
+   * leads to a match before that symbol, else 0.
    */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };
@@ -355,7 +358,10 @@ class Follower {
     this.reachedAt = new Int32Array(length);
   }
 
-  /** Appends the threads after `symbol` to `reached`. Returns whether the pattern matches before it. */
+  /**
+   * Appends the threads after `symbol` to `reached`. Returns whether the pattern matches up to the position before the
+   * symbol.
+   */
   follow(threads: readonly number[], context: number, symbol: number, reached: number[]): boolean {
     this.stamp++;
     const before = this.followCount;
@@ -451,7 +457,7 @@ class Contexts {
 
 /**
  * Finds the largest collection of thread sets in which each set matches at the end, and on every character either
- * matches or leads to another set of the collection.
+ * matches or leads to a set of the collection. The sets in `areKnown` belong to it without a check.
  */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,

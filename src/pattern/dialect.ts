@@ -30,7 +30,7 @@ export type Dialect = {
    * text.
    */
   readonly hasLineAnchors: boolean;
-  /** The maximum number of "\n" between `\Z` and the end of the text: 1 or any. */
+  /** The maximum number of "\n" between `\Z` and the end of the text: 1 or infinity. */
   readonly newlinesAfterZ: number;
   /**
    * If true, `x{1,3}+` is possessive, and `x{2}?` lazy. If false, `x{1,3}+` repeats the repeat, and `x{2}?` is
@@ -45,8 +45,7 @@ export type Dialect = {
    */
   readonly foldsOneByOne: boolean;
   /**
-   * Escapes that are refused, because this engine gives them an unexpected meaning or none, each with what to write
-   * instead.
+   * Escapes that are refused, because this engine gives them an unexpected meaning or none, each with its replacement.
    */
   readonly refusedEscapes: Readonly<Record<string, string>>;
   /** Whether `\x80` to `\xff` are bytes. */

@@ -15,7 +15,7 @@ import { fullSet } from "./unicode.ts";
  * characters. Alternatives after it are tried only if it has conditions, such as `$`, that do not hold.
  */
 
-/** How a node can be empty. */
+/** How a node can match the empty string. */
 type Nullable = {
   /** The alternatives that consume characters and are preferred to the first empty one. */
   readonly taking: readonly Node[];
@@ -65,7 +65,9 @@ export function withoutEmptyMatches(source: string, dialect: Dialect): string | 
   return portableSource(choice(whole));
 }
 
-/** Like `everyNullableOf`, but undefined if the empty alternative has conditions and others follow it. */
+/**
+ * Like `everyNullableOf`, but undefined if the first empty alternative has conditions and other alternatives follow it.
+ */
 function nullableOf(node: Node): Nullable | undefined {
   const nullable = everyNullableOf(node);
   const needsWorse = nullable?.hasWorse === true && nullable.conditions.length > 0;

@@ -61,7 +61,7 @@ export function commonForm({ name, sources }: { name: string | null; sources: re
 /** The regular expressions of a named pattern for HF's engine. */
 export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
 
-/** llama.cpp's pre-tokenizer for a pattern as HF's files express it. */
+/** Returns llama.cpp's pre-tokenizer for a pattern as HF's files express it; undefined if there is none. */
 export function llamaCppOf(form: PatternExport) {
   const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
   const isOne = (pattern: NamedPattern) =>
@@ -70,7 +70,8 @@ export function llamaCppOf(form: PatternExport) {
 }
 
 /**
- * Returns llama.cpp's pre-tokenizer for a named pattern, and where it differs; `null` means a pattern without a name.
+ * Returns llama.cpp's pre-tokenizer for a named pattern, and where it differs; undefined if there is none, or for a
+ * pattern without a name (`null`).
  */
 export const namedLlamaCpp = (name: string | null) => (name === null ? undefined : named[name])?.llamaCpp;
 

@@ -1,19 +1,21 @@
 import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
 /**
- * FourByteTables: four ASCII bytes in one step. The effect of four bytes is a function from states to (next state, slots
- * written, commits). Most of the 128^4 quads have equal functions: the named patterns have 400 to 1600 distinct ones, composed
- * of 40 to 120 functions of two bytes. So two lookups that do not depend on the state give the quad's function, and one lookup
- * with the state gives the effect of four bytes. The tables are derived from ScanTables: ahead of time for named patterns
- * (ready-made-file.ts), else by each thread after enough text (kernel-scan.ts). Only the kernel reads them.
+ * FourByteTables: four ASCII bytes (a *quad*) in one step. The effect of a quad is a function from states to (next
+ * state, slots written, commits). Most of the 128^4 quads have equal functions: the named patterns have 400 to 1600
+ * distinct ones, composed of 40 to 120 functions of two bytes. So two lookups that do not depend on the state give the
+ * quad's function, and one lookup with the state gives the effect of four bytes. The tables are derived from
+ * ScanTables: ahead of time for named patterns (ready-made-file.ts), else by each thread after enough text
+ * (kernel-scan.ts). Only the kernel reads them.
  *
  *   ARRAY         TYPE         LENGTH                       MEANING
  *   pairs         Uint8Array   65536                        pair function of two bytes, at first | second << 8
  *   quads         Uint16Array  pairCount << 8               quad function of two pairs, at first << 8 | second
  *   quadEntries   Int32Array   stateCount << quadBits       entry of state s and quad q at s << quadBits | q
  *
- * An entry is (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits. The first slot (lowest bits) receives
- * the position of the first byte, and so on. All slots are relative to the end count before the quad; slot 7 is the bin.
+ * An entry is (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits. The first slot (lowest bits)
+ * receives the position of the first byte, and so on. All slots are relative to the number of ends committed before the
+ * quad. Slot 7 is the bin: a write to it is discarded.
  */
 export type FourByteTables = {
   readonly quadBits: number;
@@ -95,7 +97,7 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 
 /**
  * Numbers the pair functions, which are vectors of next state << 16 | commits << 8 | second slot << 4 | first slot,
- * without idle writes.
+ * without idle writes. Returns undefined if there are too many, or a slot does not fit.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
@@ -137,6 +139,7 @@ function internPairs(
 
 /**
  * Numbers the quad functions, which are vectors of next state << 15 | commits << 12 | four slots, without idle writes.
+ * Returns undefined if there are too many, or an entry does not fit.
  */
 function internQuads(
   pairs: { functions: VectorSet },
@@ -154,7 +157,8 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // Goes from the last byte to the first. A write is idle if it is never committed, or is overwritten before.
+        // Goes from the last byte to the first. A write is idle if it is never committed, or is overwritten before the
+        // commit.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -181,8 +185,8 @@ function internQuads(
 }
 
 /**
- * Returns the slot relative to an earlier end count: `bin` if nothing is written or the write is idle, a number above `bin` if
- * the slot does not fit.
+ * Returns the slot relative to an earlier number of committed ends: `bin` if nothing is written or the write is idle, a
+ * number above `bin` if the slot does not fit.
  */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;

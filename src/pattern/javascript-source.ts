@@ -5,10 +5,9 @@ import { type CodePointSet, complementOf } from "./unicode.ts";
 
 /**
  * Translates a pattern to JavaScript: `new RegExp(source, "gu")` finds the same pieces in any well-formed text. Returns
- * null if there is no such expression: for several splits, an invalid pattern, a pattern that can match the empty
- * string, a repeat (more than once) of something that can match it, and a possessive or atomic part inside a
- * look-behind, where JavaScript matches backwards. Classes such as \p{L} follow the Unicode version of the JavaScript
- * engine.
+ * null if there is no such expression: for several splits, an invalid pattern, a pattern or a body of a repeat (`?`
+ * excepted) that can match the empty string, and a possessive or atomic part inside a look-behind, which JavaScript
+ * matches backwards. Classes such as \p{L} follow the Unicode version of the JavaScript engine.
  */
 export function javascriptSource(sources: readonly string[], dialect: Dialect = fancyRegex): string | null {
   const [source] = sources;
@@ -97,7 +96,8 @@ function countSource(min: number, max: number): string {
 }
 
 /**
- * Sets of at most this many ranges are written as ranges. Larger ones keep the notation of the pattern, if possible.
+ * A set is written as ranges if the set or its complement has at most this many. Larger sets keep the notation of the
+ * pattern, if possible.
  */
 const rangesMax = 8;
 
@@ -128,9 +128,7 @@ function point(codePoint: number, syntax: RegExp): string {
   return /[!-~ ]/.test(character) ? character : (shortEscapes[character] ?? `\\u{${codePoint.toString(16)}}`);
 }
 
-/**
- * The definitions of classes that Unicode recommends (UTS #18), and that all engines share for which we write patterns.
- */
+/** The definitions of classes that Unicode recommends (UTS #18). */
 const classes: Readonly<Record<string, string>> = {
   "\\s": "\\p{White_Space}",
   "\\S": "\\P{White_Space}",

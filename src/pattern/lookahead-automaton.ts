@@ -34,8 +34,8 @@ import {
  * from left to right, a single thread follows the pattern. At a fork it takes the preferred branch among those that
  * lead to a match, so it never has to backtrack.
  *
- * The second pass reads the annotated text. A symbol of it encodes the class of a character, and as much of the state
- * after the character as matters. Symbols that no state distinguishes are merged.
+ * The second pass reads the annotated text. Each of its symbols encodes the class of a character, and the part that
+ * matters of the first pass's state after the character. Symbols that no state distinguishes are merged.
  */
 
 /** A state of the second pass. */
@@ -250,7 +250,7 @@ function withSymbols(automaton: Automaton, pairs: readonly Pair[]): Automaton {
   return { ...automaton, symbolCount: symbols.length, ...withColumns(automaton, symbols) };
 }
 
-/** Gives an automaton new symbols, each with the entries of one of its own symbols. */
+/** Gives an automaton new symbols, each with the entries of one of its old symbols. */
 function withColumns(
   { stateCount, symbolCount, nextStates, actions }: Automaton,
   symbols: readonly number[],
@@ -264,9 +264,9 @@ function withColumns(
 }
 
 /**
- * Merges symbols that no state distinguishes where both are possible; `symbolOf` maps old symbols to new ones. The
- * entry of an impossible symbol ends a pretoken and continues as at the start of a text, so that it does not prevent
- * safe cuts.
+ * Merges symbols that have equal entries in every state where both are possible; `symbolOf` maps old symbols to new
+ * ones. The entry of an impossible symbol ends a pretoken and continues as at the start of a text, so that it does not
+ * prevent safe cuts.
  */
 function withFewerSymbols(
   exact: Automaton,
@@ -385,9 +385,9 @@ function encodeSymbols(
 
 /** The characters that represent symbols. */
 type StandIns = {
-  /** The character of each symbol. */
+  /** The code point that represents each symbol. */
   readonly characterOf: ReadonlyMap<number, number>;
-  /** The characters among these that do not represent a symbol of their own class. */
+  /** By symbol, the characters among these that represent a symbol of another class. */
   readonly borrowed: ReadonlyMap<number, number>;
 };
 

@@ -10,9 +10,10 @@
  * are letters, which are digits), and computes where pretokens begin. It is written once, in terms of this interface,
  * which has two implementations:
  *
- *   prove-formula.ts         `Mask` is a boolean, and the text comes character by character: the formula is compared with the
- *                            automaton
- *   generate-mask-loops.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the kernel
+ *   prove-formula.ts         `Mask` is a boolean, and the text comes character by character: the formula is compared
+ *                            with the automaton
+ *   generate-mask-loops.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the
+ *                            kernel
  *
  * Each call of an operator in a formula keeps its own memory of the text before. So a formula must call the same
  * operators in the same order, whatever the text.
@@ -115,8 +116,8 @@ const like = (text: string, ...classes: string[]): Example[] =>
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
 /**
- * Classes in which "a" is the example for plain letters, because it is in no contraction. Only other letters are
- * compared with those of contractions, such as "s".
+ * Classes in which "a" is the example for plain letters, because it is in no contraction. Only letters that the
+ * automaton treats unlike "a" are compared with the letters of contractions, such as "s".
  */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
@@ -385,13 +386,13 @@ type DeepseekClasses<Mask> = {
 };
 
 /**
- * Three splits. A match of one split ends the text of the pieces before it:
+ * Three splits. A match of an earlier split ends the text that later splits see before it:
  *     \p{N}{1,3}
  *     [一-龥぀-ゟ゠-ヿ]+
  *     [!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * `rest` has the characters that begin no alternative of the last split, such as control characters. A run of them is one
- * pretoken, except that the last one before a letter begins the letter's pretoken.
+ * `rest` has the characters that begin no alternative of the last split, such as control characters. A run of them is
+ * one pretoken, except that the last one before a letter begins the letter's pretoken.
  */
 function deepseek<Mask>(
   ops: Ops<Mask>,
@@ -433,8 +434,8 @@ function deepseek<Mask>(
 export type Family = {
   readonly classes: ClassSystem;
   /**
-   * For each option, texts with their numbers of pretokens. The option is on if at least one of the texts is cut into
-   * this number.
+   * For each option, texts with numbers of pretokens. The option is on if the pattern cuts at least one of the texts
+   * into its number of pretokens.
    */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
   /** Classes that the formula uses only if the given option is on. */

@@ -9,8 +9,8 @@ export type NamedPattern = {
   /** Other names that `--pattern` accepts: tiktoken's, and those of models trained with it. */
   readonly aliases?: readonly string[];
   /**
-   * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike. `tokenizers` 1.0
-   * recognizes some patterns by their exact text.
+   * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike.
+   * `tokenizers` 1.0 recognizes some patterns by their exact text.
    */
   readonly huggingfaceSources?: readonly string[];
   /** The form that other programs write to tokenizer.json, if it differs. */

@@ -11,8 +11,9 @@ import {
 } from "./unicode.ts";
 
 /**
- * A pattern as a program. `determinize.ts` builds an automaton that runs all threads at once, in order of preference. For a
- * lookahead automaton the program is first evaluated from right to left (`lookahead-automaton.ts`). Instruction i:
+ * A pattern as a program. `determinize.ts` builds an automaton that runs all threads at once, in order of preference.
+ * For a lookahead automaton the program is first evaluated from right to left (`lookahead-automaton.ts`). Instruction
+ * i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
  *   take            set of characters   next            consumes a character of the set
@@ -77,9 +78,9 @@ export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false):
 }
 
 /**
- * Builds a program from its end: each node gets the instructions that follow it and returns its own first one. The instruction
- * after a node that has consumed nothing may differ from the one after a node that has consumed something. So a repeat ends
- * after an empty iteration, as in Perl, and no path is a cycle without a character.
+ * Builds a program from its end: each node gets the instructions that follow it and returns its own first one. The
+ * instruction after a node that has consumed nothing may differ from the one after a node that has consumed something.
+ * So a repeat ends after an empty iteration, as in Perl, and no path is a cycle without a character.
  */
 class NfaBuilder {
   private readonly ops: NfaOp[] = [];
@@ -194,7 +195,10 @@ class NfaBuilder {
     return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
   }
 
-  /** Adds the iterations of a repeat whose number is bounded. `lastEmpty` and `lastTaken` follow the last iteration. */
+  /**
+   * Adds the iterations of a repeat. `lastEmpty` and `lastTaken` follow iteration `max`, if that is finite; `empty` and
+   * `taken` follow if the repeat ends earlier.
+   */
   private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },
     empty: number,
@@ -229,8 +233,8 @@ const lookBehindHint = "a look-behind may span one character; a look-ahead any n
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
 
 /**
- * An assertion that depends only on the two neighbours of a position: one of the pairs (left and right) must hold. `\b` is two
- * pairs: a word character on the left and none on the right, and vice versa.
+ * An assertion that depends only on the two neighbours of a position: one of the pairs (left and right) must hold. `\b`
+ * is two pairs: a word character on the left and none on the right, and vice versa.
  */
 type Guard = readonly { readonly left: Neighbour; readonly right: Neighbour }[];
 
@@ -244,8 +248,8 @@ const pairCountMax = 64;
 const isAny = ({ set, edge }: Neighbour): boolean => edge && isFull(set);
 
 /**
- * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends on more
- * than the two neighbours.
+ * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends
+ * on more than the two neighbours.
  */
 function guardOf(node: Node): Guard {
   return mergePairs(pairsOf(node));
@@ -292,8 +296,8 @@ function pairsOf(node: Node): Guard {
 }
 
 /**
- * Returns the guard for "the text after a position can begin with the node", if the first character decides that; with
- * `backwards`, for "the text before the position can end with the node".
+ * Returns the guard for "the text after a position can begin with the node"; with `backwards`, for "the text before the
+ * position can end with the node". Throws BeyondAutomaton if one character does not decide that.
  */
 function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // Backwards, a possessive repeat also depends on what follows it.

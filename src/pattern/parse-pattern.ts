@@ -26,13 +26,14 @@ import { fullFoldings } from "./unicode-data.ts";
 const repeatCountMax = 1000;
 const nestingMax = 200;
 /**
- * The maximum number of ranges in unions and intersections of a pattern's classes: 400 times the ranges of all
+ * The maximum number of ranges that are read to compute the sets of a pattern: some 400 times the ranges of all
  * properties.
  */
 const rangeCountMax = 1 << 23;
 
 /**
- * Parses a pattern. Throws a UserError for wrong syntax, and for syntax that the dialect's engine reads in another way.
+ * Parses a pattern. Throws a UserError for wrong syntax, and for syntax to which the dialect's engine gives an
+ * unexpected meaning.
  */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
   return new Parser(source, dialect).parse();
@@ -73,7 +74,7 @@ const controlEscapes: Readonly<Record<string, number>> = {
 const scriptKeys = new Set(["script", "sc"]);
 const categoryKeys = new Set(["generalcategory", "gc"]);
 
-/** The beginnings of lookarounds, whether they look behind, and whether they are negated. */
+/** The characters after `(?` that begin a lookaround, whether it looks behind, and whether it is negated. */
 const looks = [
   ["=", false, false],
   ["!", false, true],
@@ -92,7 +93,7 @@ class Parser {
   private nesting = 0;
   private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
-  /** Whether the innermost group is neither (?:…) nor (?i:…). */
+  /** Whether the innermost group is a capturing, lookaround or atomic one: flags set in it leak in some engines. */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
   /** Caches sets, so that a named set, or a set derived from one, is the same array everywhere. */
@@ -570,7 +571,9 @@ class Parser {
     return this.negatedIf(negated, set);
   }
 
-  /** Folds the case of a set, then negates it if asked to, for an escape or `[:^alpha:]`. */
+  /**
+   * Returns the set or, if `negated`, the complement of the set with its case folded; for an escape or `[:^alpha:]`.
+   */
   private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
   }
@@ -747,7 +750,10 @@ class MultiCharacterFolds {
     return undefined;
   }
 
-  /** Finds two characters that may be adjacent in a match and are adjacent in what a single character folds to. */
+  /**
+   * Returns two characters that may be adjacent in a match and are adjacent in the folding of a single character;
+   * undefined if there are none.
+   */
   pairIn(tree: Node): string | undefined {
     const pairs = new Set<string>();
     const join = (left: Edges, right: Edges) => {
@@ -807,8 +813,8 @@ function charactersOfLongFoldings(): CodePointSet {
 }
 
 /**
- * The syntax tree of a pattern. Characters are already sets of code points, case-folded where the pattern says so. So code
- * after the parser needs no knowledge of escapes, properties or flags.
+ * The syntax tree of a pattern. Characters are already sets of code points, case-folded where the pattern says so. So
+ * code after the parser needs no knowledge of escapes, properties or flags.
  */
 export type Node =
   /**

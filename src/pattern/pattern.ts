@@ -11,7 +11,7 @@ export type ResolvedPattern = {
   /** The expression for HF's engine from which `sources` were translated, if they were. */
   readonly huggingfaceSources?: readonly string[];
   readonly compiled: CompiledPattern;
-  /** Whether `compiled` is for lines: it then also cuts after each line end. */
+  /** Whether `compiled` also cuts after each "\n". */
   readonly lineWise?: boolean;
 };
 
@@ -38,7 +38,10 @@ export function resolvePattern(
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** Returns the main name of a pattern, by any of its names. Throws a UserError that suggests the closest name. */
+/**
+ * Returns the main name of a pattern, by any of its names. Throws a UserError for an unknown name, and suggests the
+ * closest known one.
+ */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
@@ -79,8 +82,8 @@ function namesOf(sources: readonly string[]): string[] {
 }
 
 /**
- * Compiles splits, each of which cuts the pieces of the previous one; named patterns are precompiled in the executable. Throws a
- * UserError for a pattern that is invalid or cannot cut a text.
+ * Compiles splits, each of which cuts the pieces of the previous one; named patterns are precompiled in the executable.
+ * Throws a UserError for a pattern that is invalid or cannot cut a text.
  */
 export const compilePattern = (
   sources: readonly string[],

@@ -105,7 +105,7 @@ function setSource(set: CodePointSet, text: string | null): string {
   return found ?? classSource(set);
 }
 
-/** Replaces \w and \W with their definition. */
+/** Replaces \w with a class of the given definition, and \W with the negated class. */
 function spellOut(text: string, definition: string): string {
   return text.replace(/\\[^wW]|\\w|\\W/g, (escaped) =>
     escaped === "\\w" ? `[${definition}]` : escaped === "\\W" ? `[^${definition}]` : escaped,

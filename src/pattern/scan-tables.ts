@@ -4,8 +4,8 @@
  *
  *   ARRAY          TYPE         LENGTH              MEANING
  *   transitions    Int32Array   stateCount << 8     entry of state s and column c at s << 8 | c
- *   columnBlocks   Uint16Array  32 + 1024 + 32768   offset into `columns` of the 64 columns of characters that share all
- *                                                   bytes but the last
+ *   columnBlocks   Uint16Array  32 + 1024 + 32768   offset into `columns` of the 64 columns of characters that share
+ *                                                   all bytes but the last
  *   columns        Uint8Array   blockCount * 64     the column of each such character; equal blocks are stored once
  *
  * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is
@@ -31,10 +31,7 @@ export type ScanTables = {
   readonly columns: Uint8Array;
 };
 
-/**
- * The maximum number of classes: one byte numbers the classes, the ASCII characters and two other symbols
- * (scan-tables.ts).
- */
+/** The maximum number of classes: one byte numbers the classes, the 128 ASCII characters and two other symbols. */
 export const classCountMax = 126;
 export const firstClassColumn = 128;
 export const invalidColumn = firstClassColumn + classCountMax;
@@ -47,9 +44,9 @@ export const blockTotal = 32 + 1024 + 32768;
 export const blockBits = 6;
 
 /**
- * Returns the column of the character that begins at `pos` with a byte of at least 0x80, and the character's length in bytes:
- * column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at
- * `limit`; bytes after it may be read, but do not affect the result.
+ * Returns the column of the character that begins at `pos` with a byte of at least 0x80, and the character's length in
+ * bytes: column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends
+ * at `limit`; bytes after it may be read, but do not affect the result.
  */
 export function columnAt(
   bytes: Uint8Array,

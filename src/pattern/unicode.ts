@@ -72,8 +72,8 @@ export function looseName(name: string): string {
 }
 
 /**
- * Returns the code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary property
- * ("Alphabetic"); undefined for any other name. Names are matched loosely.
+ * Returns the code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary
+ * property ("Alphabetic"); undefined for any other name. Names are matched loosely.
  */
 export function propertySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
@@ -85,13 +85,13 @@ export function propertySet(name: string): CodePointSet | undefined {
   return set;
 }
 
-/** Returns the code points of a script, whose name is matched loosely. */
+/** Returns the code points of a script, whose name is matched loosely; undefined for an unknown name. */
 export function scriptSet(name: string): CodePointSet | undefined {
   const script = Object.keys(scriptBase64).find((other) => looseName(other) === looseName(name));
   return script === undefined ? undefined : propertySet(script);
 }
 
-/** Returns the code points of a general category, whose name is matched loosely. */
+/** Returns the code points of a general category, whose name is matched loosely; undefined for an unknown name. */
 export function generalCategorySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
   const isCategory = Object.entries(categoryNames)
@@ -134,7 +134,9 @@ export function wordCharacters(): CodePointSet {
   return unionOf(["Alphabetic", "M", "Nd", "Pc", "Join_Control"].map((name) => propertySet(name)!));
 }
 
-/** Adds all code points that equal a member of the set if case is ignored (Unicode's simple case folding). */
+/**
+ * Returns the set with all code points added that equal a member if case is ignored (Unicode's simple case folding).
+ */
 export function foldCase(set: CodePointSet): CodePointSet {
   if (set.length === 2 && set[0] === set[1]) {
     const members = caseClassOf(set[0]!);
@@ -212,7 +214,8 @@ export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   lasts.sort();
   const union: number[] = [];
   for (let range = 0, start = 0; range < rangeCount; range++) {
-    // Here as many ranges have ended as have begun, so none is open, unless the next one is adjacent.
+    // Continues while the next range overlaps this end or is adjacent. Otherwise as many ranges have ended as have
+    // begun, so none is open.
     if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
     union.push(firsts[start]!, lasts[range]!);
     start = range + 1;
