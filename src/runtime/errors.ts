@@ -20,7 +20,9 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   /** `exitCode.usage` if the command line alone shows the mistake, else `exitCode.failed`. */
   readonly exitCode: number;
-  /** @internal `memory` if this run has too little of it: with more, it might succeed. */
+  /**
+   * @internal `memory` if the run had too little memory, and might succeed with more.
+   */
   readonly kind: "memory" | undefined;
   /** @internal The message and the hint as data. `message` and `hint` are their texts on the command line. */
   readonly parts: { readonly message: Message; readonly hint: Message | undefined };
@@ -36,7 +38,9 @@ export class UserError extends Error {
     this.kind = options.kind;
   }
 
-  /** @internal The message and the hint as a caller spells options. */
+  /**
+   * @internal Returns the message and the hint, with options spelled as the caller spells them.
+   */
   spelled(spelling?: Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;
     const text = (part: Message) => shorten(spell(part, spelling));
@@ -44,7 +48,10 @@ export class UserError extends Error {
   }
 }
 
-/** Longer messages are cut: they repeat a value that nobody will read to the end. The longest path of a file fits. */
+/**
+ * The maximum length of a message in characters. Longer messages are cut, because they repeat a value that nobody will
+ * read to the end. The longest path of a file fits.
+ */
 const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 

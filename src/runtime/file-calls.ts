@@ -21,8 +21,8 @@ export type ByteSink = {
   /** Overwrites bytes, for a header that is known only at the end. Absent for a stream. */
   overwrite?(chunk: Uint8Array, pos: number): void;
   /**
-   * A promise to await before more is written; undefined or absent if there is room. The next `write` throws its
-   * errors.
+   * Returns a promise to await before the next `write`, or undefined if the sink accepts more at once. Absent if it
+   * always does. If the promise's work fails, the next `write` throws the error.
    */
   drain?(): Promise<void> | undefined;
 };
@@ -53,8 +53,8 @@ export function flush(fd: number): void {
 }
 
 /**
- * Starts writing a file to the device, without waiting. Call it for each of many files before flushing the first: only
- * now is space allocated for a file, which the journal records. If all are started together, one commit of the journal
+ * Starts writing a file to the device, without waiting. Call it for each of many files before flushing the first. The
+ * write allocates a file's space, which the journal records. If all writes start together, one commit of the journal
  * covers them; otherwise each flush waits for a commit of its own.
  */
 export function beginFlush(fd: number): void {
@@ -120,8 +120,8 @@ export function flushDirectory(path: string): void {
 const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
 /**
- * Exchanges two absolute paths atomically: at every instant each path names one of the two. Returns false where the system or
- * the file system has no such call, or refuses; the caller's fallback then gets the error.
+ * Exchanges two absolute paths atomically: at every instant each path names one of the two. Returns false where the
+ * system or the file system has no such call, or refuses; the caller's fallback then reports the error.
  *
  * `renameat2` is called through `syscall`, which every C library has, because glibc before 2.28 and musl before 1.2.6
  * lack a function of its own.
@@ -145,8 +145,8 @@ const cString = (text: string) => Buffer.from(`${text}\0`);
 type LockResult = "acquired" | "held" | "unsupported";
 
 /**
- * Locks an open file, without waiting. The system releases the lock when the file is closed, so a dead process holds none,
- * however it died.
+ * Locks an open file, without waiting. The system releases the lock when the file is closed, so a dead process holds
+ * none, however it died.
  */
 export function lockFile(fd: number): LockResult {
   const locked = lockOnWindows(fd);

@@ -10,10 +10,11 @@ import { addressOf, openLibc } from "#host";
  *
  * **Only loads in the kernel's code may read mapped pages.** If the file is truncated meanwhile, its pages vanish, and
  * reading them raises SIGBUS. For a load in WebAssembly the engine turns it into a `WebAssembly.RuntimeError`. In
- * JavaScript, or in `memory.copy`, which is a function of the engine, it ends the process. Mapped pages must not be written.
+ * JavaScript, or in `memory.copy`, which is a function of the engine, it ends the process. Mapped pages must not be
+ * written.
  *
- * The mapping is private because the engine makes the whole memory writable before it frees it, and aborts the process if
- * that fails, as it would for a shared mapping of a file opened read-only.
+ * The mapping is private because the engine makes the whole memory writable before it frees it, and aborts the process
+ * if that fails, as it would for a shared mapping of a file opened read-only.
  */
 export class FileWindow {
   /** Upper bound on the number of bytes, from the start of the window, that are currently mapped. */
@@ -46,8 +47,8 @@ export class FileWindow {
 
   /**
    * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the
-   * start of a page. Returns false if there is no room or the system refuses; the window is then plain memory. Also
-   * starts reading the same number of bytes after them into the page cache, because they are mapped next.
+   * start of a page. Returns false if the window is too small or the system refuses; the window is then plain memory.
+   * Also has the system read the same number of bytes after them into the page cache, because they are mapped next.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
@@ -92,7 +93,8 @@ type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
 let opened: MappingSystem | null | undefined;
 
 /**
- * Returns the system's calls; null where files cannot be mapped. They are loaded on first use, which takes half a millisecond.
+ * Returns the system's calls; null where files cannot be mapped. They are loaded on first use, which takes half a
+ * millisecond.
  */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();

@@ -20,8 +20,8 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
 }
 
 /**
- * Returns the optimal string alignment distance: the number of letters replaced, deleted, inserted, or swapped with a
- * neighbour.
+ * Returns the optimal string alignment distance: the minimum number of letters that are replaced, deleted, inserted, or
+ * swapped with a neighbour.
  */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];

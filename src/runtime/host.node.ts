@@ -13,7 +13,7 @@ import type { WorkerThread } from "./worker-jobs.ts";
 export const runtimeVersion: string = `Node ${process.versions.node}`;
 
 export type Crc32 = (data: Uint8Array, before: number) => number;
-/** Older versions of Node have none. */
+/** Undefined in versions of Node that have no `zlib.crc32`. */
 export const crc32: Crc32 | undefined = zlib.crc32;
 
 export type Sha256 = {
@@ -32,7 +32,10 @@ export const scheduleMacrotask = (callback: () => void): void => void setImmedia
 /** Does nothing: Node exposes its garbage collector only on request. */
 export const collectGarbage = (): void => {};
 
-/** Frees the memory by transferring it to nobody. `ArrayBuffer.prototype.transfer` exists only from Node 21 on. */
+/**
+ * Frees the memory by transferring it to a copy that is dropped. `ArrayBuffer.prototype.transfer` exists only from Node
+ * 21 on.
+ */
 export const releaseMemory = (buffer: ArrayBuffer): void =>
   void structuredClone(buffer, { transfer: [buffer] });
 
@@ -45,15 +48,16 @@ export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): vo
 
 /* Globs for Node, which has its own only from version 22 on: `*`, `?`, `[]`, `{}` and `**`, as picomatch reads them. */
 
-/** Returns a test whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
+/** Returns a function that tells whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matches = matcherOf(glob, true);
   return (path) => matches(path);
 }
 
 /**
- * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones, but without hidden paths.
- * Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd` "/".
+ * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones, but without
+ * hidden paths. Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd`
+ * "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");
@@ -73,7 +77,7 @@ export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   }
 }
 
-/** Returns a test of one path component. picomatch knows only `[^a]`, not the shell's `[!a]`. */
+/** Returns picomatch's matcher of paths. picomatch knows only `[^a]`, not the shell's `[!a]`. */
 const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<!\\)\[!/g, "[^"), { dot });
 
 type Limits = {
@@ -82,7 +86,10 @@ type Limits = {
   readonly entersHidden: boolean;
 };
 
-/** Yields all paths below a directory, relative to it. `above` has the real paths of its ancestors. */
+/**
+ * Yields the paths below a directory within the limits, relative to the directory. `above` has the real paths of its
+ * ancestors.
+ */
 function* walk(
   directory: string,
   { depthMax, entersHidden }: Limits,

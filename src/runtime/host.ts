@@ -11,7 +11,7 @@ export const runtimeVersion: string = Bun.version;
 
 /** A hash that detects accidental damage, but not a deliberate change. */
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
-/** The CRC-32 of data that follow other data with the CRC-32 `before`. */
+/** Returns the CRC-32 of the data and all data before it, whose CRC-32 is `before`. */
 export const crc32 = ((data, before) => Bun.hash.crc32(data, before)) as Crc32 | undefined;
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
@@ -53,15 +53,15 @@ export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
     dot: false,
   });
 
-/** Returns a test whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
+/** Returns a function that tells whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matcher = new Bun.Glob(glob);
   return (path) => matcher.match(path);
 }
 
 /**
- * Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions. It is for functions that run only while a
- * tokenizer is loaded: on two cores, FTL takes more time from the threads that encode than its code saves.
+ * Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions. It is for functions that run only
+ * while a tokenizer is loaded: on two cores, FTL takes more time from the threads that encode than its code saves.
  */
 export function disableFtl(...functions: ((...args: never[]) => unknown)[]): void {
   const { noFTL } = require("bun:jsc") as typeof import("bun:jsc");
@@ -99,8 +99,8 @@ const libraries = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1
 const opened = new Map<string, Symbols<Name> | null>();
 
 /**
- * Loads functions of the C library; null if the library is not found. Do not call it at the start of the program: the
- * first call takes half a millisecond.
+ * Loads functions of the C library; null if the library is not found, or the system is not Linux. Do not call it at the
+ * start of the program: the first call takes half a millisecond.
  */
 export function openLibc<Names extends Name>(...names: readonly Names[]): Symbols<Names> | null {
   const key = names.join();
@@ -147,7 +147,7 @@ type WindowsSymbols = {
 
 let openedWindows: WindowsSymbols | null | undefined;
 
-/** Loads the functions of Windows; null on other systems. */
+/** Loads the functions of Windows; null on other systems, or if one is missing. */
 export function openWindows(): WindowsSymbols | null {
   if (openedWindows === undefined) openedWindows = process.platform === "win32" ? loadWindows() : null;
   return openedWindows;

@@ -67,8 +67,8 @@ const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "ke
 export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 
 /**
- * Returns an instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared memory of
- * its own.
+ * Returns an instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared
+ * memory of its own.
  */
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
@@ -99,8 +99,8 @@ export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
 /**
- * The usual minimum and the smallest size of a memory in bytes. The regions for nearly all patterns fit into 256 MB,
- * and for hardly any into less than 64 MB.
+ * The usual minimum and the absolute minimum of a memory's size, in bytes. The regions for nearly all patterns fit into
+ * 256 MB, and for hardly any pattern into less than 64 MB.
  */
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;
@@ -113,9 +113,9 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the sum of
- * all memories, written or not, to three times the machine's memory. So each memory gets at most its share of twice the
- * machine's memory.
+ * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the
+ * sum of all memories, written or not, to three times the machine's memory. So each memory gets at most its share of
+ * twice the machine's memory. The result is 64 MB times a power of two.
  */
 export function wholeMemoryBytes(
   wantedBytes: number,
@@ -162,7 +162,7 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
 
 /**
  * Copies an array into the kernel's memory, where `byteCount` bytes are reserved permanently. Returns the address, or 0
- * if there is no room.
+ * if they do not fit.
  */
 export function putArray(
   { exports, memory }: Kernel,

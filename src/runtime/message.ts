@@ -1,7 +1,7 @@
 // Messages as data. Lower modules name options in them, and each caller spells the options in its own way.
 
 type OptionParts = {
-  /** Its long name on the command line, without dashes. */
+  /** The option's long name on the command line, without dashes. */
   readonly option: string;
   readonly value?: string;
   /** The option's one-letter name, if the command line should show that. */
@@ -58,7 +58,7 @@ export function joined(messages: readonly (Message | number)[], separator = ""):
 }
 
 /**
- * Adds the value found at a place to the place's name. If the name ends with an option, the value becomes that
+ * Appends a value to the name of the place where it was found. If the name ends with an option, the value becomes that
  * option's.
  */
 export function withValue(place: Message, value: string): Message {

@@ -43,8 +43,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * Whether the system refused a call or a path. EBADF without a path means a closed descriptor, which is a bug; Windows also
- * reports EBADF for paths of consoles and pipes.
+ * Whether the system refused a call or a path. EBADF without a path means a closed descriptor, which is a bug; Windows
+ * also reports EBADF for paths of consoles and pipes.
  */
 const isSystemError = (error: unknown): error is Error =>
   error instanceof Error && (/^E[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error)) && !isClosed(error);
@@ -67,8 +67,8 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * Turns a system error into a UserError with `what` and the system's reason. Returns a UserError, or an error that is not
- * the system's, unchanged.
+ * Turns a system error into a UserError with `what` and the system's reason. Returns a UserError, or an error that is
+ * not the system's, unchanged.
  */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
@@ -112,8 +112,8 @@ export const isFile = (path: string) => statOf(path)?.isFile() === true;
 export const isDirectory = (path: string) => statOf(path)?.isDirectory() === true;
 
 /**
- * Opens a file that the user named, without blocking. Throws a UserError unless it is a regular file. A blocking open of
- * a named pipe would wait for a writer, and no signal would be handled meanwhile.
+ * Opens a file that the user named, without blocking. Throws a UserError unless it is a regular file. A blocking open
+ * of a named pipe would wait for a writer, and no signal would be handled meanwhile.
  */
 export function openRegularFile(path: string): number {
   const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

@@ -5,8 +5,8 @@ import { exitCode, UserError } from "./errors.ts";
 import { asOption, joined, type Message, phrase } from "./message.ts";
 
 /**
- * Returns the memory in bytes that this process may use: the machine's, or the lowest limit of its control groups. Groups are
- * nested, and each, from the group of the process up to the root, may have a limit.
+ * Returns the memory in bytes that this process may use: the machine's, or the lowest limit of its control groups.
+ * Groups are nested, and each, from the group of the process up to the root, may have a limit.
  *
  * @param root the directory that holds /proc and /sys, for tests
  */
@@ -15,7 +15,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupsOf(root, "memory").map(groupLimitBytes));
 }
 
-/** Returns the free part of `allowedMemoryBytes`, in bytes. The system's file cache counts as free. */
+/** Returns the free part of `allowedMemoryBytes`, in bytes. File cache that the system can reclaim counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupsOf(root, "memory").map((group) => {
@@ -29,8 +29,8 @@ export function freeMemoryBytes(root = "/"): number {
 }
 
 /**
- * Returns the number of threads of this process that can run at a time: the cores that it may use, or the lowest CPU quota of
- * its control groups, rounded up.
+ * Returns the number of threads of this process that can run at a time: the cores that it may use, or the lowest CPU
+ * quota of its control groups, rounded up.
  */
 export function allowedCores(root = "/"): number {
   const quotas = groupsOf(root, "cpu").map(({ directory, version }) => {
@@ -52,7 +52,8 @@ export function allowedCores(root = "/"): number {
 const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 
 /**
- * The lowest limit of one group. "max" means no limit, and so does a number above any machine's memory, in version 1.
+ * Returns the lowest limit of one group; infinity if it has none. "max" means no limit. In version 1, a number above
+ * any machine's memory does.
  */
 function groupLimitBytes({ directory, version }: Group): number {
   const limits = limitNames[version].map((name) => numberIn(join(directory, name), /^(\d+)/));
@@ -98,8 +99,8 @@ function findGroups(root: string, controller: string): Group[] {
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
 /**
- * Returns the mount points of the control groups of the version that has the controller, and the group at the root of each. A
- * controller is in one hierarchy only: in version 2 unless a hierarchy of version 1 has it.
+ * Returns the mount points of the control groups of the version that has the controller, and the group at the root of
+ * each. A controller is in one hierarchy only: in version 2 unless a hierarchy of version 1 has it.
  */
 function mountsOf(root: string, controller: string): Mount[] {
   const mounts = read(join(root, "proc/self/mountinfo"))
@@ -171,7 +172,7 @@ function findOpenFiles(root: string): { heldCount: number; limit: number } {
   }
 }
 
-/** The number of files that this process may have open at once. */
+/** The number of files that this process may have open at once; infinity if it is unknown. */
 export const openFilesMax = (root = "/") =>
   numberIn(join(root, "proc/self/limits"), /^Max open files\s+(\d+)/m) || Number.POSITIVE_INFINITY;
 
@@ -179,8 +180,8 @@ export const openFilesMax = (root = "/") =>
 const defaultShare = 0.8;
 
 /**
- * The overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md).
- * Below, the least memory for the words of a thread.
+ * Bytes of overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md).
+ * Then the minimum for the words of a thread.
  */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
@@ -199,7 +200,7 @@ export class MemoryBudget {
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
-  /** The number of threads, including the main thread, that have room for counting. */
+  /** The maximum number of threads, including the main thread, that have enough memory for counting; at least 1. */
   get workerCountMax(): number {
     const leftBytes = this.limitBytes - mainThreadBytes - this.heldBytes;
     const workers = Math.floor(leftBytes / (workerBytes + wordBytesLeast));
@@ -273,14 +274,20 @@ const smallCorpusBytes = 32e6;
 /** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** Returns the default number of threads: the cores that this process may use, or fewer if memory is short. */
+/**
+ * Returns the default number of threads: 1 for a small corpus, else the cores that this process may use, or fewer if
+ * memory is short.
+ */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(freeMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(allowedCores(), affordable));
 }
 
-/** Returns the number of threads for a text: `asked`, or else the default, but at most `workerCountMax`. */
+/**
+ * Returns a function from the size of a text in bytes to its number of threads: `asked`, or else 1 below `smallBytes`,
+ * and otherwise the default, but at most `workerCountMax`.
+ */
 export function workersFor(
   asked: number | undefined,
   workerCountMax: number,

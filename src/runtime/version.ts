@@ -12,8 +12,8 @@ export const build = {
 };
 
 /**
- * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes; else the commit with the
- * size and the modification time of the executable. Undefined when the sources run directly.
+ * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes; else the
+ * commit with the size and the modification time of the executable. Undefined when the sources run directly.
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,

@@ -6,15 +6,15 @@ import { codeOf } from "./system-error.ts";
 export const isWindows = process.platform === "win32";
 
 /**
- * Replaces "\" by "/" in a path on Windows, so that globs and the order of paths are the same on all systems. Paths that
- * the system takes literally (`\\?\C:\…`, `\\.\pipe\…`) are unchanged.
+ * Replaces "\" by "/" in a path on Windows, so that globs and the order of paths are the same on all systems. Paths
+ * that the system takes literally (`\\?\C:\…`, `\\.\pipe\…`) are unchanged.
  */
 export const withForwardSlashes = (path: string): string =>
   isWindows && !/^\\\\[?.]\\/.test(path) ? path.replaceAll("\\", "/") : path;
 
 /**
- * Whether Windows refused to rename, replace or open something because a program has it, or a file in it, open. The same
- * error codes also mean a lack of permission.
+ * Whether Windows refused to rename, replace or open something because a program has it, or a file in it, open. The
+ * same error codes also mean a lack of permission.
  */
 export const isHeldOpen = (error: unknown): boolean =>
   isWindows && ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error));
@@ -35,7 +35,7 @@ const retryCount = 20;
 const retryDelayMs = 50;
 
 /**
- * Locks an open file, without waiting: see `lockFile` in file-calls.ts. Null on other systems.
+ * Locks an open file, without waiting: see `lockFile` in file-calls.ts. Returns null where `openWindows` does.
  *
  * Locked bytes can be neither read nor written by others, so the locked byte is far past the end of any content.
  */

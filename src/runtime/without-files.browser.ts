@@ -1,4 +1,5 @@
-// What the two libraries without files and threads (embedded.browser.ts, embedded.wasm-files.ts) say of their host.
+// The properties of the host that the two libraries without files and threads share (embedded.browser.ts,
+// embedded.wasm-files.ts).
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;
