@@ -8,7 +8,7 @@ export type AddedToken = {
   readonly content: string;
   /** Whether it is a special token. With `--special-tokens-as-text`, special tokens stay text. */
   readonly special: boolean;
-  /** Whether it is searched in the normalized text between the other added tokens. */
+  /** Whether it is searched in the normalized text, between the added tokens that are not. */
   readonly normalized: boolean;
   /** Whether it also consumes the whitespace before it (`lstrip`), or after it (`rstrip`). */
   readonly lstrip: boolean;
@@ -31,7 +31,7 @@ export type Cutting = {
   readonly normalization: Normalization | null;
   /** Whether a space is put before each section that does not begin with one. */
   readonly addsPrefixSpace: boolean;
-  /** Which sections get a space, if not all that do not begin with one. */
+  /** Which sections get a space; by default, all that do not begin with one. */
   readonly prefixRule?: PrefixRule;
   /** Whether each line gets a space like a section. */
   readonly isLinewise?: boolean;
@@ -41,8 +41,8 @@ export type Cutting = {
 };
 
 /**
- * Returns the cutting of text at special tokens; then it is normalized, if `normalization` is given, and cut by a
- * pattern.
+ * Returns a cutting that splits text at special tokens, normalizes the sections between them if `normalization` is
+ * given, and cuts these by a pattern.
  */
 export const plainCutting = (
   pattern: CompiledPattern,
@@ -68,8 +68,8 @@ const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /**
- * Whether the pattern cuts a text unchanged, except that added tokens are removed, none of which depends on its
- * neighbours.
+ * Whether the pattern sees a text unchanged, except for added tokens that are removed, and no added token depends on
+ * its neighbours.
  */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

@@ -93,7 +93,10 @@ export class TextNormalizer {
     return (this.sections.kernel.exports.factsOf(codePoint) & noBoundaryBit) === 0;
   }
 
-  /** Returns the bytes with ASCII letters in lower case, if a step does that; their characters are then settled. */
+  /**
+   * Returns the bytes with ASCII letters in lower case if a step lowers them, which makes these letters settled; else
+   * the bytes unchanged.
+   */
   lowered(bytes: Uint8Array): Uint8Array {
     return this.lowers ? loweredAscii(bytes) : bytes;
   }

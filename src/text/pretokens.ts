@@ -17,7 +17,7 @@ export type TextPart = {
   readonly sureEnd: number;
   /** The end of the text to take after the last token. */
   readonly stop: number;
-  /** Bytes before this position may be read: above `stop` + 3, or the text's end. */
+  /** Bytes before this position may be read. It is above `stop` + 3, or is the text's end. */
   readonly limit: number;
   /** Whether the text ends at `stop`. */
   readonly endsText: boolean;
@@ -26,7 +26,7 @@ export type TextPart = {
 /** The number of bytes after a position that scanning may read: a whole character. */
 export const lookaheadBytes = 4;
 
-/** Returns the part that can be taken of a text when its first `limit` bytes have arrived and more will follow. */
+/** Returns the part of a text that can be taken when its first `limit` bytes have arrived and more will follow. */
 export function partBefore(limit: number, tokenBytesMax: number): TextPart {
   // A token that begins before `sureEnd` has arrived completely.
   const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
@@ -132,7 +132,7 @@ export class Pretokens {
     return this.kernel.exports.invalidBytes();
   }
 
-  /** The position of the first such byte in the last `take`, or -1. */
+  /** The position of the first byte in the last `take` that is not part of valid UTF-8, or -1. */
   get firstInvalidPos(): number {
     return this.kernel.exports.firstInvalidPosition();
   }
@@ -153,7 +153,8 @@ export class Pretokens {
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;
     const { exports } = this.kernel;
-    // Avoids a call of the kernel, which costs a noticeable share of the time for a short text.
+    // Once all tables are set up, saves the calls of `scanPosition`, which take a noticeable share of the time for a
+    // short text.
     const { isComplete } = scan;
     if (!isComplete) scan.prepare();
     const posBefore = isComplete ? 0 : exports.scanPosition();
@@ -168,7 +169,7 @@ export class Pretokens {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
   }
 
-  /** Declares that the next search for safe cuts is in a window. */
+  /** Declares that the next search for safe cuts is in a window (src/kernel/text/cut-windows.ts). */
   useHoles({ textBytes, holeCount, barredCount }: CutWindow): void {
     this.kernel.exports.useHoles(textBytes, holeCount, barredCount);
   }
@@ -208,7 +209,7 @@ export function tokenTablesBytes(tokens: readonly string[]): number {
 }
 
 const longestBlockBytes = 1 << 14;
-/** For each byte of a token: a state of the automaton, and the byte itself. */
+/** Bytes of memory for each byte of a token: a state of the automaton, and the byte itself. */
 const bytesPerByte = 14;
-/** For each token: a record, and its entry in the order while the automaton is built. */
+/** Bytes of memory for each token: a record, and its entry in the order while the automaton is built. */
 const bytesPerToken = 24;

@@ -111,8 +111,9 @@ export class TextChain {
   }
 
   /**
-   * Takes a text that consists of segments. It is a whole text, or a part that continues another one, or one that
-   * continues elsewhere with the settled characters of `following`. `open` must be called before the next text.
+   * Takes a text that consists of segments. It is a whole text; with `continues`, a part that follows a safe cut; with
+   * `following`, a part that continues elsewhere with these settled characters. `open` must be called before the next
+   * text.
    */
   pushSegments(
     segments: readonly TextSegment[],
@@ -134,9 +135,9 @@ export class TextChain {
   }
 
   /**
-   * Takes a part of a text, of `segments`, that begins and ends at safe cuts. `follows`: it begins at a safe cut, and
-   * not with the text. `after` is the text after it, all of it or at least `cutReach` bytes; absent at the end of the
-   * text.
+   * Takes a part of a text, given as segments, that begins and ends at safe cuts or at the ends of the text. `follows`:
+   * the part does not begin the text. `after` is the text after the part, all of it or at least `cutReach` bytes;
+   * absent if the part ends the text.
    */
   pushPart(segments: readonly TextSegment[], follows: boolean, after?: Uint8Array): void {
     const [first, second] = segments;

@@ -33,7 +33,7 @@ const prefixFlags: Readonly<Record<PrefixRule, number>> = {
   start: 4 | 8,
 };
 
-/** Returns settings in the kernel's form. No token may be empty; if tokens are equal, the last one counts. */
+/** Returns settings in the kernel's form, without empty tokens. If tokens are equal, the last one counts. */
 export function describeSections(settings: SectionSettings): Uint8Array<ArrayBuffer> {
   const { early = [], late = [], words = [], steps = [], addsSpace = false, isLinewise = false } = settings;
   const { prefixRule } = settings;
@@ -131,12 +131,12 @@ export class TextSections {
     return made;
   }
 
-  /** The number of bytes that cannot be given out before more text arrives. */
+  /** The number of bytes that cannot be passed to the sink before more text arrives. */
   get pendingBytes(): number {
     return this.kernel.exports.waitingBytes() >>> 0;
   }
 
-  /** The memory in bytes that these may need. */
+  /** The size in bytes of the window that the pending text may need. */
   get pendingNeed(): number {
     return this.kernel.exports.waitingNeed();
   }

@@ -66,8 +66,8 @@ export class CanonicalCheck {
   }
 
   /**
-   * Takes the next ids of the text. Throws an error for an id without a token; it has the id's position among all ids
-   * taken.
+   * Takes the next ids of the text. Throws an error for an id without a token; the error has the position of the id
+   * among all ids taken.
    */
   take(ids: Uint16Array | Uint32Array): void {
     const { tokens } = this.parts;

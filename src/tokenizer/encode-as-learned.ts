@@ -5,10 +5,10 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
 /**
  * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned: setting up the kernel's
  * encoder would take longer than learning a small vocabulary. Returns undefined if the tokenizer does more than cut and
- * merge.
+ * merge, or if memory runs out.
  *
  * The kernel cuts the text with the code that counted the corpus, and applies the merges in the order learned
- * (src/kernel/learned-ids.ts). The ids are a view of its memory.
+ * (src/kernel/learned-ids.ts). The ids are a view of the kernel's memory.
  */
 export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;

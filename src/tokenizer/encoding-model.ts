@@ -31,15 +31,15 @@ export type EncodingModel = {
 };
 
 /**
- * Merging begins with the tokens of characters, as in SentencePiece (src/kernel/encode/first-characters.ts). `byteIds` then
- * has the ids of ASCII characters, and of the bytes that stand for a character without a token.
+ * Merging begins with the tokens of characters, as in SentencePiece (src/kernel/encode/first-characters.ts). `byteIds`
+ * then has the ids of ASCII characters, and of the bytes that represent a character without a token.
  */
 export type FirstCharacters = {
   /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
   /**
-   * The unknown token, which represents characters without a token. null: they begin as the tokens of their bytes. With
-   * the id `droppedByte` they are dropped.
+   * The unknown token, which represents characters without a token. null: such characters begin as the tokens of their
+   * bytes. If its id is `droppedByte`, they are dropped. `isFused`: adjacent unknown characters become one token.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
   /** Whether the files write a token's space as U+2581; in texts, both U+2581 and a space match it. */

@@ -100,7 +100,9 @@ export const imageVersion = 8;
 export const flagsAt = 32;
 export const partsAt = 56;
 
-/** The fields of a tokenizer that are neither tables nor made from them, and facts about its table of tokens. */
+/**
+ * Returns the fields of a tokenizer that are neither tables nor made from tables, and facts about its table of tokens.
+ */
 function settingsOf(parts: TokenizerParts) {
   const { model: _, pattern: __, tokens, specialTokensAsText: ___, description, ...rest } = parts;
   const { path: ____, ...described } = description;
@@ -124,7 +126,7 @@ const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: fal
  *   5   like 4, with special tokens as text
  *   6   a step that trims offsets leaves one space at the start of the text
  *   7   sections of the text are encoded independently
- *   8   a mark in a text is a space of a token
+ *   8   U+2581 in a text matches a space of a token, as a space does
  *   9   decoding leaves out one space at the start of a text
  *   10  likewise all spaces at the start of its first token
  */

@@ -7,8 +7,9 @@ import { noMemoryForTokenizer } from "./no-memory.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * LaidOutModel: the memory and the variables of an instance of the kernel's encoding module that has a tokenizer and has
- * seen no text. The module's addresses start at 0, so the bytes are valid in any other instance (native/instance.c).
+ * LaidOutModel: the memory and the variables of an instance of the kernel's encoding module that has a tokenizer and
+ * has seen no text. The module's addresses start at 0, so the bytes are valid in any other instance
+ * (native/instance.c).
  *
  *   PART        TYPE      MEANING
  *   areas       u32[3]    address and size of each area that has other bytes than zeros, ascending; its fill byte, or

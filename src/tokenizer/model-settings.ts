@@ -63,7 +63,7 @@ export type Like = {
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** Returns the setting that only tokenizer.json can express, if one is used; else null. */
+/** Describes the first setting in use that only tokenizer.json can express; null if there is none. */
 export function settingOnlyInTokenizerJson({
   normalization,
   like,

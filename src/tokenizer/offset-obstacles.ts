@@ -15,8 +15,8 @@ export function offsetObstacle({ normalization, model, tokens }: TokenizerParts)
 }
 
 /**
- * Returns the reason why a tokenizer has no offsets in characters: HF's depend on the tokens that a step
- * between two trimming steps adds.
+ * Returns the reason why a tokenizer has no offsets in characters; undefined if it has. If two steps trim in different
+ * ways, HF's offsets depend on the tokens that a step between them adds.
  */
 export const trimObstacle = ({ postProcessing }: TokenizerParts): string | undefined =>
   new Set(postProcessing?.trims).size > 1

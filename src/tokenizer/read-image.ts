@@ -135,7 +135,7 @@ function readSettings(bytes: Uint8Array, damaged: Fail): ImageSettings {
   return settings as ImageSettings;
 }
 
-/** The memory of the kernel that the image keeps. */
+/** The kernel's memory, restored from the image. */
 class ImageMemory {
   private readonly bytes: Uint8Array<ArrayBuffer>;
   /** The address of the model's head. */

@@ -74,7 +74,7 @@ export class SessionIds {
     return this.checkpoints.at(-1) ?? 0;
   }
 
-  /** Whether the byte at this position is in a trusted segment. */
+  /** Whether the byte at this position is in a trusted segment; true from the end of the text on. */
   isTrustedAt(position: number): boolean {
     let end = 0;
     return this.segments.find(({ byteCount }) => (end += byteCount) > position)?.isTrusted ?? true;
@@ -85,7 +85,7 @@ export class SessionIds {
     return this.bytes[this.byteCount - 1];
   }
 
-  /** Returns the position of the character that begins after `unitCount` UTF-16 code units of the text. */
+  /** Returns the byte position of the character that begins after `unitCount` UTF-16 code units of the text. */
   positionOf(unitCount: number): number {
     const { bytes, byteCount } = this;
     let position = 0;
@@ -99,8 +99,8 @@ export class SessionIds {
   }
 
   /**
-   * Replaces bytes [start, end) of the text by `bytes`, which are `segments`. Returns how many leading ids have
-   * not changed. If it throws, nothing has changed.
+   * Replaces bytes [start, end) of the text by `bytes`, the joined bytes of `segments`. Returns how many leading ids
+   * have not changed. If it throws, nothing has changed.
    */
   edit(
     encoding: TextEncoding,

@@ -38,14 +38,15 @@ export class TextCuts {
     return { start: 0, end: this.exports.endOfPart(0, idsMax) >>> 0 };
   }
 
-  /** Returns the longest part at the end of the text, which has more than `idsMax` ids. */
+  /** Returns the longest part at the end of the text that has at most `idsMax` ids. The whole text must have more. */
   lastPart(idsMax: number): TextPart {
     return { start: this.exports.startOfLastPart(idsMax) >>> 0, end: this.text.length };
   }
 
   /**
-   * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins with the last `overlap` tokens of
-   * the previous part, or with fewer, so that it begins after the start and ends after the end of the previous part.
+   * Returns the parts of the text in order. Each has at most `idsMax` ids. Each but the first begins with the last
+   * `overlap` tokens of the previous part, or with fewer, so that it begins after the start and ends after the end of
+   * the previous part. Throws NoCut if a single character has more than `idsMax` ids.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
@@ -80,7 +81,7 @@ export class TextCuts {
 /** Thrown if a text cannot be cut, with the reason. */
 export class NoCut extends UserError {}
 
-/** Counts the characters of a string that precede positions in its UTF-8 bytes. The positions must ascend. */
+/** Counts the UTF-16 code units of a string that precede positions in its UTF-8 bytes. The positions must ascend. */
 class CharacterCounter {
   private position = 0;
   private count = 0;

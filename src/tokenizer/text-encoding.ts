@@ -122,8 +122,8 @@ export class TextEncoding extends TextChain {
 
   /**
    * Encodes the text until it certainly has more than `idsMax` ids, or to its end. Returns the end of the encoded part:
-   * in characters for a string, otherwise in bytes. `out` gets the ids, or with `keepsIds` false only counts them. If
-   * the end of the text was not reached, ids after the first `idsMax` + 1 are not valid.
+   * in UTF-16 code units for a string, otherwise in bytes. `out` gets the ids, or with `keepsIds` false only counts
+   * them. If the end of the text was not reached, ids after the first `idsMax` + 1 are not valid.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
     const { out } = this;
@@ -163,7 +163,7 @@ export class TextEncoding extends TextChain {
 
 /**
  * `pushUntil` encodes a text in steps: each has four bytes for each id still missing, but at least a quarter of the
- * text read so far, and at least `stepBytesLeast` bytes.
+ * text read so far, at least `stepBytesLeast` bytes and at most `pushedBytes`.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);

@@ -9,7 +9,8 @@ import type { Vocabulary } from "./vocabulary.ts";
  *   ARRAY          TYPE          LENGTH          MEANING
  *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; of bytes, at the start
  *   endCounts      Float64Array  tokenCount      occurrences after all merges
- *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
+ *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if
+ *                                                they overlap
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  *
  * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1], endCounts = [a: 0, b:
@@ -88,7 +89,10 @@ export type TokenCountFacts = {
    * take more, or if the corpus has no bytes.
    */
   readonly half: CurvePoint | null;
-  /** The curve after each tenth of the merges, ascending by size. The last point is the whole vocabulary. */
+  /**
+   * The curve after each tenth of the merges, ascending by size. The last point is the whole vocabulary. Empty if the
+   * corpus has no bytes.
+   */
   readonly curve: readonly CurvePoint[];
   /** The number of intermediate tokens. This key of `training.json` is older than the term. */
   readonly residueCount: number;

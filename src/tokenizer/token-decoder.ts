@@ -129,9 +129,9 @@ export class TokenDecoder {
   }
 
   /**
-   * Compares ids, all of which have tokens, with canonical ones. Returns the shortest spans that differ in ids but
-   * have the same bytes. If the texts differ, because decoded text is normalized again, returns one span: all
-   * between the common start and the common end.
+   * Compares ids, all of which have tokens, with canonical ones. Returns the shortest spans that differ in ids but have
+   * the same bytes. If `isSameText` is false, because decoded text is normalized again, returns one span: all between
+   * the common start and the common end.
    */
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;
