@@ -42,8 +42,8 @@ export const jsonLine = (value: unknown) =>
   );
 
 /**
- * Control characters, line and paragraph separators, marks that change the writing direction, and ignorable characters such
- * as U+200B. Joiners and variation selectors are not among them: they change how their neighbours look.
+ * Control characters, line and paragraph separators, marks that change the writing direction, and ignorable characters
+ * such as U+200B. Joiners and variation selectors are not among them: they change how their neighbours look.
  */
 const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;

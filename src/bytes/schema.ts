@@ -1,7 +1,7 @@
 import { nearest, UserError, usageError } from "#runtime";
 
-// Checks data from outside: JSON, headers, records of a format. A check takes a value of unknown type and returns it typed,
-// or throws a `Mismatch` that says what is wrong and where. The reader of the file adds the file's name.
+// Checks data from outside: JSON, headers, records of a format. A check takes a value of unknown type and returns it
+// typed, or throws a `Mismatch` that says what is wrong and where. The reader of the file adds the file's name.
 
 /** Checks a value and returns it typed. `name` is the value's path, as in `options.pattern`; the root's name is "". */
 export type Check<T> = (value: unknown, name: string) => T;
@@ -202,8 +202,8 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
 }
 
 /**
- * Returns the options, each read once, without those that are undefined. Throws a UserError for a value of the wrong kind or
- * an unknown option.
+ * Returns the options, each read once, without those that are undefined. Throws a UserError for a value of the wrong
+ * kind or an unknown option.
  */
 export function checkOptions<Options extends object>(
   call: string,

@@ -37,8 +37,8 @@ export function growText(text: Text, byteCount: number): Text {
 export type TextMaker = (capacityBytes: number) => Text;
 
 /**
- * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small memory
- * is left to the collector.
+ * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small
+ * memory is left to the collector.
  */
 export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
   if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) releaseMemory(buffer);
@@ -57,8 +57,8 @@ export function textOf(content: string | Uint8Array): Text {
 // Reads and writes UTF-8 in byte arrays, one character at a time.
 
 /**
- * Returns the length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a surrogate, too
- * large, or truncated.
+ * Returns the length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a
+ * surrogate, too large, or truncated.
  */
 export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number): number {
   const lead = bytes[pos]!;

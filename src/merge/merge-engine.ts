@@ -111,8 +111,8 @@ const pairsPerMerge = 4;
 const sparePairs = 64;
 
 /**
- * Rebuilds the index from the current text, with a lower threshold (src/kernel/merge/rebuild-index.ts). Returns false if a
- * memory is too small.
+ * Rebuilds the index from the current text, with a lower threshold (src/kernel/merge/rebuild-index.ts). Returns false
+ * if a memory is too small.
  */
 export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories.map(({ exports }) => exports);

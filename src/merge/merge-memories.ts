@@ -18,8 +18,8 @@ import {
 } from "./merge-options.ts";
 
 /**
- * A merge engine, set up for its task. Its words are in one memory of up to 4 GB or, if they do not fit, in several, each of
- * which has a slice of the word table (src/kernel/merge/memory-exchange.ts).
+ * A merge engine, set up for its task. Its words are in one memory of up to 4 GB or, if they do not fit, in several,
+ * each of which has a slice of the word table (src/kernel/merge/memory-exchange.ts).
  */
 export type MergeEngine = {
   readonly memories: readonly MergeMemory[];

@@ -1,8 +1,9 @@
 import type { Kernel } from "#runtime";
 
 /**
- * Merges in the order in which they were learned. Token ids here are the engine's own: the first `startCount` are the start
- * tokens (merge-options.ts), usually the 256 bytes; merge k makes token `startCount` + k. The vocabulary assigns final ids.
+ * Merges in the order in which they were learned. Token ids here are the engine's own: the first `startCount` are the
+ * start tokens (merge-options.ts), usually the 256 bytes; merge k makes token `startCount` + k. The vocabulary assigns
+ * final ids.
  *
  *   ARRAY           TYPE           LENGTH       MEANING
  *   left            Int32Array     mergeCount   token id of the left half of merge k
@@ -11,8 +12,8 @@ import type { Kernel } from "#runtime";
  *   replacedCounts  Float64Array   mergeCount   replaced occurrences, weighted by word counts
  *   startCounts     Float64Array   startCount   occurrences of each start token before any merge
  *
- * Two occurrences of a pair of equal tokens may overlap: "aaa" has the pair "a a" twice, and one is replaced. Each replacement
- * removes one token, so the corpus has as many tokens as start tokens minus all replaced occurrences.
+ * Two occurrences of a pair of equal tokens may overlap: "aaa" has the pair "a a" twice, and one is replaced. Each
+ * replacement removes one token, so the corpus has as many tokens as start tokens minus all replaced occurrences.
  *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
  *

@@ -1,18 +1,18 @@
 import type { TokenPair } from "./merge-options.ts";
 
 /*
- * Seed tokens: texts that the vocabulary must have as tokens. Their merges are made before any learned one, in the order of the
- * seeds. To make the merges of the next seed:
+ * Seed tokens: texts that the vocabulary must have as tokens. Their merges are made before any learned one, in the
+ * order of the seeds. To make the merges of the next seed:
  *
  *   1. Encode it by the merges so far; those of a tokenizer that is extended come first.
  *   2. While it is more than one token, join the first two neighbours that keep characters whole: two whole characters, or a
  *      partial character and its next byte. Join them everywhere in the seed, as any merge does. If an extended
  *      tokenizer's tokens leave no such pair, join the first two.
  *
- * Why encoding the seed always gives a single token, whatever is merged later: when each such merge is made, its halves are
- * adjacent in a text, the seed, just as if training had that text among its words. So no two merges make the same bytes, no
- * merge makes a token that exists already, and encoding by rank is the same as applying the merges in order. After the merges of the seed,
- * it is one token, and later ones find no pair in it.
+ * Why encoding the seed always gives a single token, whatever is merged later: when each such merge is made, its halves
+ * are adjacent in a text, the seed, just as if training had that text among its words. So no two merges make the same
+ * bytes, no merge makes a token that exists already, and encoding by rank is the same as applying the merges in order.
+ * After the merges of the seed, it is one token, and later ones find no pair in it.
  */
 
 /** The tokens that seeds consist of before their own merges. Ids are below `count`. */
@@ -26,8 +26,8 @@ export type SeedStart = {
 const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
 
 /**
- * Returns the merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of `start`; each
- * merge adds one.
+ * Returns the merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of
+ * `start`; each merge adds one.
  */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];

@@ -150,8 +150,8 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
 }
 
 /**
- * Returns the files that one value of `--counts` names: a path, or, if there is no such path, the paths that match it as a
- * glob.
+ * Returns the files that one value of `--counts` names: a path, or, if there is no such path, the paths that match it
+ * as a glob.
  */
 export function countsPathsOf(name: string): string[] {
   if (!/[*?[]/.test(name) || statOf(name) !== undefined) return [name];

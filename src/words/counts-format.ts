@@ -71,8 +71,8 @@ type CountsHeader = CountsOptions & CountsTotals;
 export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
 
 /**
- * Throws a UserError that names the difference if the options differ. Special tokens are compared as a set: their order affects
- * ids, not counts.
+ * Throws a UserError that names the difference if the options differ. Special tokens are compared as a set: their order
+ * affects ids, not counts.
  */
 export function checkOptions(
   { name, options: has }: CountsOrigin,
@@ -303,8 +303,8 @@ export class CountsWriter {
 }
 
 /**
- * Returns the bytes before the words. Their length depends only on the options, so they can be overwritten with the final
- * totals.
+ * Returns the bytes before the words. Their length depends only on the options, so they can be overwritten with the
+ * final totals.
  */
 export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
   const payload = headerPayload(options, totals);

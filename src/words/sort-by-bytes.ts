@@ -10,7 +10,8 @@ import type { WordTable } from "./word-table.ts";
  *
  * A key is a whole number below 2^51. Its upper 48 bits are six bytes of the word, the most significant first, with
  * zeros after the word's end; its lowest three bits are the number of bytes from this depth to the word's end, capped
- * at 7. So "a" comes before "a\0", and two words with equal keys are either equal or both continue after these six bytes.
+ * at 7. So "a" comes before "a\0", and two words with equal keys are either equal or both continue after these six
+ * bytes.
  *
  *   ARRAY     TYPE           LENGTH       MEANING
  *   indices   Uint32Array    wordCount    words of the table, in the order so far

@@ -94,17 +94,18 @@ export type Summand = { readonly words: SortedWords; readonly times: number };
 
 /**
  * The sum of sorted words, in one pass. The smallest of the summands' current words is the next word of the sum. Words
- * whose sum is 0 are left out. With a denominator each sum is divided by it, and rounded to the nearest integer, half up.
+ * whose sum is 0 are left out. With a denominator each sum is divided by it, and rounded to the nearest integer, half
+ * up.
  *
  * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
  * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
  *
- * A match rarely reads words. Each summand has the length of the prefix that its word shares with the last winner's word
- * (`offsets`), and the next byte after it (`bytes`): an offset-value code. Of two words greater than the last winner, the one
- * that shares the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if both are equal are the
- * words compared, from there on, and the loser gets its offset and byte relative to the winner. All summands on the winner's
- * path to the top lost to it, so their offsets are always relative to the last winner. A word that equals the last winner has
- * the byte -1.
+ * A match rarely reads words. Each summand has the length of the prefix that its word shares with the last winner's
+ * word (`offsets`), and the next byte after it (`bytes`): an offset-value code. Of two words greater than the last
+ * winner, the one that shares the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if
+ * both are equal are the words compared, from there on, and the loser gets its offset and byte relative to the winner.
+ * All summands on the winner's path to the top lost to it, so their offsets are always relative to the last winner. A
+ * word that equals the last winner has the byte -1.
  */
 export class SumOfWords implements SortedWords {
   word: Text = allocateText(256);

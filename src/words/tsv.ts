@@ -222,8 +222,8 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
 }
 
 // Word counts as text. The first line is a header with the options of the words. Then there is one line per word:
-// `word<TAB>count`, with the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
-// is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
+// `word<TAB>count`, with the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12
+// times is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
 
 const chunkSizeBytes = scaled(1 << 18, 64);
 /** The size of a tab, a count and a line feed. */
@@ -346,8 +346,8 @@ function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32A
 }
 
 /**
- * Returns the 16 bits of `count` from the bit whose value is `unit`. Exact for whole numbers below 2^53, since `unit` is a
- * power of two.
+ * Returns the 16 bits of `count` from the bit whose value is `unit`. Exact for whole numbers below 2^53, since `unit`
+ * is a power of two.
  */
 function digitOf(count: number, unit: number): number {
   return Math.floor(count / unit) % digitSize;

@@ -160,8 +160,8 @@ export class WordCounter {
   }
 
   /**
-   * Counts pretokens of the kernel's text: pretoken i is bytes [ends[i], ends[i + 1]), for i from 0 to endCount - 2. The text
-   * is readable `paddingBytes` past the last end.
+   * Counts pretokens of the kernel's text: pretoken i is bytes [ends[i], ends[i + 1]), for i from 0 to endCount - 2.
+   * The text is readable `paddingBytes` past the last end.
    */
   take(ends: Int32Array, endCount: number): void {
     const { exports, memory } = this.kernel;
@@ -262,8 +262,8 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words that another counter packed, and consumes them; an empty counter takes over their memory. Yields between
-   * slices of some milliseconds.
+   * Adds the words that another counter packed, and consumes them; an empty counter takes over their memory. Yields
+   * between slices of some milliseconds.
    */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
     const other = openKernel(packed.memory);

@@ -67,7 +67,8 @@ export function tooManyWordsError(what: string): UserError {
  *   starts   Uint32Array                  wordCount + 1   offset into tokens; word w is tokens[starts[w] .. starts[w + 1])
  *   counts   Float64Array                 wordCount       occurrences in the corpus: integers, exact to 2^53
  *
- * The words (300, 7) and (301, 300) with counts 1 and 5 give tokens = [300, 7, 301, 300], starts = [0, 2, 4], counts = [1, 5].
+ * The words (300, 7) and (301, 300) with counts 1 and 5 give tokens = [300, 7, 301, 300], starts = [0, 2, 4], counts =
+ * [1, 5].
  *
  * Nothing may depend on the order of the words. Equal words may occur twice; their counts add up.
  */
