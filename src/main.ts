@@ -18,5 +18,6 @@ function printVersion(): boolean {
   }
 }
 
-// Not left to the event loop, which would wait some 40 ms until ended workers have freed their memory.
+// The process is ended explicitly, because the event loop would wait some 40 ms until ended workers have freed their
+// memory.
 process.exit(printVersion() ? 0 : await (await import("./main/run.ts")).run(typed));

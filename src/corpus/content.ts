@@ -5,14 +5,14 @@ import type { Compression } from "./input.ts";
 export type Content = "text" | "parquet" | NotText;
 
 export type NotText = {
-  /** What the input is, as a message says it after "is". */
+  /** Completes the message "PATH is …", e.g. "a PDF document, not text". */
   readonly what: string;
   readonly hint: Message;
 };
 
 /**
- * The number of bytes that decide what the content is. A zero byte among them means that the input is not text; a later
- * one is accepted as part of a text.
+ * The number of leading bytes that decide what the content is. A zero byte among them means that the input is not text;
+ * a zero byte after them is accepted as part of a text.
  */
 export const headBytesMax = 1 << 13;
 
@@ -95,10 +95,13 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The minimum share of characters with a zero byte, which is about the share of spaces and line ends. */
+/**
+ * The minimum share of UTF-16 code units with a zero byte. In a script other than Latin, these are mostly spaces and
+ * line ends.
+ */
 const zeroShareLeast = 0.1;
 
-/** The first bytes of a format that is not text, its name, and a remedy. Bytes are written as Latin-1. */
+/** How to recognize a format that is not text, its name, and a remedy. Bytes are written as Latin-1 strings. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
@@ -110,8 +113,9 @@ type Signature = {
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * Returns the first signature that matches the head of a file. A signature that could also begin a plain text (`BZh91AY&SY`, `GIF89a`)
- * counts only if the head has a zero byte (`hasNul`), as the head of such a format does.
+ * Returns the first signature that matches the head of a file. A signature with `also` matches if that function accepts
+ * the head. Any other signature of plain ASCII, such as `GIF8`, could also begin a text, so it matches only if the head
+ * has a zero byte (`hasNul`).
  */
 function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
   return signatures.find((signature) => {
@@ -137,7 +141,8 @@ const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer
 
 const zip = "PK\x03\x04";
 /**
- * Whether a zip archive has a file whose name matches, as far as its head shows. Compressed content is not searched.
+ * Whether the head of a zip archive lists a file whose name matches. Only names are tested, not the content of the
+ * files.
  */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
 /** Whether a document in a zip archive declares this type in its first file, `mimetype`, which is not compressed. */
@@ -145,8 +150,8 @@ const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
 /**
- * Returns the files in a zip archive whose entries are in the head. An entry has the lengths of its name and its extra
- * fields at bytes 26 and 28, and its name at byte 30.
+ * Returns the files in a zip archive whose entries are in the head. Counted from its signature, an entry has the
+ * lengths of its name and of its extra fields at bytes 26 and 28, and its name at byte 30.
  */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)
@@ -257,7 +262,7 @@ const signatures: readonly Signature[] = [
   { what: "an object-file archive, or a Debian package", begins: "!<arch>\n" },
 ];
 
-/** Whether the checksum of a tar header is valid: older archives lack the magic `ustar`. */
+/** Whether the head begins with a tar header, judged by its checksum, because older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
   // Without a zero byte the head is text, even if its digits match the sum.
@@ -270,8 +275,8 @@ function isTar(head: Uint8Array): boolean {
 }
 
 /**
- * Whether an LZMA file begins like this: after the properties comes the size of the content, which is below 2^40, or
- * 2^64 - 1 if unknown.
+ * Whether the head is that of an LZMA file: the size of the content, at bytes 5 to 12, is below 2^40, or 2^64 - 1 if
+ * unknown.
  */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
@@ -279,15 +284,15 @@ function isLzma(head: Uint8Array): boolean {
   return unknown || head.subarray(10, 13).every((byte) => byte === 0);
 }
 
-/** Whether a pickle of protocol 2 to 5 begins like this: the protocol, then an opcode. */
+/** Whether the head is that of a pickle of protocol 2 to 5: 0x80, the protocol, then an opcode. */
 function isPickle(head: Uint8Array): boolean {
   if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
 /**
- * Whether a PDF begins like this: the version, followed by what no text about PDF has: an object, or the line of high
- * bytes that marks a binary file.
+ * Whether the head is that of a PDF: the version, and in the first 1024 bytes an object or the line of high bytes that
+ * marks a binary file. A text that only begins with `%PDF-1.4` has neither.
  */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
@@ -334,7 +339,7 @@ export const truncatedError = (path: string, compression: Codec) =>
     hint: "it was cut short: copy or compress it again",
   });
 
-/** The error for a file with several frames. Bun reads all frames, Node only the first one. */
+/** Returns the error for a zstd file with several frames. Bun reads all frames, Node only the first one. */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several frames of zstd, and Node reads only the first`, {
     hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
@@ -350,7 +355,7 @@ type Zlib = typeof import("node:zlib");
 /** Loads the runtime's decompressors. This takes 1.6 ms, so it is done only for compressed inputs. */
 export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
-/** Loads the decompressors, including zstd's, which Node has only from version 22.15 on. */
+/** Loads the decompressors, including zstd's. Throws a UserError in a Node before version 22.15, which lacks zstd. */
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;

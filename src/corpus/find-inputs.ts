@@ -25,7 +25,7 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /** The files in directories, and matches of globs, that are not read. */
+  /** Files and folders below directories, and matches of globs, that are not read. */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */
   readonly inputCounts?: readonly number[] | undefined;
@@ -34,8 +34,8 @@ export type FoundInputs = {
 /**
  * Finds and inspects the files that the arguments name, in their order. An argument is a path; or a directory, which
  * includes the files below it; or, if no such path exists, a glob (`*`, `?`, `[]`, `**`; hidden files do not match).
- * Files of one argument are in byte order of their paths. A file that is not text is an error if it is named, and
- * skipped in a directory.
+ * Files of one argument are in byte order of their paths. A file that is not text is skipped in a directory; it is an
+ * error if it is named, or matched by a glob.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
@@ -117,11 +117,14 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
 
-/** Returns the reason as a message, in which options can be spelled. A recorded reason is plain text. */
+/**
+ * Returns the reason as a message whose option names can still be spelled for the command line or the library.
+ * `Skipped.reason` is plain text, and only one reason names an option.
+ */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === spell(aboutRecords) ? aboutRecords : reason;
 
-/** Names of files in data sets that contain no texts, but describe the data set. */
+/** Matches names of files that describe a data set instead of containing its texts. */
 const aboutData = new RegExp(
   [
     String.raw`^(readme|licen[cs]e|copying|notice|citation|changelog|contributing)(\.(md|txt|rst|cff|bib))?$`,
@@ -160,8 +163,8 @@ function emptyDirectoryError(
 }
 
 /**
- * Returns the files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links are
- * followed, and each file appears once. A broken link is included, so that reading it is an error.
+ * Returns the files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links
+ * are followed, and each file appears once. A broken link is included, so that reading it is an error.
  */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
   const matching = sortByBytes(
@@ -175,8 +178,8 @@ export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
 type FileFilter = (pathBelow: string) => boolean;
 
 /**
- * Makes a filter of `--include` globs; without any, it accepts every file. As in a .gitignore file, a glob with a slash matches
- * the path below the directory, and one without a slash matches the file's name at any depth.
+ * Makes a filter of `--include` globs; without any, it accepts every file. As in a .gitignore file, a glob with a slash
+ * matches the path below the directory, and one without a slash matches the file's name at any depth.
  */
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
@@ -189,9 +192,10 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 }
 
 /**
- * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and folders,
- * pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its own path
- * rather than through a link, and each file appears once.
+ * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and
+ * folders, pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its
+ * own path rather than through a link, and each file appears once. `skipped` has the other paths of such folders and
+ * files.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -248,7 +252,7 @@ function isHubCache(path: string, entries: readonly Dirent[]): boolean {
 }
 const hubCacheParts = ["blobs", "refs"];
 
-/** Throws a UserError if there are several versions of a data set, because they mostly have the same texts. */
+/** Throws a UserError if there are several versions of a data set, because most of their texts are the same. */
 function checkOneSnapshot(cache: string): void {
   const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
@@ -266,7 +270,10 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Returns the kind of a directory entry, or of a link's target. Some file systems do not report it in listings. */
+/**
+ * Returns the kind of a directory entry, or of a link's target. Calls `stat` for links, and where the file system does
+ * not report the kind in listings. Throws a UserError for a wanted link that is broken.
+ */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -285,8 +292,8 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
 }
 
 /**
- * Throws a UserError for names that are not UTF-8: as strings they name no file, or even another file. Only their bytes
- * distinguish them from names that contain the replacement character.
+ * Throws a UserError for names that are not UTF-8: decoded to a string, such a name denotes no file, or even another
+ * file. Only its bytes distinguish it from a name that contains the replacement character.
  */
 function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(hasReplacement)) return;
@@ -304,7 +311,7 @@ const listErrorOf = (path: string, error: unknown) =>
 
 export type Skipped = {
   readonly path: string;
-  /** Why it is skipped, as a message says it after "is". */
+  /** Completes the message "PATH is …", e.g. "the same file as "a.txt"". */
   readonly reason: string;
 };
 

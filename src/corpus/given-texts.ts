@@ -37,10 +37,10 @@ class TextLines implements ByteStream {
   inputBytes = 0;
   private readonly texts: Iterator<unknown> | AsyncIterator<unknown>;
   private readonly encoder = new TextEncoder();
-  /** Rejects the promise that is pending. */
+  /** Rejects the promise for the next text, if one is pending. */
   private fail = (_reason: unknown) => {};
   private stopListening = () => {};
-  /** The current text, and how many of its characters are already in parts of its line. */
+  /** The current text, and how many of its characters are already in parts of its line, or `notBegun`. */
   private text = "";
   private taken = 0;
   /** The current part of the line, and how many of its bytes were read. */
@@ -94,7 +94,10 @@ class TextLines implements ByteStream {
     } catch {}
   }
 
-  /** Takes the next text. Returns false at the end. Avoids promises, whose cost shows with a billion short texts. */
+  /**
+   * Takes the next text. Returns false at the end. Returns a promise only if the iterator does, because promises for a
+   * billion short texts would be slow.
+   */
   private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
     const next = this.texts.next();
@@ -113,8 +116,8 @@ class TextLines implements ByteStream {
   }
 
   /**
-   * Waits for the next text, or for the signal. `Promise.race` with a promise of the signal would keep a reaction for
-   * each of a billion texts.
+   * Waits for the next text, or rejects once the signal aborts. `Promise.race` with a promise of the signal would keep
+   * a reaction for each of a billion texts.
    */
   private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -150,7 +153,9 @@ class TextLines implements ByteStream {
   }
 }
 
-/** The value of `taken` before the first part of a line is made. An empty text becomes a line, too. */
+/**
+ * The value of `taken` before the first part of a line is made. It is not 0, because an empty text becomes a line, too.
+ */
 const notBegun = -1;
 /** How many characters are in a part of a line: a text of hundreds of megabytes is converted in steps. */
 const partCharacters = scaled(1 << 16, 5);

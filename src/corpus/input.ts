@@ -27,13 +27,16 @@ export type Input = {
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
-  /** The state of a file, also of one redirected to standard input. It must not change while the file is read. */
+  /**
+   * The state of the file when the run began, also if it is redirected to standard input; undefined for other streams.
+   * It must not change while the file is read.
+   */
   readonly state?: FileState | undefined;
 };
 
 /**
- * The state of a file, which shows whether it was written. A writer can reset the modification time, but not the change
- * time.
+ * The state of a file, from which `checkUnchanged` sees that the file was written. A writer can reset the modification
+ * time, but not the change time.
  */
 export type FileState = {
   readonly device: number;
@@ -83,7 +86,8 @@ export const hasFields = (format: InputFormat) => format !== "text" && format !=
 export type FormatSource = "option" | "name" | "content";
 
 /**
- * Returns the format for a file's extension, or, in a compressed file's name, for the extension before that of the compression.
+ * Returns the format that the extension in a file's name denotes; undefined for any other extension. An extension of
+ * a compression is skipped: `a.jsonl.gz` is `jsonl`.
  */
 export function formatOfName(path: string): InputFormat | undefined {
   const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
@@ -99,8 +103,8 @@ export const canSeek = (input: Input) =>
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /**
- * The estimated bytes of text in the inputs, for choosing the number of workers. For compressed files it is three times
- * their size, for streams the maximum.
+ * The estimated bytes of text in the inputs, for choosing the number of workers. For compressed files and Parquet it is
+ * three times their size; with a stream, it is `Number.MAX_SAFE_INTEGER`.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
@@ -124,12 +128,12 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
 }
 
 /**
- * A range: bytes [startByte, endByte) of one input. No pretoken crosses the end of a range, which is the end of the file, the
- * beginning of a special token, or a safe cut of the pattern.
+ * A range: bytes [startByte, endByte) of one input. No pretoken crosses the end of a range, which is the end of the
+ * file, a position between two records, the beginning of a special token, or a safe cut of the pattern.
  *
- * At a safe cut the document continues in the next range. The reader of the left range also reads the character at `endByte`
- * to settle its last pretoken, but does not count that character; the reader of the right range starts from the initial
- * state. A range is plain data, so threads or other machines can read it.
+ * At a safe cut the document continues in the next range. The reader of the left range also reads the character at
+ * `endByte` to settle its last pretoken, but does not count that character; the reader of the right range starts from
+ * the initial state. A range is plain data, so threads or other machines can read it.
  */
 export type Range = {
   readonly inputIndex: number;
@@ -156,8 +160,8 @@ export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] 
   inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
 
 /**
- * The bytes between two records in a format of lines. The next record begins after the first of these bytes. In JSON
- * lines, every line is a record; in FASTA, a line with `>` begins one.
+ * Returns the bytes that separate two records in JSON lines or FASTA. The next record begins after the first of these
+ * bytes. In JSON lines, every line is a record; in FASTA, a line with `>` begins one.
  */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
@@ -206,7 +210,7 @@ export function checkUnchanged(input: Input): void {
 }
 
 export const standardInput = 0;
-// On a busy machine, long may pass between the two.
+// On a busy machine, a file's new size may come much later than its new time.
 const furtherLooks = 5;
 const furtherLookMs = 50;
 

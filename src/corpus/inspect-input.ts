@@ -50,9 +50,12 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
 
 /** The number of compressed bytes that are tried first: usually enough for a head. */
 const firstTryBytes = 1 << 12;
-/** A limit of the compressed bytes that are tried, because any number of empty gzip members decompresses to nothing. */
+/**
+ * The maximum number of compressed bytes that are tried, because any number of empty gzip members decompresses to
+ * nothing.
+ */
 const compressedBytesMax = 1 << 24;
-/** A limit of the decompressed bytes, because a few bytes of zstd may become gigabytes. */
+/** The maximum number of decompressed bytes, because a few bytes of zstd may become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
 /** Decompresses prefixes of the file of various lengths, until one gives enough bytes, but not far too many. */
@@ -94,8 +97,8 @@ export type InputOptions = {
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
   /**
-   * How the texts of a tokenizer's training were read. An input whose format is not detected is read in the same way if
-   * that fits.
+   * How texts were read when the tokenizer was trained. An input whose format is not detected is read in the same way
+   * if its first record has the text field of the training, or, for FASTA, if it begins with `>`.
    */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */
@@ -206,8 +209,9 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream and returns the inputs with it. The bytes that this reads are passed on to the
- * reader of the stream. Later streams are not touched: their writers may wait until the first one is read.
+ * Detects the format of the first stream, and returns the inputs with that format filled in. The bytes read for this
+ * are passed on to the reader of the stream. Later streams are not touched: their writers may wait until the first one
+ * is read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],

@@ -19,10 +19,12 @@ export const defaultTextField = "text";
 export const jsonHeadBytesMax = 1 << 20;
 
 /**
- * Classifies the JSON of a file whose beginning is `head`: `jsonl` for lines of objects; `json` for an array of
- * objects, or a sequence of objects that span lines; `document` for any other JSON; `none` for anything else.
+ * Classifies the JSON of a file whose beginning is `head`: `jsonl` for objects on a line each; `json` for an array of
+ * objects, or a sequence of objects that span lines; `document` for any other array or single object; `none` for
+ * anything else.
  *
- * A single object is a record if it has the text field, as a string; otherwise it is a document.
+ * A single object is a record (`jsonl` or `json`) if it has the text field, as a string; otherwise it is a document. An
+ * object that continues past the head is taken for a record of `jsonl` if it has no line feed so far.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
   const start = skipSpace(head, startsWithBom(head) ? 3 : 0);
@@ -36,7 +38,7 @@ export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: strin
   if (isArray) return { kind: "json", hasField, isSeveral: head[next] === comma };
   const isSeveral = head[next] === openBrace;
   if (end < 0) {
-    // The object is cut off by the end of the head, unless the head is the whole file.
+    // The object is incomplete. It continues past the head, unless the head is the whole file.
     const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
     return { kind, hasField, isSeveral };
   }
@@ -105,7 +107,7 @@ function isText(json: Uint8Array, text: string): boolean {
 
 /**
  * Returns the format of an input's records, judged by its head; undefined if there are no records. A file named `.json`
- * may hold any records. Any other file must have at least two records with the text field.
+ * may hold any records. In any other file, the first record must have the text field, and a second one must follow.
  */
 export function recordsIn(
   { bytes, isWhole }: { readonly bytes: Uint8Array; readonly isWhole: boolean },

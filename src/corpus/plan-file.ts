@@ -37,8 +37,8 @@ import { inspectInput } from "./inspect-input.ts";
 import { defaultTextField } from "./json-shape.ts";
 
 /**
- * A plan as text: one range per line, as JSON. Each line can be checked independently, so lines may be shuffled, split among
- * machines, and joined with lines of other plans.
+ * A plan as text: one range per line, as JSON. Each line can be checked independently, so lines may be shuffled, split
+ * among machines, and joined with lines of other plans.
  *
  *   FIELD                  MEANING
  *   path                   the file, as typed, or as found in a typed directory or by a glob
@@ -47,8 +47,8 @@ import { defaultTextField } from "./json-shape.ts";
  *   endsInside
  *   index                  0, 1, 2, … through the plan: the order in which parts are joined
  *   sizeBytes, modifiedMs  the state of the file when the plan was made: the ranges are valid for that file only
- *   inputFormat            the format of the file: text, jsonl, json or parquet
- *   textField              the field, or column, with the texts, for all formats but text
+ *   inputFormat            the format of the file, one of `inputFormats`
+ *   textField              the field, or column, with the texts; only for formats that have fields
  *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
  *   specialTokensDigest    range
  *   isLinewise
@@ -127,7 +127,10 @@ export type PlanOptions = CutSettings & {
   readonly keepsTextsWhole: boolean;
 };
 
-/** Throws a UserError for inputs that other machines could not read by the plan, or that would be counted twice. */
+/**
+ * Throws a UserError for a stream, which other machines cannot read, and for a file that is named twice, whose bytes
+ * would be counted twice.
+ */
 export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
@@ -275,7 +278,7 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
 
 /**
  * Refuses a range whose ends `bpe plan` would not have chosen. A digest can be forged, so the bytes at the ends are
- * checked as far as they can be. JSON lines are cut after line feeds. A text is cut before special tokens, or inside a
+ * checked as far as they can be. Records are cut after line feeds. A text is cut before special tokens, or inside a
  * document; a cut at the edge of the file is not inside a document.
  */
 function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
@@ -395,7 +398,10 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   }
 }
 
-/** Whether a copy of a file has the time of its original. scp and tar may truncate it to a coarser clock. */
+/**
+ * Whether a copy of a file has the time of its original. scp and tar may truncate the time to whole milliseconds or
+ * seconds.
+ */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||

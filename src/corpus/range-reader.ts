@@ -5,7 +5,7 @@ import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 
 /**
  * The memory of one thread for a text and for the line, page or dictionary that contains it. A reader claims memory,
- * yields, and then allocates the memory, so that the owner of the words can make room first.
+ * yields, and then allocates the memory, so that the owner of the word table can free memory first.
  */
 export class TextMemory {
   /** The memory that the reader has allocated, or is about to allocate, beyond its small windows. */
@@ -15,8 +15,8 @@ export class TextMemory {
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
   /**
-   * Claims `bytes`, in place of the previous claim. Returns true if the caller should make room. Throws a UserError
-   * above `bytesMax`, in which `what` names the text ("x.jsonl" line 5).
+   * Claims `bytes`, in place of the previous claim. Returns true if the caller should free memory first. Throws a
+   * UserError above `bytesMax`, in which `what` names the text ("x.jsonl" line 5).
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
@@ -37,8 +37,8 @@ const smallBytes = scaled(1 << 23, 128);
 const limitedBytes = scaled(0, 1 << 23);
 
 /**
- * Where the bytes of a text come from. Offsets are relative to the beginning of the whole text, wherever the source
- * begins.
+ * Where the bytes of a text come from. Offsets are relative to the beginning of the whole text, even if the source
+ * begins later.
  */
 export interface ByteSource {
   /** The path of the input, for errors. */
@@ -184,8 +184,8 @@ export type Mapping = {
 
 /**
  * Reads a range of bytes through a window: `text` holds the bytes of the source from `baseByte` on, of which `limit`
- * are valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill half of
- * it.
+ * are valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill more
+ * than half of it.
  *
  * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page, so the text may begin
  * before the range does. A mapped window does not grow; bytes that need a larger window are read into memory instead.
@@ -262,7 +262,7 @@ export class RangeReader {
 
   /**
    * Returns the size that the window will have after `advance(keepPos)`: twice the present size if the kept bytes fill
-   * half of it.
+   * more than half of it.
    */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;

@@ -46,8 +46,8 @@ export type TaskTextsOptions = {
 
 const windowBytesUsual = scaled(1 << 20, 64);
 /**
- * The memory per byte of a window that has grown: it holds one pretoken, of which the word table and the sorting of
- * words have copies.
+ * The memory per byte of a window that has grown. Such a window holds one pretoken, and the word table and the sorting
+ * of words have copies of it.
  */
 const memoryPerWindowByte = 3;
 
@@ -118,8 +118,8 @@ export class TaskTexts {
   }
 
   /**
-   * Loads the reader of Parquet and its packages. Only on demand, because that takes about 10 ms, and most runs read no
-   * Parquet.
+   * Loads the reader of Parquet and its packages. They are loaded on demand, because that takes about 10 ms, and most
+   * runs read no Parquet.
    */
   private loadParquet(): ParquetReader {
     const loaded =
@@ -217,7 +217,10 @@ export class TaskTexts {
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }
 
-  /** Claims memory for a window that will grow or has grown. Returns true if words should make room for it. */
+  /**
+   * Claims memory for a window that will grow or has grown. Returns true if the owner of the words should free memory
+   * first.
+   */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
   }
@@ -320,7 +323,7 @@ export class TaskTexts {
   }
 }
 
-/** The value of the end of a range whose last chunk has not arrived. */
+/** The `endByte` of a range whose last chunk has not arrived. */
 const endUnknown = Number.MAX_SAFE_INTEGER;
 
 type Unfinished<Result> = {
@@ -329,7 +332,7 @@ type Unfinished<Result> = {
   readonly work: Generator<number, Result>;
 };
 
-/** Joins the chunks of a range to one source, which can be read as a file is. */
+/** Joins the chunks of a range into one source, which can be read like a file. */
 class ChunkedRanges<Result> {
   /** The range that continues in the next chunk. */
   private unfinished: Unfinished<Result> | undefined;
@@ -375,7 +378,10 @@ class ChunkedRanges<Result> {
   }
 }
 
-/** The results of a loop over a range, without the counts of pretokens. */
+/**
+ * What is found in a range, apart from the counts of `pretokens`. `moreDocuments` and `lessInvalid` correct these
+ * counts.
+ */
 type RangeFindings = {
   readonly moreDocuments: number;
   readonly lessInvalid: number;

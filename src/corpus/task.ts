@@ -29,7 +29,10 @@ export type ChunkTask = Range & {
 /** Pages of a Parquet file, which the thread reads. The range is their position in the file. */
 export type PagesTask = Range & InputPages & { readonly kind: "pages" };
 
-/** Returns the buffers of chunks, which are transferred with the tasks, and returned when the chunks are done. */
+/**
+ * Returns the buffers of large chunks. They are transferred with the tasks, and returned when the chunks are done.
+ * Small chunks are copied instead.
+ */
 export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
   return tasks.flatMap((task) =>
     task.kind === "chunk" && task.bytes.length >= copiedBytesMax ? [task.bytes.buffer] : [],
@@ -44,8 +47,9 @@ export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
 /**
- * Whether the task may block a thread's event loop for long, because it may have a line, a page, or a stretch without a
- * cut of more than `longBytes`. In a stream, only a text that is a single chunk is certain not to.
+ * Whether the task may block a thread's event loop for long, because it may have a line, a page, or text without a cut
+ * of more than `longBytes`. The parts of a line may be in several chunks, so a chunk may take long unless it is the
+ * whole input.
  */
 export function mayTakeLong(task: Task, longBytes: number): boolean {
   if (task.kind === "chunk") return task.startByte > 0 || !task.endsInput;

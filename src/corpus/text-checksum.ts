@@ -64,7 +64,8 @@ export function joinChecksums(
   return (multiply(powerOfX(8 * secondBytes), first) ^ second) >>> 0;
 }
 
-// Polynomials over GF(2) modulo that of CRC-32, with the coefficient of x^0 in the highest bit, as in zlib's crc32_combine.
+// Polynomials over GF(2) modulo that of CRC-32, with the coefficient of x^0 in the highest bit, as in zlib's
+// crc32_combine.
 
 const polynomial = 0xedb88320;
 const one = 0x80000000;
@@ -78,7 +79,7 @@ function multiply(a: number, b: number): number {
   return product >>> 0;
 }
 
-/** Returns x to a power. */
+/** Returns x^power modulo the polynomial of CRC-32. */
 function powerOfX(power: number): number {
   let result = one;
   let square = one >>> 1;

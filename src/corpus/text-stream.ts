@@ -34,7 +34,7 @@ export interface ByteStream {
   close(): void;
 }
 
-/** How long to wait before reading a pipe again that another program has made non-blocking. */
+/** Milliseconds to wait before an empty pipe is read again, if another program has made that pipe non-blocking. */
 const retryMs = 5;
 
 /**
@@ -174,13 +174,14 @@ const outputChunkBytesLeast = scaled(1 << 12, 64);
 const expectedRatio = scaled(8, 1);
 
 /**
- * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
- * stream of `node:zlib`, which works on a thread of the runtime. It leaves two questions open:
+ * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. (Node decodes only
+ * the first frame, so there a second frame is an error.) The decoder is a stream of `node:zlib`, which works on a thread
+ * of the runtime. It leaves two questions open:
  *
  *   - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member
  *     are padding, which tapes leave; anything else is an error.
- *   - *Does a zstd file end in the middle of a frame?* To find out, the decoder is given one more frame, the sentinel, and
- *     must return its content.
+ *   - *Does a zstd file end in the middle of a frame?* To find out, the decoder is given one more frame, the sentinel,
+ *     and must return its content.
  */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };

@@ -58,7 +58,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   );
 }
 
-/** Receives the ids of a file's documents. A document also ends after the id that ends documents. */
+/** Checks the ids of a file's documents. If `endId` is given, a document also ends after this id. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
   /** Whether the last id was the one that ends documents. */

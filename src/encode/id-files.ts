@@ -172,7 +172,7 @@ type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
    * The id after which a document ends in plain text, in addition to the end of the text; undefined if there is none.
    */
   readonly documentEndId: number | undefined;
-  /** The inputs to encode; or files of ids that are only read, without tasks. */
+  /** The inputs to encode; or, if no tasks are encoded, files of ids that are read. */
   readonly inputs: readonly (Input | RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
   /** Returns all that determines the content of shards, as JSON. */
@@ -432,9 +432,8 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
 }
 
 /**
- * Removes shards, the last one first, and then the manifest: as long as it exists, the shards are known to
- * belong to another run. Shards that the manifest does not list are removed if they are numbered without a
- * gap.
+ * Removes shards, the last one first, and then the manifest: while the manifest exists, the shards are known to belong
+ * to another run. Shards that the manifest does not list are removed if they are numbered without a gap.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.find(({ name }) => name === (manifest?.request as { format?: unknown })?.format);

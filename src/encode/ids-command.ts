@@ -110,7 +110,8 @@ function readTrainOptions(typed: TypedOptions) {
     output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
-    // Every learned pair occurs at least once, with any rule.
+    // For the rule `ids`, --min-frequency is 1 by default, whatever `compat` is: every learned pair occurs at least
+    // once.
     limits: settleLimits(asked, "ids"),
     workers,
     memoryLimitBytes: memoryLimit,

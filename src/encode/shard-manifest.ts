@@ -76,7 +76,9 @@ const manifestFields = fieldsOf({
 });
 export type Manifest = Omit<Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** Thrown for a manifest or a shard that is damaged or belongs to another run. Encoding again replaces it. */
+/**
+ * Thrown for a manifest or a shard that is damaged or belongs to another run. With --if-changed, encoding replaces it.
+ */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {

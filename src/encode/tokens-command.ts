@@ -63,7 +63,9 @@ type TokenCounts = {
   readonly tokenizer: string;
   /** The files in the order in which they were named and found. */
   readonly files: readonly FileTokens[];
-  /** The named directories. Each has the sums of its files, which start with `firstFile`. */
+  /**
+   * The named directories. Each has the sums of its files, which are consecutive from index `firstFile` of `files` on.
+   */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
   readonly skipped: FoundInputs["skipped"];

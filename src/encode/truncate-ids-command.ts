@@ -37,7 +37,8 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const file = invocation.files[0]!;
   const asked = readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
-  // Ids in files that do not state their width may be read only when the tokenizer is known.
+  // This only finds the format, so the type does not matter. Once the tokenizer is loaded, the file is opened again
+  // with the type of its ids.
   const found = openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));

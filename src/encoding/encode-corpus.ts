@@ -70,9 +70,9 @@ export type EncodeCorpusOptions = {
   readonly chunkSizeBytes?: number;
 };
 
-/** The memory of a tokenizer per merge, in the main thread, which loads it. Measured. */
+/** The bytes of memory that a tokenizer takes per merge in the main thread, which loads it. Measured. */
 const mergeBytesOfMain = 200;
-/** The memory of a tokenizer per merge, in each other thread. Measured. */
+/** The bytes of memory that a tokenizer takes per merge in each other thread. Measured. */
 export const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = scaled(1 << 19, 128);
@@ -253,8 +253,8 @@ export function encodingParts(parts: EncodingParts): EncodingParts {
 }
 
 /**
- * Returns the size of a task that may take some 0.2 s without a yield, otherwise 0. Such a task is a page, or
- * a line, of that length; or a range that grew because it has no cut, which may be one word.
+ * Returns the size above which a task may take some 0.2 s without a yield. Such a task has a page, or a line, of that
+ * length; or it is a range that grew because it has no cut, and may be one word.
  */
 function longBytesOf(
   task: Task,
@@ -315,7 +315,7 @@ type EncodeSetup = {
   readonly parts: EncodingParts;
   /** Whether the ids are part of the output. If not, they are only counted. */
   readonly keepsIds?: boolean;
-  /** Upper bound of the memory for a text and its container; no limit if left out. */
+  /** An upper bound of the bytes of memory for a text and the line or page that contains it; no limit if left out. */
   readonly textBytesMax?: number;
 };
 
@@ -341,7 +341,7 @@ export type EncodedText = {
 /** The amounts of text and of output, for a task or for all tasks of an input. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
-  /** Number of records that end in it; 0 for a text without records. */
+  /** The number of records that end in the task or the input; 0 for a text without records. */
   readonly recordCount: number;
 };
 

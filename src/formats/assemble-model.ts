@@ -129,7 +129,9 @@ export function findSharedTokens(
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => describeSharedId(content, id, bytes));
 
-/** Decodes tokens in byte-to-character form. A text with any other character stays UTF-8, and its index is listed. */
+/**
+ * Decodes tokens in byte-to-character form. A token with any other character stays UTF-8, and `rawTexts` has its index.
+ */
 function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);

@@ -7,8 +7,8 @@ import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
 
 /**
- * The code of each format, for browsers: replaces format-code.ts in the library that is a single script.
- * Bundlers drop formats that nobody uses.
+ * The code of each format, for browsers. Replaces format-code.ts in the library, which is a single script and so loads
+ * nothing on demand.
  */
 export const formatCode = {
   huggingface: async () => huggingface,

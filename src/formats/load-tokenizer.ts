@@ -51,10 +51,7 @@ function findFirstTokenizer(path: string): string {
   });
 }
 
-/**
- * The files of a tokenizer in one format, in the order of the format's names. Messages name `path`, which is
- * the user's.
- */
+/** The files of a tokenizer in one format, in the order of the format's names. `path` is the one that messages name. */
 export type TokenizerFile = {
   readonly format: FormatEntry;
   readonly path: string;
@@ -66,8 +63,8 @@ export const tokenizersAt = (path: string): TokenizerFile[] =>
   isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
 
 /**
- * Lists the paths of the tokenizers in a directory in search order: first those with the preferred names of a
- * format.
+ * Lists the paths of the tokenizers in a directory in search order: those with the preferred file names of a format
+ * come before those with its other names.
  */
 export function tokenizersIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
@@ -105,8 +102,8 @@ export const sizesIn = (directory: string): string[] =>
     .sort((a, b) => Number(a) - Number(b));
 
 /**
- * Finds the format and the paths of a file whose format has several files, by its name alone. The names may
- * have a common prefix.
+ * Finds the format and the paths of a file whose format has several files, by its name alone. The names may have a
+ * common prefix, as in `gpt2-vocab.json` and `gpt2-merges.txt`.
  */
 function setOf(
   path: string,

@@ -88,7 +88,7 @@ export class Chunk {
     return this.length >= fullBytes;
   }
 
-  /** Makes room for `countBytes` more bytes. */
+  /** Ensures capacity for `countBytes` more bytes. */
   reserve(countBytes: number): void {
     const needed = this.length + countBytes;
     if (needed > this.bytes.length) this.bytes = grow(this.bytes, needed);

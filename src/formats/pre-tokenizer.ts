@@ -46,9 +46,8 @@ const stepFlags = fieldsOf({
 });
 
 /**
- * Parses a `pre_tokenizer`: ByteLevel, alone or after Split, Digits and Punctuation steps. Regular
- * expressions have the meaning that they have in HF's engine. An expression that would cut differently is
- * refused.
+ * Parses a `pre_tokenizer`: ByteLevel, alone or after Split, Digits, FixedLength and Punctuation steps. Regular
+ * expressions have the meaning that they have in HF's engine. An expression that would cut differently is refused.
  */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");

@@ -113,8 +113,8 @@ const readingFields = fieldsOf({
 });
 
 /**
- * Returns how the inputs of a training were read, if all were read alike. Uses the first of these tokenizers
- * that has a record.
+ * Returns how the inputs of a training were read, by the first of these tokenizers whose record has inputs that were
+ * all read alike; undefined if there is none.
  */
 export function readRecordedReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {

@@ -28,7 +28,7 @@ export const textsByName: Check<Readonly<Record<string, string>>> = (value, name
   return fieldsOf(Object.fromEntries(fields.map((field) => [field, text])))(value, name);
 };
 
-/** Those of an input. */
+/** The checks of the fields of an input. */
 export const inputFields = {
   path: text,
   sizeBytes: count,
@@ -43,7 +43,7 @@ export const inputFields = {
   weight: optional(amount),
 };
 
-/** Those of `options`. Older records lack some that are not optional here. */
+/** The checks of the fields of `options`. Older records lack some fields that are not optional here. */
 export const optionFields = {
   vocabSize: count,
   newTokens: optional(count),

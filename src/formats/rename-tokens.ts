@@ -7,7 +7,7 @@ import { JsonRewriter, type Place } from "./rewrite-json.ts";
 /** The new texts of special tokens, by their old texts. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Renames keys in a `vocab.json`. Merges never contain special tokens, so the other file stays. */
+/** Renames keys in a `vocab.json`. Merges never contain special tokens, so the other file is returned unchanged. */
 export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
   const json = new JsonRewriter(vocab.bytes);
   json.renameKeys(json.placeOf([])!.start, names);

@@ -206,9 +206,9 @@ export class JsonRewriter {
 }
 
 /**
- * Adds the new tokens to the vocabulary, after added tokens that it lacks. HF numbers such added tokens from
- * the vocabulary's size on when it loads the file, whatever ids are stated. So they must be in the vocabulary
- * before it grows.
+ * Adds the new tokens to the vocabulary, preceded by the added tokens that it lacks. HF numbers such added tokens from
+ * the vocabulary's size on when it loads the file, whatever ids are stated. So they must be in the vocabulary before it
+ * grows.
  */
 export function addNewIds(
   json: JsonRewriter,
@@ -246,8 +246,8 @@ type KeptRows = {
 };
 
 /**
- * Selects the rows of kept tokens. A merge is kept if its halves and its result are, and if it is among the
- * first `mergeCount` of these.
+ * Selects the rows of kept tokens. A merge is kept if its halves and its result are kept, its rank is below
+ * `mergeCount`, and no merge at a rank from `mergeCount` on has the same pair.
  */
 export function selectKeptRows(
   vocab: TokenIds,

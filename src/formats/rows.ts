@@ -16,9 +16,9 @@ import {
 import { Chunk } from "./output-file.ts";
 
 /**
- * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk
- * of any file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at special
- * tokens and at tokens whose bytes are not kept. This file writes the rows of these.
+ * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk of any
+ * file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at special tokens and at
+ * tokens whose bytes are not kept. This file writes the rows at which the kernel stops.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
@@ -97,7 +97,7 @@ type RowKind = {
   readonly append: (chunk: Chunk, row: number) => void;
 };
 
-/** Yields rows 0 to `rowCount` of one kind, in chunks. */
+/** Yields the rows [0, rowCount) of one kind, in chunks. */
 export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generator<Uint8Array> {
   const { write, append } = kind;
   const chunk = new Chunk();
@@ -128,7 +128,7 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  *   digits        64              of base64
  *   (after it)    any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts)
  *   bufferStart   bufferBytes     rows
- *   (after it)    rowBytesMax     the last row
+ *   (after it)    rowBytesMax     the end of a row that begins in the buffer
  */
 export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
@@ -186,8 +186,8 @@ const separatorText = 8;
  *
  *   BITS     MEANING
  *   0-7      the first byte written
- *   8-15     the second one, or 0
- *   16-31    how many they are: 1 or 2
+ *   8-15     the second byte written, or 0
+ *   16-31    the number of bytes written: 1 or 2
  *
  * Byte 97 is "a", 0x10061; byte 32 is "Ġ" = C4 A0, 0x2a0c4.
  */

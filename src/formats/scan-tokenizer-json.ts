@@ -216,7 +216,10 @@ const smallestMergeBytes = 4;
 /** The result of `readString`: the end of the copied bytes, and their hash. */
 const found = new Int32Array(2);
 
-/** Copies the bytes of the string at `pos` to bytes[at ..]. Returns the position after its closing quote. */
+/**
+ * Copies the bytes of the string at `pos` to bytes[at ..]. Returns the position after its closing quote, or
+ * `invalidJson`.
+ */
 function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
   if (file[pos] !== quote) return invalidJson;
   let hash = 0;
@@ -424,7 +427,8 @@ disableFtl(skipSpace, readString, escapedCodeUnit, scanVocabulary, scanMerges, s
  *   starts         Int32Array  count + 1   offset into bytes; text t is bytes[starts[t] .. starts[t + 1])
  *   hashes         Int32Array  count       of the bytes of each text
  *   ids            Int32Array  count
- *   slots          Int32Array  2^slotBits  t + 1, or 0 if free; open addressing, at most half full, home = top bits of the spread hash
+ *   slots          Int32Array  2^slotBits  t + 1, or 0 if free; open addressing, at most half full; the home slot of
+ *                                          a text is the top bits of its spread hash
  *   byId           Int32Array  count + 1   t + 1 of a token with that id, 0 for none; larger ids are left out
  *   isMergeResult  Uint8Array  count       1: a merge produces the text
  */
@@ -446,7 +450,7 @@ type TokenTexts = {
 const smallestEntryBytes = 5;
 
 /**
- * Allocates room for the texts of a vocabulary file of `fileBytes` bytes, and `moreBytes` more for texts to look up.
+ * Allocates arrays for the texts of a vocabulary file of `fileBytes` bytes, and `moreBytes` more for texts to look up.
  * Unwritten memory costs nothing.
  */
 function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {

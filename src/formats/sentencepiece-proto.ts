@@ -93,7 +93,7 @@ function oneOf<T>(kinds: readonly T[], number: number, name: string): T {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The fields of a message by their numbers. Of several values the last counts. */
+/** The fields of a message by their numbers. If a field occurs several times, the last value counts. */
 class Message {
   private readonly values: Map<number, number | Uint8Array>;
 

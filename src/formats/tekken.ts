@@ -164,7 +164,7 @@ function listSpecialTexts(value: unknown, path: string): string[] {
   });
 }
 
-/** Rewrites the file with only the kept tokens. Its size is then their number. */
+/** Rewrites the file with only the kept tokens, and with the size of the new vocabulary. */
 function prune(
   [{ name, bytes }]: SourceFiles,
   parts: TokenizerParts,

@@ -112,8 +112,8 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   // The text of `head` ends in `"ignore_merges": false⏎  }⏎}`, or with another field. The closing braces are
   // cut off, because the model continues.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  // As in HF, tokens that follow the requested size with --like are not in the vocabulary, only in the added
-  // tokens.
+  // As in HF, the reserved tokens of a training with --like, which follow its requested size, are not in the
+  // vocabulary, only in the added tokens.
   const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
@@ -376,7 +376,10 @@ function charactersOfJson(
   };
 }
 
-/** Parses the file without vocabulary and merges. Returns a function that reads these. */
+/**
+ * Parses the file without vocabulary and merges. Returns the result, and `scan`, which reads the vocabulary and the
+ * merges.
+ */
 function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
   const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
   const root = objectAt(json, path, "the tokenizer");
@@ -448,7 +451,9 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
   );
 }
 
-/** Lists the types of a part and of its inner parts. `Sequence` itself is not listed. */
+/**
+ * Lists the types of the inner parts of a `Sequence`, recursively, or the type of any other part; "none" for no part.
+ */
 function typesIn(value: unknown, within: string): string {
   const part = value as JsonObject | null | undefined;
   const inner = part?.[within];

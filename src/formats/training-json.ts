@@ -210,11 +210,11 @@ type InputRecord = {
    * a cache of an older version.
    */
   readonly crc32?: string;
-  /** `text`, `jsonl`, `json` or `parquet`. */
+  /** One of `inputFormats`. */
   readonly format: string;
   /** How the format was determined: `option`, `name` or `content`. */
   readonly formatFrom: string;
-  /** The field, or column, that has the text of a record. Present only for records. */
+  /** The field, or column, that has the text of a record. Present only for formats that have fields. */
   readonly textField?: string;
   /** The weight of the input's words. Present only if some input has a weight. */
   readonly weight?: number;
@@ -233,8 +233,8 @@ export type LanguageRecord = LanguageOfInput & {
   readonly wordCount: number;
   readonly distinctWordCount: number;
   /**
-   * The numbers of bytes, of tokens after all merges, and of tokens after as many merges that were learned
-   * without languages. Weights are applied.
+   * The number of bytes; the number of tokens after all merges; and the number of tokens after the same number of
+   * merges that were learned without languages. Weights are applied.
    */
   readonly byteCount: number;
   readonly tokenCount: number;

@@ -7,7 +7,7 @@ import { type EncodedBatch, offsetMax } from "./special-ids.ts";
 
 /** The number of bytes of texts that a thread takes at a time. A longer text is taken alone. */
 const shareBytes = scaled(2 ** 18, 64);
-/** How long threads may be idle before they end. */
+/** How many milliseconds threads may be idle before they end. */
 const idleMs = 10_000;
 
 type Thread = JobThread<BatchJob>;

@@ -25,7 +25,8 @@ type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
  * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is trusted, the
  * ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of JavaScript's strings.
  * `append`, `replace` and `truncate` return how many leading ids have not changed: the KV cache of a model remains
- * valid for these. A call that throws changes nothing. After `dispose` of its tokenizer, a session cannot be edited any more.
+ * valid for these. A call that throws changes nothing. After `dispose` of its tokenizer, a session cannot be edited any
+ * more.
  */
 export class Session {
   /** @internal */

@@ -5,8 +5,10 @@ import type { Option } from "#options";
 import { asOption, codeOf, joined, type Message, phrase, shellLine, UserError, usageError } from "#runtime";
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 
-/** Parses the arguments of a command. Values stay text, verbatim. A UserError names a mistake as it was typed; an
- * `UnknownOption` is explained by the caller. */
+/**
+ * Parses the arguments of a command. Values stay text, verbatim. A UserError names a mistake as it was typed; an
+ * `UnknownOption` is explained by the caller.
+ */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
   const files: string[] = [];
@@ -112,7 +114,7 @@ export function checkValidUtf8(typed: readonly string[]): void {
   if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
 }
 
-/** Returns the bytes of each argument, from the system. */
+/** Returns the bytes of each argument, from the system; an empty list if the system does not expose them. */
 function argumentsOfProcess(): Uint8Array[] {
   let bytes: Buffer;
   try {

@@ -286,7 +286,7 @@ function fishLines(command: CommandSpec): string {
     .split(" ")
     .map((word) => `__fish_seen_subcommand_from ${word}`)
     .join("; and ");
-  // The words of a group are also commands on their own.
+  // The second words of a group, such as `encode` in `ids encode`, are also commands on their own.
   const others = name.includes(" ") ? "" : ` ${Object.keys(commandGroups).join(" ")}`;
   const begin = `complete -c bpe -n "${seen}; and not __fish_seen_subcommand_from help${others}"`;
   const notOther = others && `; and not __fish_seen_subcommand_from${others}`;

@@ -21,7 +21,7 @@ const columnsMax = 120;
 /** The maximum number of lines of a one-screen page, at 80 columns. */
 const screenLines = 24;
 
-/** The page to write to: as wide as the terminal. */
+/** Returns the page to write to: as wide as the terminal, but at most `columnsMax`. */
 const ownPage = (): Page => ({ columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) });
 
 /**
@@ -259,7 +259,7 @@ const exampleLines = (examples: readonly Example[], page: Page): string[] =>
 
 /**
  * Splits a command into lines of at most `columns` columns, which a shell joins again. An option stays on the line of
- * its value if there is room.
+ * its value if both fit.
  */
 export function wrapCommand(command: string, columns: number): string[] {
   const indent = 6;

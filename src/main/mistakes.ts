@@ -12,7 +12,8 @@ import type { CommandSpec, Invocation } from "#terminal";
 import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
 import { named } from "./arguments.ts";
 
-// Errors about unknown names, with suggestions. Loaded when there is a mistake, because they know all commands.
+// Errors about unknown names, with suggestions. This file is loaded only if there is a mistake, because suggestions
+// need all commands.
 
 /** Returns the error for an unknown option; the parameters are those of `UnknownOption`. */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
@@ -70,7 +71,7 @@ const longName = (shown: string) =>
 
 const suggest = (names: readonly string[]) => phrase`did you mean ${joined(names.map(named), " or ")}?`;
 
-/** The error for ids as the format of inputs, which earlier versions of `train` and `encode` had. */
+/** Returns the error for `ids` as the format of inputs, which earlier versions of `train` and `encode` had. */
 export function idsAsFormat({ name }: CommandSpec, { typed }: Invocation): UserError {
   const rest = typed.filter(
     (word, i) =>

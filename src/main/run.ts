@@ -36,14 +36,14 @@ import { commandGroups, findCommandIn } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
-/** Loads the code that examines paths. Only on demand, because neither help nor the version needs it. */
+/** Loads the code that examines paths. It is loaded on demand, because neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 
 /**
- * Returns how the caller of this process names a command's options; undefined if as they are typed. The Python package
- * starts this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its messages in errors and
- * warnings of its own.
+ * Returns how the caller of this process spells a command's options; undefined if the caller spells them as they are
+ * typed. The Python package starts this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its
+ * messages in errors and warnings of its own.
  */
 const spellingFor = async (command: string): Promise<Spelling | undefined> =>
   process.env.BPE_CALLER === "python"

@@ -36,7 +36,7 @@ export type Option<T = any> = {
   readonly topic: Topic;
   /** Whether the command requires it. */
   readonly required?: boolean;
-  /** The option with which this one need not be given. */
+  /** Another option that makes this required option optional. */
   readonly optionalWith?: string;
   /** The options that this one excludes. */
   readonly excludes?: readonly Exclusion[];
@@ -60,7 +60,10 @@ export type Option<T = any> = {
   readonly python?: string | null;
   /** The description in the library and Python, if it is not that of the command line. */
   readonly inCode?: Message;
-  /** Whether a record has the setting under the name of the table. A schema, if it is not that of the kind. */
+  /**
+   * Set if a record has the setting, under the option's name in the table: `true`, or the setting's schema if it is not
+   * that of the kind.
+   */
   readonly recorded?: true | JsonSchema;
 };
 
@@ -72,7 +75,7 @@ export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {
   readonly why?: string;
-  /** The value with which the two options may be combined. */
+  /** The value of the option that has this exclusion with which the two options may be combined. */
   readonly unless?: string;
 };
 

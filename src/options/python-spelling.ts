@@ -17,7 +17,7 @@ export const pythonName = (key: string, { python = snakeCase(key) }: Option): st
 export const pythonSpellingFor = (command: string): Spelling =>
   pythonSpelling(withParameters.includes(command));
 
-/** @internal `vocab_size=300` */
+/** @internal Spells options as Python does: `vocab_size=300`. */
 export const pythonSpelling =
   (hasParameters: boolean): Spelling =>
   ({ option, value }) => {

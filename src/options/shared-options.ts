@@ -146,7 +146,7 @@ export const readingOptions = tableOf({
   },
 });
 
-/** Options that bpe train has, and others unlike `sharedOptions`. */
+/** Options that bpe train and other commands have in common. */
 export const sharedWithTraining = tableOf({
   specialTokensFile: {
     name: "special-tokens",

@@ -55,11 +55,11 @@ import {
  *
  *   bpe-index                          maps files to contents (content-hash.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
- *   bpe-GROUP-ID.sum                   the summed words of many entries that share the options of a run (cache-entries.ts)
+ *   bpe-GROUP-ID.sum                   the summed words of many entries that share a run's options (cache-entries.ts)
  *   bpe-OUTPUT.result                  the sources of an output (`ResultSources`)
  *
- * OPTIONS, GROUP, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a hidden directory of its
- * process.
+ * SIZE is in bytes. OPTIONS, GROUP, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a
+ * hidden directory of its process.
  */
 export const indexName = "bpe-index";
 export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;
@@ -96,7 +96,10 @@ export const isCacheFile = (name: string) =>
  */
 export const wordsVersion = 3;
 
-/** The hash of how all inputs of a run are counted. `version` covers program, runtime and pattern tables. */
+/**
+ * Returns the hash of the settings by which all inputs of a run are counted. `version` covers program, runtime and
+ * pattern tables.
+ */
 export function groupHash(
   version: string,
   { patterns, specialTokens, normalization, isLinewise }: CountsOptions,
@@ -105,7 +108,10 @@ export function groupHash(
   return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise, ...normalized]));
 }
 
-/** The hash of how one input is counted: everything that changes its words, apart from its bytes. */
+/**
+ * Returns the hash of the settings by which one input is counted: everything that changes its words, apart from its
+ * bytes.
+ */
 export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
@@ -178,14 +184,14 @@ function realPathOfCache(path: string): string {
 /**
  * The directory of a cache. Several runs may use it at once without a lock: every file is written in the directory of
  * its run, then renamed. The name of an entry is derived from what was counted, so two runs that write it write equal
- * files. The index and the results are overwritten; files whose lines are lost that way are hashed
- * again.
+ * files. A run overwrites the index and the results. If the index thereby loses lines of another run, their files are
+ * hashed again.
  *
  * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums, and their
  * inputs are counted again.
  */
 export class CacheDirectory {
-  /** Whether files can be written. If not, nothing is kept. */
+  /** Whether files can be written to the cache. If not, nothing more is stored in it. */
   isWritable = true;
   /** Files that this run needs, which `shrinkTo` must not remove. */
   private readonly used = new Set<string>();
@@ -219,7 +225,7 @@ export class CacheDirectory {
     }
   }
 
-  /** Stops keeping files for the rest of the run, and warns once. */
+  /** Stores nothing more for the rest of the run, and warns once. Rethrows an error that is not the system's. */
   stopKeeping(error: unknown): void {
     if (userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
@@ -253,7 +259,10 @@ export class CacheDirectory {
     return trusted;
   }
 
-  /** Returns the content of a small file; empty if the file is missing, or untrusted (with one warning). */
+  /**
+   * Returns the content of a small file; empty if the file is missing or cannot be read, or is untrusted (with one
+   * warning).
+   */
   read(name: string): Buffer {
     try {
       return readTrusted(this.pathOf(name));
@@ -271,7 +280,7 @@ export class CacheDirectory {
     this.remove(name);
   }
 
-  /** Writes a whole file. A failure, such as a full disk, is not an error, but nothing more is kept. */
+  /** Writes a whole file. A failure, such as a full disk, is not an error, but nothing more is stored in the cache. */
   write(name: string, temporaryPath: string, partsOf: () => readonly Uint8Array[]): void {
     this.attempt(() => {
       const fd = openSync(temporaryPath, "w");
@@ -285,7 +294,7 @@ export class CacheDirectory {
     });
   }
 
-  /** Runs `change`, unless an earlier change failed. */
+  /** Runs `change`, unless an earlier change failed. If `change` fails, calls `stopKeeping`. */
   attempt(change: () => void): void {
     if (!this.isWritable) return;
     try {

@@ -157,9 +157,9 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
  *   size       8                      bytes of the header
  *   checksum   8                      xxHash64 of the header
  *   header     size                   JSON (`SumHeader`), with the xxHash64 of each of the arrays
- *   counts     8 * wordCount          Float64
- *   starts     4 * (wordCount + 1)    Uint32
- *   bytes      byteCount
+ *   counts     8 * wordCount          Float64: the count of each word
+ *   starts     4 * (wordCount + 1)    Uint32: the start of each word in `bytes`, and the end of the last word
+ *   bytes      byteCount              the words, concatenated
  */
 type SumHeader = Checked<typeof headerFields>;
 
@@ -259,7 +259,7 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
 
 /**
  * How many entries are added in one pass. Each is an open file with a frame in memory. Above 8 the number hardly
- * matters.
+ * affects the speed.
  */
 const entriesAtOnce = scaled(64, 1);
 
@@ -268,8 +268,8 @@ export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // `tables` have decreasing sizes. Two tables of equal size are merged at once, so each word is copied only log2(table
-  // count) times.
+  // Each table in `tables` has at least twice as many words as the next one. A table that breaks this rule is merged
+  // with the previous one, so each word is copied only about log2(table count) times.
   const tables: WordTable[] = [];
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));

@@ -103,7 +103,7 @@ type CacheSettings = {
   readonly scratchPath: () => string;
 };
 
-/** How many sums are kept for each set of options: the current one and its predecessor. */
+/** How many sums are kept for each set of options and each part of a corpus: the current one and its predecessor. */
 const sumsKept = 2;
 
 type KnownInput = {
@@ -116,7 +116,7 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** The facts about each input; undefined for an input that is not cached. */
+  /** The state of each input; undefined for an input that is not cached. */
   private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
@@ -321,7 +321,7 @@ export class Cache {
   }
 
   /**
-   * Keeps the index, and, if all contents are known, the sum of the inputs' contents. `partCount` is the number of
+   * Stores the index, and, if all contents are known, the sum of the inputs' contents. `partCount` is the number of
    * parts of the corpus that have sums of their own.
    */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
@@ -348,7 +348,9 @@ export class Cache {
 
   private readonly indexContent = () => this.directory.read(names.indexName).toString("latin1");
 
-  /** Returns the content of each input that was identified. A stream's content is unknown before it is read. */
+  /**
+   * Returns the content of each input: undefined if the input was not hashed, as a stream cannot be before it is read.
+   */
   contents(): (names.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
       sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
@@ -399,7 +401,10 @@ export class Cache {
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
-  /** Stops using a file that is damaged, missing or unreadable, and warns. Rethrows any other error. */
+  /**
+   * Stops using a file that is damaged, missing or unreadable. Warns, unless the file is missing. Rethrows any other
+   * error.
+   */
   private setAside(error: unknown): void {
     const isDamaged = error instanceof DamagedFile || error instanceof CountsFileError;
     const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;

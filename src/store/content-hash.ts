@@ -9,7 +9,8 @@ const block = new Uint8Array(scaled(1 << 18, 64));
 const sliceBytes = scaled(1 << 20, 128);
 
 /**
- * Returns the SHA-256 of a file, up to the size that it had when the run began. Yields the bytes hashed since the last yield.
+ * Returns the SHA-256 of a file, up to the size that it had when the run began. Yields the bytes hashed since the last
+ * yield.
  */
 export function* hashInput(input: Input): Generator<number, string> {
   const fd = openInput(input);

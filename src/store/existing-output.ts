@@ -12,8 +12,8 @@ type ExistingOutput =
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
- * Returns the relative paths of all files in a directory, sorted. Descends only into directories that hold files of
- * ours; any other entry is listed by its own name.
+ * Returns the relative paths of the files in a directory and, one level deep, in its subdirectories that `holdsOurs`
+ * accepts, sorted. Any other entry, such as an empty directory, is listed by its own name.
  */
 export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
@@ -80,8 +80,8 @@ function inspectOnce(place: Place): ExistingOutput {
 }
 
 /**
- * Returns the record in a directory and the files that the record lists; empty if there is no record. The record may be
- * forged, so no path may lead outside.
+ * Returns the names of the record in a directory, of the files that it lists, and of images next to these files; empty
+ * if there is no valid record. The record may be forged, so no path may lead outside.
  */
 function listedNames(path: string): Set<string> {
   let record: unknown;
@@ -97,7 +97,7 @@ function listedNames(path: string): Set<string> {
   return new Set([...files, recordName, ...[...images].filter((name) => isImage(join(path, name)))]);
 }
 
-/** Whether the file is an image of the result, or of one of its sizes, and so belongs to the result. */
+/** Whether the file begins like an image, and so belongs to the result or to one of its sizes. */
 function isImage(path: string): boolean {
   try {
     const fd = openTrusted(path);
@@ -146,7 +146,7 @@ function isMountPoint(place: Place): boolean {
   }
 }
 
-/** Unescapes a path of the list, which encodes space, tab, newline and backslash as three octal digits. */
+/** Unescapes a path of /proc/self/mountinfo, which encodes space, tab, newline and backslash as three octal digits. */
 function unescapeMount(path: string): string {
   return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
@@ -206,8 +206,8 @@ export function isResult(place: Place): boolean {
 }
 
 /**
- * Returns the start time of a result's run, to the second; the time when the record was written if the record lacks a start
- * time.
+ * Returns the start time of a result's run, to the second; the time when the record was written if the record lacks a
+ * start time.
  */
 function stampOf(path: string): string {
   const fd = openTrusted(join(path, recordName));
@@ -225,8 +225,8 @@ const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
 /**
- * Returns the mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result from its
- * replacement. No two records are equal, because each has its own times.
+ * Returns the mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result
+ * from its replacement. No two records are equal, because each has its own times.
  */
 export function recordMark(path: string): string {
   const bytes = readTrusted(join(path, recordName));

@@ -40,9 +40,9 @@ import { isOwn, openTrusted } from "./trusted-files.ts";
  *                             the old output. MARK, a hash of the old output's record, tells which.
  *
  * HOST is a hash of the host's name, RUN a random number of this process. HOST, RUN and MARK have 8 hexadecimal digits
- * each. The name does not tell whether its run is alive, but the lock of the place does: a run that holds it knows that
- * all other runs of this host that write there are dead. On a file system of this machine, so are runs with other host
- * names, because containers share its locks. Some file servers keep locks per host: there, a run of another
+ * each. The name does not tell whether its run is alive, but the lock of the place does. While a run holds that lock,
+ * all other runs of this host that wrote there are dead. On a file system of this machine, runs with other host names
+ * are dead, too, because containers share its locks. Some file servers keep locks per host: there, a run of another
  * host counts as dead if its files have not changed for a day.
  */
 export type HiddenKind = "new" | "old" | `keep-${string}`;
@@ -108,8 +108,10 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
 /**
  * Recovers what dead runs of this user left next to the place. If a run died after moving the old output aside and
  * before publishing the new one, nothing is at the path: the old output is moved back, which cannot harm a live run.
- * Everything else requires the lock of the place, except for files of this run that are no longer reserved: an old
- * output that was to be kept is renamed to its kept name (`keepResult`), and the rest is removed. Tests pass `isLocal` to simulate a file server.
+ *
+ * Everything else requires the lock of the place, except for files of this run that are no longer reserved. An old
+ * output that was to be kept is renamed to its kept name (`keepResult`). All other files are removed. Tests pass
+ * `isLocal` to simulate a file server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
@@ -130,7 +132,7 @@ export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): vo
 
 const hiddenNamePattern = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
 
-/** Whether nothing at a path has changed for a day, by the file system's clock, which set the time of our lock file. */
+/** Whether everything at a path is a day older than our lock file. The file system's clock has set both times. */
 function isOld(path: string, place: Place): boolean {
   const lock = lstatOrNull(lockPath(place));
   return lock !== null && lock.mtimeMs - lastChangeMs(path) > oldMs;
@@ -205,12 +207,12 @@ export function tryWrite<T>(path: string, write: () => T): T {
  *   .NAME.bpe-lock     {"host":"web1","pid":4711,"since":"2026-11-20T02:00:00.000Z"}
  *
  * Only the system's lock on the file (flock) matters, not the file's existence. A killed run holds no lock, and the
- * next one takes over its file. The file's content is only for messages.
+ * next run takes over the file. The file's content is only for messages.
  */
 export type Lock = {
   /** Whether the lock is held. If not, the file system has no locks, and a second run is not excluded. */
   readonly isHeld: boolean;
-  /** Releases the place. May be called at any time, and more than once. */
+  /** Releases the lock. May be called at any time, and more than once. */
   release(): void;
 };
 
@@ -225,7 +227,7 @@ export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
 /**
  * Takes the lock of a place, or returns the process that holds it. With the lock, removes what dead runs left next to
- * the place, and checks that the output can be written there.
+ * the place, and checks that the output can be written there. If it cannot, releases the lock and throws.
  */
 export function takeLock(place: Place): Lock | Holder {
   const path = lockPath(place);
@@ -324,7 +326,10 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   }
 }
 
-/** Opens the lock file. The file is reusable if it belongs to this user alone; otherwise it is never written to. */
+/**
+ * Opens the lock file. The file is reusable if it belongs to this user and has no second name; otherwise it is never
+ * written to.
+ */
 function openLockFile(path: string): { fd: number; isReusable: boolean } | "changed" {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   try {

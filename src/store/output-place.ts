@@ -92,7 +92,7 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
   }
 }
 
-/** Returns the first of NAME.new, NAME.new-2, … that does not exist. */
+/** Returns the first of NAME.ENDING, NAME.ENDING-2, … that does not exist. */
 export function freePath(place: Place, ending: string): string {
   const path = `${pathOf(place)}.${ending}`;
   if (lstatOrNull(path) === null) return path;

@@ -25,7 +25,10 @@ export function placesToWrite(directory: string | undefined, files: readonly str
 
 const stickyBit = 0o1000;
 
-/** Replacing a directory requires permission to empty it, and in a sticky parent such as /tmp, ownership. */
+/**
+ * Throws a UserError unless the directory can be replaced. That requires permission to empty it, and in a sticky parent
+ * such as /tmp, ownership of the directory or of its parent.
+ */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;

@@ -19,7 +19,7 @@ type Problem = { readonly message: string; readonly hint: string };
 /**
  * A run's temporary files are in one hidden directory under the given parent, else under $TMPDIR, else under /tmp:
  *
- *   .bpe-XXXXXX/lock     locked by the run (flock) as long as the run lives
+ *   .bpe-XXXXXX/lock     locked by the run (flock) while the run is alive
  *   .bpe-XXXXXX/…        the run's files
  *
  * A later run that gets the lock removes the directory. Only the lock tells whether a run is alive, because the run may
@@ -39,7 +39,10 @@ export class ScratchDirectory {
     removeStaleDirectories(parent);
   }
 
-  /** Returns the path, or the reason why there is none: some callers turn out not to need the directory. */
+  /**
+   * Returns the path. If the directory cannot be created, returns the parent and the problem instead of throwing,
+   * because some callers turn out not to need the directory.
+   */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -102,15 +105,16 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Before this run took the lock, another run removed the directory, as one that a dead run had left. Tries again.
+    // Another run took the directory for one that a dead run had left, and removed it before this run had the lock.
+    // Tries again.
   }
 }
 
 const attemptsMax = 100;
 
 /**
- * Opens the lock file of a scratch directory and takes the lock. Null if a run holds the lock, or held it and removed
- * the file.
+ * Opens the lock file of a scratch directory and takes the lock. Returns null if a run holds the lock, or held it and
+ * removed the file; also if the file system has no locks and the directory may be left over (`isLeftOver`).
  */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);

@@ -97,8 +97,8 @@ function removeKept(old: Place, place: Place): void {
 }
 
 /**
- * Removes a former result, file by file. If someone added a file meanwhile, the result is left next to the
- * place, and its path is returned; otherwise null.
+ * Removes a former result, file by file. If that fails, for example because someone added a file meanwhile, the rest is
+ * left next to the place, and its path is returned; otherwise null.
  */
 function removeFormer(former: string, place: Place): string | null {
   try {

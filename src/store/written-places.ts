@@ -38,11 +38,11 @@ type Place = RunOutput & {
   readonly ids: ReadonlySet<string>;
   /** Like `ids`, with inode numbers as inputs have them, which may have lost digits. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether writing cannot harm an input: true for standard output, unless it appends to a text file. */
+  /** Whether writing cannot harm an input: true for an open descriptor, unless it is of a file that is not empty. */
   readonly isHarmless: boolean;
 };
 
-/** Thrown if an output is an input of the run, or is inside another output. */
+/** Thrown if an output is an input of the run or contains one, or if an output is inside another output. */
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,

@@ -65,7 +65,7 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
 }
 
 /**
- * Waits until more may be written. To be awaited between chunks: this bounds the memory, and signals are handled
+ * Waits until more may be written. Await it between two chunks: this bounds the memory, and signals are handled
  * meanwhile.
  */
 export const drain = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
@@ -94,8 +94,8 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
 const sliceLength = 2_000;
 
 /**
- * Yields in pieces what JSON.stringify returns for plain data. Long lists at any depth are split, so that no piece
- * takes long.
+ * Yields in pieces what JSON.stringify returns for plain data. Long lists in objects, at any depth, are split, so that
+ * no piece takes long.
  */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {
@@ -115,7 +115,10 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/** The reader of stdout has exited (`| head`). It has what it needed, so the run ends silently, with success. */
+/**
+ * Thrown if the reader of stdout has exited, as `| head` does. It has read what it needed, so the run ends silently,
+ * with success.
+ */
 export class ClosedReader extends Error {}
 
 const stdout = 1;
@@ -140,7 +143,7 @@ class StreamWriter implements ByteSink {
     this.isFile = isRegularFile(fd);
   }
 
-  /** Copies the chunk and queues it. Throws the error of an earlier chunk. */
+  /** Writes the chunk to a file, or queues a copy of it. Throws the error of an earlier chunk. */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
@@ -157,8 +160,8 @@ class StreamWriter implements ByteSink {
   }
 
   /**
-   * Returns undefined while there is room. Otherwise returns a promise that resolves once there is room again, or
-   * `write` has an error to throw.
+   * Returns undefined while the queue is not full. Otherwise returns a promise that resolves once the queue is not full
+   * any more, or `write` has an error to throw.
    */
   drain(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
@@ -216,7 +219,7 @@ const errorOfStdout = (error: unknown): unknown =>
     ? new ClosedReader("the reader of stdout has closed it")
     : refusal("standard output cannot be written", error);
 
-/** Joins small chunks, such as lines or single bytes, which would each cost a system call. */
+/** Joins chunks if all are small, such as lines or single bytes, because each would cost a system call. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
   return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;

@@ -39,8 +39,8 @@ export function findFiles(names: readonly string[], options: InputOptions, outpu
 }
 
 /**
- * Detects the format of the first stream, waiting for its beginning. Only then is it known whether any input has
- * fields.
+ * Detects the format of the first stream, waiting for its beginning. Then refuses `--text-field` if no input has
+ * fields, which is not known earlier.
  */
 export async function inspectStreams(found: FoundInputs, options: InputOptions): Promise<FoundInputs> {
   const inputs = await inspectFirstStream(found.inputs, options);

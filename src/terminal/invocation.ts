@@ -18,13 +18,16 @@ export class TypedOptions extends Map<string, readonly string[]> {
     this.inOrder.push([name, value]);
   }
 
-  /** Returns the text typed for an option; undefined if it was not given. */
+  /** Returns the first text typed for an option; undefined if the option was not given. */
   text(name: string): string | undefined {
     return this.get(name)?.[0];
   }
 }
 
-/** Returns the path in the value of an option, whose form is `shown`; undefined if the value is a known name. */
+/**
+ * Returns the path in a typed value, which help shows as `shown`, e.g. `[NAME=]FILE`; undefined if the value is a known
+ * name instead of a path.
+ */
 export function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
   if (!shown.includes("NAME=") || existsSync(typed)) return typed;

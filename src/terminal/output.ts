@@ -171,7 +171,7 @@ export class Output {
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
-  /** Ends a run whose reader of stdout has exited: successfully, and without a word to people. */
+  /** Ends a run whose reader of stdout has exited: successfully, and without a message for people. */
   endUnread(): void {
     this.endWith(["the reader of stdout went away"], { success: true, unread: true }, []);
   }
@@ -305,8 +305,8 @@ type Descriptor = 1 | 2;
 export const isTerminal = (fd: Descriptor): boolean => columnsOf(fd) !== undefined;
 
 /**
- * Returns the number of columns of a terminal, 0 if that is unknown; undefined if there is no terminal. Loading the
- * runtime's code for this takes 9 ms.
+ * Returns the number of columns of a terminal, 0 if that is unknown; undefined if there is no terminal. Asks the
+ * system, because loading the runtime's code for this takes 9 ms.
  */
 function columnsOf(fd: Descriptor): number | undefined {
   if (!isDevice(fd)) return undefined;

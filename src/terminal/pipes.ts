@@ -6,8 +6,8 @@ import { onStop } from "./stop.ts";
 
 /**
  * Copies each path that is not a regular file (a pipe, a device) to an unnamed file. Returns, by path, the descriptors
- * of these files, positioned at the beginning. So readers never block: a pipe may have no writer, or a slow one, and
- * signals are handled only while other threads wait.
+ * of these files, positioned at the beginning. Their readers never block. A reader of the pipe itself might, because
+ * the pipe may have no writer, or a slow one, and no signal would be handled meanwhile.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();

@@ -19,13 +19,13 @@ export type ProgressDisplay = {
 };
 
 /**
- * Intervals between two displays of a stage. Lines are for logs: one for each stage, and a sign of life for very long
- * stages.
+ * Milliseconds between two displays of a stage. `plain` and `log` write a line at the end of each stage, and a sign of
+ * life during very long stages.
  */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
-/** Stages are not shown to people for this long. Programs receive each stage at once. */
+/** For this many milliseconds a stage is not shown to people. Programs receive each stage at once. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
-/** The shortest stage that gets its own line. The summary has the times of all stages. */
+/** The shortest stage, in milliseconds, that gets its own line. The summary has the times of all stages. */
 const lineMsLeast = 1000;
 
 export function createProgress(

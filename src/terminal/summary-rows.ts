@@ -16,7 +16,7 @@ export const embeddingsRow = (before: string, after: string) =>
 /** The widths for text that is not read on a terminal: of lines, and of names. */
 export const usualColumns = 80;
 export const nameColumns = 12;
-/** If there is less room than this next to its name, a text is put below it. */
+/** If fewer columns than this remain next to a row's name, the text is put below the name. */
 const textColumnsLeast = 24;
 const narrowIndent = 2;
 
@@ -67,7 +67,7 @@ export function packedLines(items: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** Splits at commas if possible, otherwise at spaces. */
+/** Splits at commas and semicolons. A phrase that is still too wide is split at spaces. */
 const itemsOf = (text: string, width: number): string[] =>
   text.split(/(?<=[,;]) /).flatMap((phrase) => (widthOf(phrase) <= width ? [phrase] : phrase.split(" ")));
 

@@ -59,7 +59,10 @@ export function warnOfTokenizers(
   }
 }
 
-/** Returns the name of the tokenizer's directory, if its file has a usual name. */
+/**
+ * Returns the name of the tokenizer's directory if its file has a usual name, such as tokenizer.json. Otherwise returns
+ * the name of the file or directory, without an ending .json or .tiktoken.
+ */
 export function nameOfTokenizer(path: string): string {
   const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;

@@ -13,7 +13,10 @@ type ListedToken = { readonly token: string; readonly place: Message };
 export const readTokenList = (option: Message, path: string): string[] =>
   listedIn(option, path, readTextFile(option, path)).map(({ token }) => token);
 
-/** Whether a file is JSON: its name says so, or it begins like an object or a list of texts. `[PAD]` is a line. */
+/**
+ * Whether a file is JSON: its name ends in .json, or it begins like an object or a list of texts. A file that begins
+ * with `[PAD]` is a list of lines.
+ */
 const isJson = (path: string, content: string) =>
   /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
 

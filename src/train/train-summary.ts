@@ -55,7 +55,10 @@ const inBoth = (name: string, text: Row[1]): SummaryRow => [name, text, text];
 const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
 
 const shortLinesMax = 8;
-/** Rows that a short summary leaves out if it has more to say: they repeat options, or are the same every time. */
+/**
+ * Rows that a short summary leaves out, one after the other, until it has at most `shortLinesMax` rows. They repeat
+ * options, or are the same every time.
+ */
 const spared = ["memory", "pattern", "base"];
 
 function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {
@@ -186,7 +189,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
   return summaryLines(rows, outcome);
 }
 
-/** Returns the summary of `bpe ids train`. It is always short. */
+/** Returns the summary of `bpe ids train`, which has the same rows in both forms. */
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
@@ -242,7 +245,7 @@ const perToken = (record: { readonly bytesPerToken: number | null }) => {
   return text === undefined ? "" : `; ${text}`;
 };
 
-/** Formats the most important result; undefined without text. */
+/** Formats the most important result, bytes per token; undefined without text. */
 export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
   bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
@@ -395,7 +398,7 @@ function rolesText({ roles, proposed }: ModelSettings): string {
   return parts.join(", ") + note;
 }
 
-/** How many of the learned tokens are of which visual kind, and the longest ones. */
+/** The numbers of learned tokens that are white space or separators, and the longest learned tokens. */
 export type LearnedShapes = ShapeCounts & {
   /** The longest tokens with a letter, formatted. Equally long ones are in the order in which they were learned. */
   readonly longestTokens: readonly string[];
@@ -421,7 +424,7 @@ function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   return { longestTokens, whitespaceCount, separatorCount };
 }
 
-/** The shape of a longer token is that of its beginning. */
+/** The number of bytes at a token's beginning that decide its shape if the token is not kept. */
 const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {

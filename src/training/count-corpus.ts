@@ -39,17 +39,17 @@ export type CountOptions = {
   readonly cutting: Cutting;
   /** Number of counting threads. The main thread is one of them, unless it has to read streams for the others. */
   readonly workerCount: number;
-  /** Upper bound of the text in all inputs, if known. It bounds the memory for words. */
+  /** An upper bound of the bytes of text in all inputs, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
   /** Target size of the ranges for threads. */
   readonly rangeSizeBytes?: number;
   /** Where and when to write sorted runs; if left out, all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
-  /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if there is room. */
+  /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if they fit. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /**
-   * From this number of words on, each thread adds up one slice of all threads' words, if memory has room. If
-   * left out, words are never added up in slices.
+   * From this number of words on, each thread adds up one slice of all threads' words, if memory suffices. If left out,
+   * words are never added up in slices.
    */
   readonly slicedWordsLeast?: number | undefined;
   /**
@@ -131,8 +131,8 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
 }
 
 /**
- * The word tables of all threads, for each thread. Posting the objects for 64 threads to each of them takes
- * 11 ms; as JSON, 1 ms.
+ * The word tables of all threads, as posted to each thread. Posting the objects of 64 threads to each of 64 threads
+ * takes 11 ms; posting them as JSON takes 1 ms.
  */
 type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
 
@@ -142,8 +142,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads have at least `wordsLeast` words, no sorted runs, which are added up in another way,
- * and room to add up the words in slices. Otherwise one thread adds up table after table.
+ * Whether the threads have at least `wordsLeast` words, no sorted runs, which are added up in another way, and memory
+ * to add up the words in slices. Otherwise one thread adds up table after table.
  */
 export function canSlice(
   rests: readonly ThreadWords[],
@@ -156,8 +156,8 @@ export function canSlice(
     rests.length > 1 &&
     rests.every(({ runs }) => runs.length === 0) &&
     sum((tables) => tables.distinctWordCount) >= wordsLeast &&
-    // The tables, their slices, which may be twice as large, and lists of the slices' words: each table in
-    // parts, and joined.
+    // For each thread: its tables, its slice, which may be twice as large, and the list of the slice's words, once in
+    // parts and once joined.
     sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
       (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
   );
@@ -173,7 +173,7 @@ const noStatistics = (): RangeStatistics => ({
 
 /** Adds the statistics of a range to those of its input, whose ranges come in order. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
-  // Most inputs are one range.
+  // Most inputs are one range, whose checksum is that of the input.
   sum.crc32 = sum.textBytes === 0 ? found.crc32 : joinChecksums(sum.crc32, found.crc32, found.textBytes);
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;
@@ -251,7 +251,10 @@ function setupOf(
   };
 }
 
-/** The least `textBytesMax` for which memory has room for the tables of special tokens, and 4 MB for other tables. */
+/**
+ * Returns the smallest `textBytesMax` with which the tables of special tokens, and 4 MB of other tables, fit into
+ * memory.
+ */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
 
@@ -276,7 +279,7 @@ export type CountSetup = SpillingOptions &
   Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
     /** The compiled kernel, which all threads share. */
     readonly kernelModule: WebAssembly.Module;
-    /** Whether inputs get checksums: those that are counted whole. */
+    /** Whether ranges get checksums: only if all ranges are whole inputs. */
     readonly hasChecksums?: boolean;
     /** This thread's name, unique among all that write runs to one directory. */
     readonly name: string;
@@ -289,8 +292,8 @@ export type ThreadWords = {
   readonly words: PackedCounts;
   readonly runs: readonly SortedRun[];
   /**
-   * If words were added up in slices: the words of all threads in this thread's slice of the hashes. `words`
-   * is then consumed.
+   * If words were added up in slices: those words of all threads whose hashes are in this thread's slice. `words` is
+   * then consumed.
    */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;
@@ -301,7 +304,7 @@ export type ThreadWords = {
  * cycles, as much as mapping saves for 10 MB.
  */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
-/** The window of lifted text is so small that its ids take at most as many bytes as a window of counted text. */
+/** The bytes of ids that a window of lifted text yields at most: as many as a window of counted text has. */
 const windowIdBytes = scaled(1 << 20, 16);
 
 /** The work of one counting thread: counts tasks and keeps their words. */
@@ -376,7 +379,10 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
   }
 
-  /** Adds up one kind of word in one slice of all threads' words in each round. Returns false if there is no room. */
+  /**
+   * In each round, adds up one kind of word, of all threads, from this thread's slice of the hashes. Returns false if
+   * memory does not suffice.
+   */
   *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
       const tables: PackedTables[] = JSON.parse(common!.json);

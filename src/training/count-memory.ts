@@ -14,15 +14,18 @@ export type CountMemory = {
 };
 
 /**
- * Upper bound of the memory for words per byte of text: the text is distinct words of three bytes, and tables
- * are half empty.
+ * An upper bound of the memory for words, per byte of text. It is reached if the text consists of distinct words of
+ * three bytes, and tables are half empty.
  */
 const wordBytesPerTextByte = scaled(40, 1e15);
 
-/** A kernel memory of this many times the text's size has room for its words, unless the text was made to fill it. */
+/**
+ * A kernel memory of this many times the text's size is enough for its words, unless the text was constructed to fill
+ * it.
+ */
 const kernelBytesPerTextByte = 16;
 
-/** Upper bound of the text in the ranges, if it is known before reading. */
+/** Returns an upper bound of the bytes of text in the ranges; undefined if none is known before reading. */
 export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
   const isPlain = ({ isStream, compression, format }: Input) =>
     !isStream && compression === "none" && format !== "parquet";

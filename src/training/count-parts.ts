@@ -24,7 +24,7 @@ import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
 
 export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
-  /** Returns the number of threads for a part of the corpus; all of them if left out. */
+  /** Returns the number of threads for a part of the corpus; if left out, every part has `workerCount` threads. */
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from files, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
@@ -68,7 +68,10 @@ export type CountedWords = {
  */
 export type CheckSize = (size: TableSize) => void;
 
-/** The result of counting with a cache: `keepRest` stores new words in it. Call it when the result is written. */
+/**
+ * The result of counting with a cache: `keepRest` stores the new words in the cache. Call it once the result is
+ * written.
+ */
 export type KeepRest = { readonly keepRest?: () => Promise<void> };
 
 /** Counts the corpus and adds the counts files, without the cache. */
@@ -113,7 +116,7 @@ export async function countParts(
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
-  // Unsorted counts are added to a counter with all words, which there is only without slices.
+  // Unsorted counts are added to a counter that has all words. With slices there is no such counter.
   const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
@@ -134,7 +137,7 @@ export async function countParts(
   return { parts, runs: allRuns, statistics, idCounts };
 }
 
-/** Reduces the number of sources until all can be open at once. Its code is loaded if there are any. */
+/** Reduces the number of sources until all can be open at once. Loads the code for that. */
 async function reduced(
   sources: readonly CountsSource[],
   memory: CountMemory,

@@ -72,7 +72,7 @@ export async function countWithCache(
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
   // Words that are already on disk are stored in the cache at once, because the run may still fail. If the corpus has
-  // several parts, all words are, which frees memory.
+  // several parts, all words are stored at once, which frees memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
@@ -89,7 +89,7 @@ export async function countWithCache(
   };
 }
 
-/** Identifies the contents of the inputs, and determines which of `others` the cache has. */
+/** Hashes the inputs whose contents may be in the cache or among `others`, and reports the progress. */
 export async function identify(
   cache: Cache,
   inputs: readonly Input[],

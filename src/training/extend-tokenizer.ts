@@ -228,7 +228,7 @@ function weightedLength(starts: Uint32Array, counts: Float64Array): number {
   return sum;
 }
 
-/** Writes the extended tokenizers in the formats of their base. Warns about formats that cannot hold them. */
+/** Returns the extended tokenizers in the formats of their base. Warns about formats that cannot hold them. */
 export async function extensionProduct(
   result: Result<Extended>,
   base: Base,
@@ -347,7 +347,7 @@ const filesIn = ({ sources, companions }: BaseFiles) => [
   ...companions,
 ];
 
-/** Returns the base's files that can hold the result; throws a UserError if none can. */
+/** Returns the base's files that can hold the result, and warns about the others. Throws a UserError if none can. */
 async function filesThatCanHold(
   { parts, files }: Base,
   extension: Extension,

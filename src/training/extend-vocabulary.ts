@@ -262,9 +262,9 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
 }
 
 /**
- * Checks that the extended tokenizer merges the bytes of each new token into that token. New merges may
- * produce tokens that the base's merges never did, and make merges of the base apply that never applied
- * before; these come first.
+ * Throws a UserError unless the extended tokenizer merges the bytes of each new token into that token. New merges may
+ * produce tokens that the base's merges never did. Merges of the base may then apply that never applied before, and
+ * they come before all new merges.
  */
 export function* checkReachable(
   base: TokenizerParts,

@@ -36,8 +36,8 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
 }
 
 /**
- * Returns the language of each input; a file may have matched several inputs. Warns of an input that occurs
- * twice.
+ * Returns the language of each input; a glob or a directory may have named several inputs. Warns of an input that is
+ * listed for two languages, or as both training text and dev text.
  */
 export function languagesOf(
   files: readonly LanguageFile[],

@@ -87,7 +87,7 @@ function* toRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, R
   return yield* counter.words.convertToRecords(idLimit, idBytes);
 }
 
-/** Adds up the words into a table. `check` receives the numbers of words and tokens before. */
+/** Adds up the words into a table. Calls `check` with the numbers of words and tokens first. */
 async function tableOf(
   { parts, idBytes }: Lifted,
   { rest }: Pick<Corpus, "rest">,

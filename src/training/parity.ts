@@ -9,13 +9,13 @@ type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | 
 export const defaultParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 
 /**
- * Limits for ratios. HF accepts any number, but with more extreme ones its quotients become infinite, and it never
- * ends.
+ * Limits for ratios. HF accepts any ratio, but with more extreme ones its quotients become infinite, and its training
+ * never ends.
  */
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
-/** Checks the requested options; undefined if none is given. */
+/** Checks the requested options, and returns them; undefined if none is given. */
 export function settleParity(asked: AskedParity): Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));

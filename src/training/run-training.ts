@@ -67,7 +67,10 @@ export type TrainingHost = {
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
-/** The result of a training. `product` makes the files; `written` says where they are, if there is an output. */
+/**
+ * The result of a training. `product` makes the files. `written` has the record that was written and the paths of
+ * former results; undefined without an output.
+ */
 export type Finished = {
   readonly result: OpenTraining & Pick<Result<TrainedVocabulary | Extended>, "trained">;
   readonly product: AnyProduct;

@@ -65,7 +65,7 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly model: ModelSettings;
     /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
-    /** The weights of inputs: for each, the last matching one counts. If left out, every input has weight 1. */
+    /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
     readonly weights?: readonly InputWeight[];
     /** The tokenizer whose settings were taken (docs/your-model.md). */
     readonly like: Like | null;
@@ -92,13 +92,13 @@ export type Base = {
   readonly renamed: Readonly<Record<string, string>>;
   /** Special tokens to add after all other new tokens. */
   readonly newSpecials: readonly string[];
-  /**
-   * The merges of the seed tokens, in ids of the base and following ones; seeds that the base has; seeds that
-   * no text produces after a space; the number of new tokens.
-   */
+  /** The merges of the seed tokens, in ids of the base and the ids that follow them. */
   readonly seedMerges: readonly TokenPair[];
+  /** Seed tokens that the base already has. */
   readonly knownSeeds: readonly string[];
+  /** Seed tokens that no text produces after a space. */
   readonly spacelessSeeds: readonly string[];
+  /** The number of new tokens that the seed tokens need. */
   readonly seedTokenCount: number;
   /** Whether more tokens are learned from a corpus. */
   readonly learns: boolean;
@@ -205,8 +205,8 @@ const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): Extensi
   compat ?? recorded?.compat ?? "extension";
 
 /**
- * The requested sizes of a vocabulary, ascending; undefined: as large as the seed tokens require. `own` are the base's
- * special tokens, and `newSpecials` those to add.
+ * `sizes` are the requested sizes of a vocabulary, ascending; undefined if it is as large as the seed tokens require.
+ * `own` are the base's special tokens, and `newSpecials` the special tokens to add.
  */
 type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
@@ -426,7 +426,10 @@ function areSpecialTokensFirst(
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
 
-/** Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is the id limit of a base. */
+/**
+ * Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is the id limit of the base, if there is
+ * one.
+ */
 function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {

@@ -64,8 +64,8 @@ export class FormerRun {
   }
 
   /**
-   * Returns the sources of the output; undefined if an input cannot be read again, or if the code that made
-   * it cannot be identified.
+   * Returns the sources of the output; undefined if an input cannot be read again, if words were given in memory, or if
+   * the code that made the output cannot be identified.
    */
   private madeOf(contents: readonly (string | undefined)[]): ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
@@ -83,7 +83,7 @@ export class FormerRun {
   }
 }
 
-/** Returns all settings as JSON values. `rest` includes any new setting. */
+/** Returns all settings as JSON values. `rest` also includes settings that are added to `Training` later. */
 const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
   ...rest,
   pattern: plainPattern(pattern),

@@ -3,7 +3,7 @@ import type { InputWeight } from "#formats";
 import { asOption, globMatcher, phrase, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
-/** Weights are multiples of one divided by this number. */
+/** Weights are multiples of 1 / `weightParts`. */
 export const weightParts = 1e6;
 
 /** Returns the input's weight; throws a usage error if it is not valid. */

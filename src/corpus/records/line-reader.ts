@@ -26,7 +26,7 @@ import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-r
 import { type KeptField, keptValue } from "./kept-fields.ts";
 import { RecordBatch } from "./record-batch.ts";
 
-/** Parses the records of a format of lines. */
+/** A parser of records that begin at the start of a line. */
 type RecordLines = {
   /** The position of the first record in an input's first window: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
@@ -123,8 +123,8 @@ export class LineReader {
 }
 
 /**
- * Returns the start of the last record in the bytes; 0 if no record begins there. It is known that none begins in the first
- * `knownBytes` bytes.
+ * Returns the start of the last record in the bytes; 0 if only one record begins there, at 0. The caller knows that no
+ * other record begins in the first `knownBytes` bytes.
  */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
@@ -278,7 +278,7 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
-/** Describes the fields of a record that may be its text. */
+/** Names the fields of a record that are strings, so one of them may be its text. */
 function textFields(line: Uint8Array): string {
   if (line.length > namedLineBytesMax) return "this record is too long to name its fields";
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
@@ -357,9 +357,9 @@ for (let value = 0; value < 16; value++) {
 }
 
 /**
- * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: at most as many bytes as
- * the line has, and up to three bytes of padding. If a field occurs twice, the last one counts. Moves the cursor to the next
- * line, or sets `fault`.
+ * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: at most as many
+ * bytes as the line has, and up to three bytes of padding. If a field occurs twice, the last one counts. Moves the
+ * cursor to the next line, or sets `fault`.
  */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
@@ -514,7 +514,7 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 
 /**
  * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal. A byte x
- * is 0 if `(x - 1) & ~x` has the top bit, and w is below 0x20 if `(w - 0x20) & ~w` has it.
+ * is 0 if `(x - 1) & ~x` has the top bit, and below 0x20 if `(x - 0x20) & ~x` has the top bit.
  */
 function hasSpecial(word: number): boolean {
   const quotes = word ^ 0x22222222;
@@ -542,7 +542,10 @@ function skipString({ bytes, view }: Text, start: number): number {
   }
 }
 
-/** Skips a string like `skipString`, and writes its text to `out` from `cursor.outPos` on. */
+/**
+ * Skips a string like `skipString`, and writes its text to `out` from `cursor.outPos` on. Sets `fault` for a lone
+ * surrogate, and continues.
+ */
 function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
   let { outPos } = cursor;
   for (let pos = start; ; ) {

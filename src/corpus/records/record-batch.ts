@@ -27,7 +27,7 @@ export class RecordBatch {
     return this.count === 0 ? 0 : this.ends[this.count - 1]!;
   }
 
-  /** Empties the batch and makes room for texts that have `byteCount` bytes in total. */
+  /** Empties the batch, and ensures capacity for texts of `byteCount` bytes in total. */
   restart(byteCount: number): void {
     this.count = 0;
     this.kept = [];

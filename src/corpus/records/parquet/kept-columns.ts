@@ -33,7 +33,7 @@ type Place = {
   nextByte: number;
   nextRow: number;
   dictionary: ArrayLike<unknown> | undefined;
-  /** The values of a page that ends before `nextRow`. */
+  /** The values of the current page: of rows [nextRow - values.length, nextRow). */
   values: ArrayLike<unknown>;
 };
 

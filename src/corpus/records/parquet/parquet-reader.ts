@@ -92,8 +92,8 @@ export class ParquetReader {
   }
 
   /**
-   * Claims memory for the next page. If this makes the caller free memory, the batch, which the caller has processed,
-   * is emptied.
+   * Claims memory for the next page. If the caller has to free memory, returns true and empties the batch, which the
+   * caller has processed.
    */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
@@ -175,7 +175,7 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
   return plainValues(page, 0, count);
 }
 
-/** Called with the memory of values that take more bytes than in the page. May throw. */
+/** Called with the size of the decoded values if they need more bytes than the page. May throw. */
 type ClaimValues = (bytes: number) => void;
 
 /** Decodes the values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */
@@ -280,7 +280,7 @@ function dictionaryIndexValues(
   const ends = new Int32Array(count);
   for (let v = 0; v < count; v++) {
     const index = indices[v]!;
-    // A damaged page may have indices of 32 bits, which are read as negative numbers.
+    // In a damaged page, a value of four bytes may have its top bit set, and is read as a negative number.
     if (index < 0 || index >= dictionary.starts.length)
       throw new Error(`a page refers to value ${index >>> 0} of its dictionary`);
     starts[v] = dictionary.starts[index]!;
@@ -344,13 +344,14 @@ function deltaValues(
 const valueBytesMax = 2 ** 31 - 1;
 
 /**
- * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, in bytes [start, end). It is a sequence of runs. A run
- * begins with a header, a varint, whose lowest bit tells its kind:
+ * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, in bytes [start, end). The bytes are a sequence of
+ * runs. A run begins with a header, a varint, whose lowest bit tells its kind:
  *
- *   0   RLE: header / 2 times the value that follows, which has as many whole bytes as `bitWidth` needs
- *   1   bit-packed: header / 2 groups of eight values of `bitWidth` bits each, lowest bits first
+ *   0   RLE: header >> 1 times the value that follows, which has as many whole bytes as `bitWidth` needs
+ *   1   bit-packed: header >> 1 groups of eight values of `bitWidth` bits each, lowest bits first
  *
- * The last group may have more values than are needed. Returns false if there are too few.
+ * The last group may have more values than are needed. Returns false if there are too few, or if `bitWidth` is above
+ * 31.
  */
 export function decodeRleBitPacked(
   bytes: Uint8Array,

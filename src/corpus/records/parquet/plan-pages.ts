@@ -189,7 +189,7 @@ export type InputPages = PageGroup & {
   readonly inputBytes: number;
 };
 
-/** The compressed size of a group. Its text has about two to four times as much. */
+/** The compressed size at which a group is complete. Its text is about two to four times as large. */
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
@@ -295,7 +295,7 @@ export class NullValue extends Error {
 
 /**
  * Runs code that decodes a Parquet file. For damaged data, the library and our own code throw errors of any kind; all
- * become an error that names the file. Only running out of memory is not the file's fault.
+ * become an error that names the file. Errors for lack of memory and UserErrors are thrown unchanged.
  */
 export function readAsParquet<Value>(path: string, read: () => Value): Value {
   try {
@@ -443,7 +443,10 @@ export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
 
 const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
-/** Returns the memory of a page, from its compressed and its decompressed size. */
+/**
+ * Returns the memory in bytes of a page, from its compressed and its decompressed size. Snappy's decompressor needs the
+ * decompressed size twice.
+ */
 export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
   if (codec === "UNCOMPRESSED") return compressedBytes;
   const takesTwice = codec === "SNAPPY";
