@@ -3,8 +3,8 @@ import { listWords, type Parts } from "./parts.ts";
 import type { CountsTotals, WordTable } from "./word-table.ts";
 
 /**
- * Adds up the parts into a table; yields between slices of some milliseconds. Before a large table is allocated,
- * `check` receives upper bounds of its totals, and may throw.
+ * Adds up the parts into a table; yields between slices of some milliseconds. If some words are in files, `check`
+ * receives upper bounds of the totals before the table is allocated, and may throw.
  */
 export function* addUp(
   parts: Parts,

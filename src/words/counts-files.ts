@@ -93,7 +93,7 @@ export class CountsFiles {
     return addEach(this.others, counter);
   }
 
-  /** The subset of files whose paths satisfy `isMeant`. */
+  /** Returns the subset of files whose paths satisfy `isMeant`. */
   subset(isMeant: (path: string) => boolean): AddedCounts {
     const others = this.others.filter(({ path }) => isMeant(path));
     return Object.assign(Object.create(this) as CountsFiles, {

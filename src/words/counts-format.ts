@@ -67,7 +67,10 @@ export type CountsOptions = {
 /** The header: the options and the totals. */
 type CountsHeader = CountsOptions & CountsTotals;
 
-/** The options of a counts file's words, or of this run's, with its name for messages. */
+/**
+ * The options that the words of a counts file, or of this run, are counted with, and the name of that file or run in
+ * messages.
+ */
 export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
 
 /**
@@ -163,7 +166,10 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
   throw headerError(path, "is not a JSON object");
 }
 
-/** Reads the options of a header. Throws a UserError for a missing or unknown key, or another Unicode version. */
+/**
+ * Reads the options of a header. Throws a UserError for a missing or unknown key, an invalid value, or another Unicode
+ * version.
+ */
 export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
   return checkFields(path, header, headerFields);
 }
@@ -235,7 +241,10 @@ export const headerBytesMax = 1 << 24;
 
 const againHint = "count the corpus again with this version of bpe";
 
-/** A frame is closed once it has this size: large enough to hash fast, small enough to read many files at once. */
+/**
+ * A frame is closed when it comes close to this size: large enough to hash fast, small enough to read many files at
+ * once. A longer word makes a larger frame.
+ */
 const frameSizeBytes = scaled(1 << 16, 64);
 /** An upper bound of the size of a word's three varints. */
 const wordNumbersBytes = 24;
@@ -294,7 +303,7 @@ export class CountsWriter {
     this.lastLength = 0;
   }
 
-  /** Makes room for a word in the frame and in `last`. */
+  /** Grows the frame and `last`, if necessary, for a word. */
   private reserve(length: number): void {
     if (length > this.last.length) this.last = grow(this.last, length);
     const needed = this.end + length + wordNumbersBytes;
@@ -525,7 +534,10 @@ export class CountsReader implements SortedWords {
     return filled;
   }
 
-  /** Makes the buffer longer, but at most twice as long as the bytes that were read, whatever size the frame claims. */
+  /**
+   * Grows the buffer to at most twice the number of bytes that were read, or to `firstReadBytes`, whatever size the
+   * frame claims.
+   */
   private lengthen(sizeBytes: number): void {
     const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
     longer.set(this.frame);

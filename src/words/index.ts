@@ -1,5 +1,5 @@
-// Distinct words with exact counts: tables, sums, sorted runs on disk, counts files. They are one module because all
-// hold the same records, in one layout and one order.
+// Distinct words with exact counts: tables, sums, sorted runs on disk, counts files. They are one module because each
+// form of the words is made from the others.
 
 export { addUp } from "./add-up.ts";
 export { CountsFileReader, type CountsSource, isText } from "./counts-file-reader.ts";

@@ -43,7 +43,7 @@ export const sortBytesPerWord = 24;
 
 const wordsPerStep = scaled(1 << 18, 7);
 
-/** Sorts words in ascending order of their bytes; yields between slices of about 50 ms. */
+/** Returns the indices of the words in ascending order of their bytes; yields between slices of about 50 ms. */
 export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint32Array<ArrayBuffer>> {
   const { wordCount, bytes, starts } = table;
   const words: KeyedWords = {

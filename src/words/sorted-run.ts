@@ -35,7 +35,7 @@ export type RunDirectory = {
 export type SortedRunOptions = RunDirectory & {
   /** The options that the words are counted with. */
   readonly countsOptions: CountsOptions;
-  /** The memory that each thread may use for its words, and for sorting them. */
+  /** The memory in bytes that each thread may use for its words, and for sorting them. */
   readonly wordBytesMax: number;
 };
 

@@ -319,7 +319,7 @@ const wordsPerSlice = scaled(1 << 16, 2);
 
 /**
  * Whether a table from outside is valid: its words are contiguous and in ascending order, and its counts are integers
- * with an exact sum.
+ * of at least 0 with an exact sum.
  */
 export function isValidTable(table: WordTable): boolean {
   const { wordCount, bytes, starts, counts } = table;
@@ -430,7 +430,7 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // The prefix shared with the previous word that was kept is the shortest one shared on the way.
+    // The prefix shared with the previous word that was kept is the shortest of those shared by the words between.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);

@@ -4,11 +4,11 @@ import type { SortedRun, SortedRunOptions } from "./sorted-run.ts";
 import { type PackedCounts, WordCounter } from "./word-counter.ts";
 import { tableBytes, totalsOf } from "./word-table.ts";
 
-/** How much text is counted between two checks of the memory: a window of the reader. */
+/** The number of bytes of text that are counted between two checks of the memory: a window of the reader. */
 const textBytesBetween = scaled(1 << 20, 64);
 /**
- * Sorted runs whose words are also in memory are not written while they have at most this size, so that the result need
- * not wait for them.
+ * Sorted runs whose words are also in memory are not written while their tables together have at most this size in
+ * bytes, so that the result need not wait for them.
  */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
@@ -46,7 +46,7 @@ export class SpillingCounter {
   private unwrittenBytes = 0;
 
   /**
-   * @param name a name that no other counter has that writes sorted runs to the same directory
+   * @param name a name that is unique among the counters that write sorted runs to the same directory
    * @param room the memory for words that texts have claimed instead
    */
   constructor(
@@ -76,7 +76,10 @@ export class SpillingCounter {
     yield* this.makeRoom();
   }
 
-  /** Must be called before a window of text is counted. */
+  /**
+   * Moves words to sorted runs if memory may not suffice for the words of another window. Must be called before each
+   * window of text is counted.
+   */
   *makeRoom(): Generator<undefined, void> {
     const { options, words, inMemory, runs } = this;
     if (options === undefined || this.hasRoom()) return;

@@ -139,8 +139,8 @@ let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 
 /**
- * Reduces the number of sources until all can be open at once, each with one frame in memory: adds some of them up into
- * a sorted run, and removes runs that were added up.
+ * Reduces the number of sources until all can be open at once, each with one frame in memory: adds up the smallest ones
+ * into a sorted run, and removes those of them that are sorted runs in the same directory.
  */
 export function* reduceSources(
   sources: readonly CountsSource[],

@@ -49,7 +49,10 @@ export type TsvHead = {
   readonly rest: Uint8Array;
 };
 
-/** Reads the first line if it is a header, and what was read after it. Throws a UserError for an invalid header. */
+/**
+ * Reads the first line if it is a header. Returns its options, and the bytes that were read after it. Throws a
+ * UserError for an invalid header.
+ */
 export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
   let bytes = new Uint8Array(firstReadBytes);
   let filled = 0;
@@ -226,7 +229,7 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
 // times is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
 
 const chunkSizeBytes = scaled(1 << 18, 64);
-/** The size of a tab, a count and a line feed. */
+/** The maximum size of a tab, a count and a line feed. */
 const countSizeBytesMax = decimalDigitsMax + 2;
 
 /**
@@ -255,7 +258,7 @@ export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Gene
 
 const noBytes = new Uint8Array(0);
 
-/** Returns the lines of the words in `order`, in chunks of 256 KB. The caller may keep each chunk. */
+/** Returns the lines of the words in `order`, in chunks of at most 256 KB. The caller may keep each chunk. */
 export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint8Array> {
   const { bytes, starts, counts } = table;
   let chunk = new Uint8Array(chunkSizeBytes);

@@ -356,8 +356,8 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of another table that are in this counter's slice: a run of the table's slots, in at most 2^6
-   * portions. Each portion is copied to the text's region.
+   * Adds the words of another table that are in this counter's slice: a run of the table's slots, in some 64 portions,
+   * or more if these would be larger than `mostPortionSlots`. Each portion is copied to the text's region.
    *
    * Tables of one corpus share most keys, so room for all keys of both is rarely needed, and growing costs more than
    * adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same
@@ -623,8 +623,8 @@ function noRoomForWordsError(): UserError {
 }
 
 /**
- * Adds up counts, and throws a UserError above 2^53 - 1. The total bounds every count, so all counts are exact while it
- * is.
+ * Adds up counts, and throws a UserError above 2^53 - 1. No count is larger than the total, so all counts are exact
+ * while the total is.
  */
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {

@@ -36,7 +36,7 @@ export const newTable = ({ wordCount, byteCount }: TableSize) => ({
   counts: new Float64Array(wordCount),
 });
 
-/** The first `wordCount` words of a table. */
+/** Returns the first `wordCount` words of a table, in the same memory. */
 export function filledTable({ bytes, starts, counts }: WordTable, wordCount: number): WordTable {
   return {
     wordCount,
@@ -62,10 +62,10 @@ export function tooManyWordsError(what: string): UserError {
 /**
  * TokenWords: distinct words as sequences of start tokens, with their counts: the input of the merge engine.
  *
- *   ARRAY    TYPE                         LENGTH          MEANING
- *   tokens   Uint8Array, 16 or 32 bits    positionCount   ids of start tokens of concatenated words, no separator
- *   starts   Uint32Array                  wordCount + 1   offset into tokens; word w is tokens[starts[w] .. starts[w + 1])
- *   counts   Float64Array                 wordCount       occurrences in the corpus: integers, exact to 2^53
+ *   ARRAY    TYPE                    LENGTH          MEANING
+ *   tokens   Uint8Array, 16 or 32    positionCount   ids of start tokens of concatenated words, no separator
+ *   starts   Uint32Array             wordCount + 1   offset into tokens; word w is tokens[starts[w] .. starts[w + 1])
+ *   counts   Float64Array            wordCount       occurrences in the corpus: integers, exact to 2^53
  *
  * The words (300, 7) and (301, 300) with counts 1 and 5 give tokens = [300, 7, 301, 300], starts = [0, 2, 4], counts =
  * [1, 5].
