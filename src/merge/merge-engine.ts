@@ -13,8 +13,9 @@ import type { MergeTuning } from "./merge-options.ts";
 import { type Merges, readMerges } from "./merges.ts";
 
 /**
- * Learns the merges with an engine that is set up: lays out the words, indexes their pairs, and merges the best pair
- * until there are enough merges. Returns undefined if a memory turns out to be too small, which may happen midway.
+ * Learns the merges with an engine that is set up: lays out the words, indexes their pairs, makes the given first
+ * merges, and then merges the best pair until no more merges are wanted or possible. Returns undefined if a memory
+ * turns out to be too small, which may happen midway.
  */
 export function* learnMerges(
   engine: MergeEngine,
@@ -80,7 +81,7 @@ function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[num
   return pauses[pause]!;
 }
 
-/** Builds the first index. Returns false if a memory is too small. */
+/** Builds the first index by counting in dense tables of pairs. Returns false if a memory is too small. */
 function* indexBytePairs(
   { memories, budget }: MergeEngine,
   tuning: MergeTuning,

@@ -189,7 +189,7 @@ function requestHugeRegions(engine: MergeMemory): void {
   requestHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
 }
 
-/** A limit above every count: the kernel stores counts as 64-bit integers. */
+/** A limit above every count. It is finite, because the kernel stores counts as 64-bit integers. */
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
 /** After merge k of K, the threshold is the top count times this share times (k / K) ^ thresholdExponent. */
@@ -245,11 +245,14 @@ type TieRule = {
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /** The id of each start token that counts in ties, if ids decide them. */
   readonly ranks: Int32Array;
-  /** The existing special tokens that a merge may spell, with their tie keys. */
+  /** The existing tokens that a merge may spell, with their tie keys. */
   readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
 };
 
-/** Separates tie keys: ids are below it, keys of special tokens above. */
+/**
+ * Of two tie keys, the greater one wins. The key of an id is this number minus the id; the keys of special tokens are
+ * above it.
+ */
 const middleKey = 2n ** 32n;
 
 function tieRuleOf(options: MergeOptions): TieRule {

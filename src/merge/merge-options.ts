@@ -19,7 +19,7 @@ export type TokenLimits = {
   readonly wholeCharacters?: true;
 };
 
-/** The token limits among some options. */
+/** Returns only the token limits of the options. */
 export const tokenLimits = ({ minFrequency, maxTokenLength, wholeCharacters }: TokenLimits): TokenLimits => ({
   minFrequency,
   maxTokenLength,
@@ -102,7 +102,10 @@ export type MergeLimits = {
 /** An upper bound of the cells of these words: one boundary, then each word and a boundary after it. */
 export const cellCountBound = ({ wordCount, positionCount }: TokenWordsSize) => 1 + positionCount + wordCount;
 
-/** Positions are below 2^31, and the last weight step must end after every cell. */
+/**
+ * The maximum number of cells. Positions are below 2^31, and the last weight step must end after every cell
+ * (src/kernel/merge/word-layout.ts).
+ */
 const cellCountMax = 2 ** 31 - 2;
 
 export function checkCellCount(cellCount: number): void {
@@ -156,17 +159,20 @@ export type MergeTuning = {
   readonly blockSize: number;
   /** Whether cells have 32 bits even if 16 suffice. */
   readonly wideCells: boolean;
-  /** The initial room for tokens in an engine of one of several languages: so few that cells of 16 bits suffice. */
+  /**
+   * The initial maximum number of tokens in the engine of one language (parity-merges.ts): few enough for cells of 16
+   * bits.
+   */
   readonly fewTokens: number;
-  /** "rising", as described in pair-queue.ts, or a number that stays the threshold until it proves too high. */
+  /** "rising" (src/kernel/merge/pair-queue.ts), or a number that stays the threshold until it proves too high. */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges, because early counts say little about the last ones. */
   readonly thresholdFromMerge: number;
   /** The exponent with which the threshold rises (merge-memories.ts). */
   readonly thresholdExponent: number;
-  /** The room for occurrences, as a multiple of those in the first index. */
+  /** The capacity for occurrences, as a multiple of those in the first index. */
   readonly arenaSlack: number;
-  /** When room is short, a list is cleaned if its pair has lost more than this share of its count. */
+  /** When the capacity is used up, a list is cleaned if its pair has lost more than this share of its count. */
   readonly cleanShare: number;
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
@@ -241,7 +247,7 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
   return numbers;
 }
 
-/** Whether some start token has several bytes. If not, a token's size is the number of its start tokens. */
+/** Whether the size of some start token is not one byte. If false, a token's size is the number of its start tokens. */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;
   for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;

@@ -37,8 +37,8 @@ export type LearnedPairs = {
 export type Compat = "cs336" | "huggingface" | "rustbpe";
 
 /**
- * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but only the start tokens
- * of its own words.
+ * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but counts only the start
+ * tokens in its own words.
  */
 export function readMerges(memories: readonly Kernel[], startCount: number): Merges {
   const [{ exports, memory }] = memories as [Kernel];

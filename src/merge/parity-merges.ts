@@ -27,7 +27,10 @@ import { tooLarge, trainMerges } from "./train-merges.ts";
 export type Parity = {
   /** The desired relative compression of each language. If null, absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
-  /** Limits a language to `alpha` times its share of the last `size` choices, as long as another language is left. */
+  /**
+   * Limits a language to `alpha` times an equal share of the last `size` choices, while another language has pairs
+   * left.
+   */
   readonly window: { readonly size: number; readonly alpha: number } | null;
   /** The number of merges that are chosen first, by the counts of all languages together. */
   readonly globalMerges: number;
@@ -95,7 +98,7 @@ export function* trainParityMerges(
     const mergeCount = merges.length;
     let pair: TokenPair | undefined = named[mergeCount];
     if (pair === undefined) {
-      // If all languages together have no pair left, then neither has any of them.
+      // If all languages together have no pair left, no single language has one.
       const language = mergeCount < namedCount ? undefined : choice.next();
       if (language === undefined) break;
       pair = yield* bestPair(trained[language]!, countMin);
@@ -263,8 +266,8 @@ const merged = 1;
 const tooManyRecords = 3;
 
 /**
- * Merges a pair, by the vocabulary's ids, into `token`, if the pair occurs in this language. Returns false if that is
- * too much work for one call.
+ * Merges a pair, by the vocabulary's ids, into `token`, if the pair occurs in this language. Returns false, without a
+ * merge, if that is too much work for one call, or if the engine has no id left for the token.
  */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;

@@ -5,9 +5,9 @@ import type { TokenPair } from "./merge-options.ts";
  * order of the seeds. To make the merges of the next seed:
  *
  *   1. Encode it by the merges so far; those of a tokenizer that is extended come first.
- *   2. While it is more than one token, join the first two neighbours that keep characters whole: two whole characters, or a
- *      partial character and its next byte. Join them everywhere in the seed, as any merge does. If an extended
- *      tokenizer's tokens leave no such pair, join the first two.
+ *   2. While it is more than one token, join the first two neighbours that keep characters whole: two whole
+ *      characters, or a partial character and its next byte. Join them everywhere in the seed, as any merge does. If
+ *      an extended tokenizer's tokens leave no such pair, join the first two.
  *
  * Why encoding the seed always gives a single token, whatever is merged later: when each such merge is made, its halves
  * are adjacent in a text, the seed, just as if training had that text among its words. So no two merges make the same

@@ -69,7 +69,7 @@ export function trainInPlace(
   return engine && runEngine(engine, words, tuning);
 }
 
-/** Runs an engine and releases its memory. Returns undefined if a memory is too small. */
+/** Runs an engine with its helpers. If a memory is too small, releases all memories and returns undefined. */
 function* runEngine(
   engine: MergeEngine,
   words: MergeWords,
