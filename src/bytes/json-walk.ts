@@ -29,7 +29,10 @@ export function skipSpace(json: Uint8Array, pos: number): number {
   return pos;
 }
 
-/** Returns the end of the value at `pos`, or `invalidJson`. */
+/**
+ * Returns the end of the value at `pos`, or `invalidJson`. A number, true, false or null must be followed by another
+ * byte.
+ */
 export function skipValue(json: Uint8Array, pos: number): number {
   let depth = 0;
   while (pos < json.length) {

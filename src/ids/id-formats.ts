@@ -109,8 +109,8 @@ export const idFormats: readonly IdFormat[] = [
 ];
 
 /**
- * Returns the format with this name. Without a name, returns the first format whose files of ids end like the
- * path.
+ * Returns the format with this name. Without a name, returns the first format whose files of ids end like the path.
+ * Returns undefined if there is none.
  */
 export const idFormatOf = (name: string | undefined, path: string): IdFormat | undefined =>
   idFormats.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
@@ -231,7 +231,10 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   }
 }
 
-/** Returns the tokenizer's name and the bytes of an id; and the number of ids, exact and for people to read. */
+/**
+ * Returns three lines: the tokenizer's name and the size of an id in bytes; the exact number of ids; and this number
+ * for people to read.
+ */
 const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
 
@@ -246,7 +249,7 @@ function llmcHead(type: IdType, idCount: number): Uint8Array {
   return bytesOf(head);
 }
 
-/** A file of ids that has a format with documents. */
+/** A file of ids in a format other than plain .npy and .bin. */
 export type FormattedIds = {
   readonly format: IdFormat;
   /** The paths of all files that are read. */

@@ -96,7 +96,7 @@ export function charactersObstacle(merges: IdMerges): string | null {
   return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all`;
 }
 
-/** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. It does not cut a text. */
+/** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. It has no pre-tokenizer. */
 export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   const { alphabetSize, left, right } = merges;
   const model = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };

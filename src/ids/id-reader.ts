@@ -215,8 +215,8 @@ function notAnId(path: string, word: string): UserError {
 export const alphabetSizeMax = 2 ** 20;
 
 /**
- * Receives the ids of a document, which are valid during the call, and then the end of the document with its
- * kept fields.
+ * Receives the ids of a document, in any number of calls, and then the end of the document with its kept fields. The
+ * ids are valid during the call.
  */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;
@@ -253,7 +253,7 @@ export function* readDocuments(
     readCount += ids.length;
     yield readCount;
   }
-  // Bare ids are a single document.
+  // Ids after the last end form one more document. Bare ids have no ends, so they are a single document.
   if (isOpen) sink.endDocument();
 }
 
@@ -396,8 +396,8 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
 }
 
 /**
- * Documents of ids, end to end: document d is tokens[starts[d] .. starts[d + 1]). Before memory for ids is
- * allocated, `grow` is called with its size in bytes.
+ * Documents of ids, end to end: document d is tokens[starts[d] .. starts[d + 1]). Before ids are copied to a larger
+ * array, `grow` is called with the size of both arrays in bytes.
  */
 export class SequenceList implements SequenceSink {
   tokens = new Uint32Array(1 << 16);

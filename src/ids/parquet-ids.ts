@@ -7,7 +7,10 @@ import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus
 import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
-/** A row group ends after the document with which it has this many ids, or 4 MB of fields. */
+/**
+ * A row group ends after the document with which its ids, its rows and a quarter of the bytes of its kept fields add up
+ * to this number.
+ */
 const groupIds = scaled(1 << 20, 64);
 /** The maximum number of ids in a page, whose size is a signed 32-bit field. */
 const pageIdsMax = 2 ** 29 - 1;
@@ -33,9 +36,9 @@ const elementOf = (name: string, kind: KeptKind): SchemaElement => ({
 });
 
 /**
- * Writes a Parquet file with a row for each document. The library would take some 100 ns for an id, because
- * it makes levels and values one by one. So the only page of each row group is built here: levels are runs,
- * and the values are the ids as they are in memory.
+ * Writes a Parquet file with a row for each document. The library would take some 100 ns for an id, because it makes
+ * levels and values one by one. So the page of ids of each row group is built here: levels are runs, and the values are
+ * the ids as they are in memory.
  */
 export class ParquetIds implements IdWriter {
   idCount = 0;

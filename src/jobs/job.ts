@@ -136,7 +136,7 @@ export class JobThread<Job, News = never> {
     this.worker.terminate();
   }
 
-  /** Whether the process waits for the thread. */
+  /** Sets whether the process stays alive until the thread ends. */
   keepAlive(isWaiting: boolean): void {
     if (isWaiting) this.worker.ref();
     else this.worker.unref();

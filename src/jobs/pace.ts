@@ -10,12 +10,12 @@ const sliceMs = 10;
 export class Pace {
   private turnedMs = performance.now();
 
-  /** Whether the event loop is due for a turn. */
+  /** Whether it is time to yield to the event loop. */
   get isDue(): boolean {
     return performance.now() - this.turnedMs >= sliceMs;
   }
 
-  /** Must be called when the event loop has turned. */
+  /** Must be called after a yield to the event loop. */
   restart(): void {
     this.turnedMs = performance.now();
   }

@@ -61,7 +61,7 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers that run before their tasks are known. If one ends before then, nobody notices. */
+/** Workers that run before their tasks are known. A worker that ends before then is not noticed. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
 /** Starts workers for a job whose setup may come later. The caller must end them, whatever happens. */
@@ -74,7 +74,9 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 }
 
 const reportIntervalMs = 50;
-/** The size of a task that may take long, about 0.1 s, if it cannot be sliced: one line, one page or one word. */
+/**
+ * From this size in bytes on, a task that cannot be sliced (one line, one page or one word) may take long, about 0.1 s.
+ */
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
@@ -410,7 +412,7 @@ export type Sink<Part extends OutputPart, Found> = {
   drain?(): Promise<void> | undefined;
 };
 
-/** The place of one task in the order. */
+/** The position of one task in the order, and its results so far. */
 export type Turn<Part, Found> = {
   readonly task: Task;
   readonly parts: Part[];
@@ -621,8 +623,8 @@ export type Thread = {
   /** A number that no other thread of the job has. */
   readonly index: number;
   /**
-   * Whether the thread replaces the main thread, which keeps its memory, so that the job has one thread more than
-   * planned.
+   * Whether the job has one thread more than planned: this thread replaces the main thread, which keeps its memory, or
+   * it is the only worker and the main thread does no tasks.
    */
   readonly isExtra: boolean;
 };
@@ -754,7 +756,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
   }
 }
 
-/** How much unwritten output one thread may have. */
+/** With this many bytes of unwritten output, a thread waits before it sends more. */
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
@@ -771,7 +773,7 @@ export class Outbox<Part extends OutputPart> {
     private readonly post: (part: Part) => void,
   ) {}
 
-  /** Sends what was collected, if anything, once there is room for it. */
+  /** Sends the collected output, if there is any, once less than `unwrittenBytesMax` is unwritten. */
   async send(): Promise<void> {
     if (this.output.isEmpty) return;
     while (this.unwrittenBytes >= unwrittenBytesMax) {

@@ -9,7 +9,10 @@ import { asOption, type Message, phrase } from "#runtime";
 type InvalidBytes = {
   readonly kind: "invalid bytes";
   readonly count: number;
-  /** The name of the text with the first invalid byte, if the text has a name; its file, and the offset there. */
+  /**
+   * The name of the text with the first invalid byte, if the text has a name; its file; and the byte's offset in the
+   * file.
+   */
   readonly text?: string;
   readonly path?: string;
   readonly offset?: number;

@@ -44,8 +44,8 @@ export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenSha
 }
 
 /**
- * Returns the indices of the longest tokens with a letter, longest first, then by index. Sorting all tokens
- * would take as long as writing their files.
+ * Returns the indices of the `count` longest tokens with a letter, from index `first` on: longest first, then by index.
+ * Sorting all tokens would take as long as writing their files.
  */
 export function longestWithLetters(
   lengths: ArrayLike<number>,

@@ -30,7 +30,7 @@ export type TokenTable = {
   readonly areCharacters?: boolean;
 };
 
-/** The largest allowed size. Larger ids are refused, because the table has an entry for every id. */
+/** The largest allowed `idLimit`. Larger ids are refused, because the table has an entry for every id. */
 export const idLimitMax = 2 ** 24;
 
 /** Builds a table of tokens. If two tokens have the same id, the later one wins. */
@@ -164,8 +164,9 @@ export function decodableEnd(
 }
 
 /**
- * Copies a caller's ids into an array that holds each number exactly. In a typed array of 32 bits, invalid numbers
- * would wrap to other ids.
+ * Returns a caller's ids in an array that represents each number exactly: a Uint32Array or Uint16Array unchanged, a
+ * list of numbers as a copy. In an array of 32-bit integers, invalid numbers would wrap to other ids. Throws a usage
+ * error for anything else.
  */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);

@@ -211,7 +211,7 @@ export const fitNarrowIds = (idMax: number, addedTokens: readonly AddedToken[]):
 export const narrowIdMax = 0xffff;
 
 /**
- * Throws a UserError if two files of a directory have different ids of bytes, or different merges: a change
+ * Throws a UserError if two files of a directory have different ids of bytes, or different merges, because a change
  * applies to all files of the directory.
  */
 export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts): void {
@@ -236,7 +236,10 @@ export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: Token
 
 const noTies = new Int32Array(0);
 
-/** Throws a UserError for a model that begins with characters, with which `work` is not done. */
+/**
+ * Throws a UserError for a model whose merges start from characters. `work` is a participle for what cannot be done
+ * with it, such as "pruned".
+ */
 export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
   if (model.beginning === undefined) return;
   throw new UserError(

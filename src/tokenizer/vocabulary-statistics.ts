@@ -102,7 +102,10 @@ export function* scriptClasses(
   return classes;
 }
 
-/** Counts tokens of at least `bytesMin` bytes by class, most frequent first. Yields like `scriptClasses`. */
+/**
+ * Counts tokens of at least `bytesMin` bytes by class, without added tokens, most frequent class first. Yields like
+ * `scriptClasses`.
+ */
 export function* scriptShares(
   classes: Uint8Array,
   { idLimit, starts }: TokenTable,
@@ -211,8 +214,8 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
 }
 
 /**
- * Returns the script of the first letter of these bytes; without letters, that of the first mark, such as a vowel sign;
- * else the kind of their characters. Returns undefined if the bytes are not whole characters.
+ * Returns the script of the first letter of these bytes; without letters, the kind of their characters; without such a
+ * kind, the script of a mark, such as a vowel sign. Returns undefined if the bytes are not whole characters.
  */
 export function scriptOrKindOf(bytes: Uint8Array): string | undefined {
   const name = commonScript(bytes, 0, bytes.length) ?? scriptOf(bytes);

@@ -328,7 +328,8 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  *
  *   "a", "Ġ"    a single byte, as itself or as its character    known from the command line: usage error
  *   "Ġt"        the key of " t", if " t" is learned             known after training: failed run
- *   " t"        the bytes of " t". The text is cut out of the corpus, so only counts from other runs can teach it: failed run
+ *   " t"        the bytes of " t", if " t" is learned. This needs counts of another run,
+ *               because special tokens are cut out of the corpus: failed run
  *
  * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
