@@ -22,7 +22,7 @@ export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
   return longer;
 }
 
-/** The bytes of an array, in the same memory. */
+/** Returns a view of an array's bytes, in the same memory. */
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 

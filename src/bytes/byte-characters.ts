@@ -8,7 +8,7 @@
 
 export const byteToCharacter: readonly string[] = [];
 
-/** The code point after the last one of the alphabet. */
+/** One more than the largest code point of the alphabet. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);
@@ -21,18 +21,18 @@ for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   codePointToByte[codePoint] = byte;
 }
 
-/** Writes bytes in byte-to-character form. */
+/** Returns bytes in byte-to-character form. */
 export function encodeBytes(bytes: Uint8Array): string {
   let text = "";
   for (let pos = 0; pos < bytes.length; pos++) text += byteToCharacter[bytes[pos]!]!;
   return text;
 }
 
-/** The byte that a code point represents; -1 if it is not one of the 256. */
+/** Returns the byte that a code point represents; -1 if it represents none. */
 export const byteOfCodePoint = (codePoint: number): number =>
   codePoint < codePointLimit ? codePointToByte[codePoint]! : notInAlphabet;
 
-/** Reads a text in byte-to-character form; null if a character is not one of the 256. */
+/** Returns the bytes of a text in byte-to-character form; null if some character represents no byte. */
 export function decodeCharacters(text: string): Uint8Array | null {
   const bytes = new Uint8Array(text.length);
   for (let pos = 0; pos < text.length; pos++) {

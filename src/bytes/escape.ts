@@ -30,7 +30,10 @@ export function escapeBytes(bytes: Uint8Array): string {
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
-/** Text with nothing to escape, which is the usual case: a table of files has many lines. */
+/**
+ * Matches text that needs no escapes. This is checked first, because most text needs none, and a table of files has
+ * many lines.
+ */
 const isPlain = /^[\x20-\x7e]*$/;
 
 /**

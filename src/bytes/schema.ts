@@ -16,7 +16,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** Checks a value. On a mismatch, calls `fail` with the reason, which throws. */
+/** Checks a value. On a mismatch, calls `fail` with the reason; `fail` must throw. */
 export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string) => never): T {
   try {
     return check(value, "");
@@ -85,7 +85,7 @@ export const path: Check<string> = (value, name) => {
   throw new Mismatch(value, name, "not a path");
 };
 
-/** Text that matches `form`; `wanted` ends the message about other text, as in "no hash". */
+/** Text that matches `form`; `wanted` is the end of the message for any other value, such as "not a version". */
 export const textLike =
   (form: RegExp, wanted: string): Check<string> =>
   (value, name) => {
@@ -246,7 +246,7 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** Parses JSON. `path` is the file's name in messages, as in the functions below. */
+/** Parses JSON. `path` is the file's name in messages, as in `objectAt`. */
 export function parseJson(text: string, path: string): unknown {
   let value: unknown;
   try {

@@ -16,13 +16,16 @@ export type Text = { readonly bytes: Uint8Array; readonly view: DataView };
 /** The number of bytes that a loop may read past `limit`. */
 export const paddingBytes = 64;
 
-/** Allocates a text with room for `capacityBytes` bytes plus padding, all zero. */
+/** Allocates a text with a capacity of `capacityBytes` bytes plus padding, all zero. */
 export function allocateText(capacityBytes: number): Text {
   const buffer = new ArrayBuffer(capacityBytes + paddingBytes);
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
-/** Returns the text if it has room for `byteCount` bytes; otherwise a copy with room for twice that number. */
+/**
+ * Returns the text if its capacity is at least `byteCount` bytes; otherwise a copy with a capacity of twice that
+ * number.
+ */
 export function growText(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
   const longer = allocateText(byteCount * 2);
@@ -31,8 +34,8 @@ export function growText(text: Text, byteCount: number): Text {
 }
 
 /**
- * Makes a text with room for `capacityBytes` bytes plus padding. It may reuse the memory of the previous text that it
- * made, which must then not be used any more.
+ * Makes a text with a capacity of `capacityBytes` bytes plus padding. It may reuse the memory of the previous text that
+ * it made, which must not be used afterwards.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 

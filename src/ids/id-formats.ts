@@ -160,8 +160,8 @@ class IndexedWriter implements IdWriter {
 }
 
 /**
- * Removes documents without ids, as the programs expect that read these files: OLMo-core refuses one at the
- * end of the ids, and datatrove miscounts positions after one.
+ * Removes documents without ids, as the programs that read these files expect: OLMo-core refuses one at the end of the
+ * ids, and datatrove miscounts positions after one.
  */
 const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
 

@@ -11,8 +11,8 @@ const npyHeadBytesMax = 1 << 16;
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
 /**
- * The id type of `.bin` files: `asked` is the type that the user stated; otherwise it is `needed`, which has
- * room for all ids. A file that does not look like `needed` is refused.
+ * The id type of `.bin` files: `asked` is the type that the user stated; otherwise it is `needed`, which can represent
+ * all ids. A file that does not look like `needed` is refused.
  */
 export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
 
@@ -45,7 +45,7 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
     yield numbersOf(buffer, byteCount, descr);
 }
 
-/** What the head of an .npy file says. */
+/** The layout that the head of an .npy file states. */
 type NpyLayout = {
   readonly descr: string;
   readonly itemBytes: number;
@@ -264,10 +264,10 @@ function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: numb
 }
 
 /**
- * Reads documents of ids. A `.npy` or `.bin` file is one document. In a file with any other name, and in
- * standard input (`-`), each line is a document, of decimal numbers separated by whitespace; an empty line is
- * an empty document. Throws an error for an id that is not below `idLimit`. At intervals, yields the number
- * of bytes or ids read so far.
+ * Reads documents of ids. A `.npy` or `.bin` file is one document. In a file with any other name, and in standard input
+ * (`-`), each line is a document, of decimal numbers separated by whitespace; an empty line is an empty document.
+ * Throws an error for an id that is not below `idLimit`. At intervals, yields the number of bytes read so far: of the
+ * file for text, of the ids in memory for a binary file.
  */
 export async function* readSequences(
   path: string,

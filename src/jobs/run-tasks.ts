@@ -25,7 +25,7 @@ import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } fro
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** The name by which workers load the job (worker.ts); also used in messages. */
   readonly name: JobName;
-  /** Starts, in the main thread, what workers do for the job. */
+  /** Starts the job's work in the main thread, as workers start it in theirs. */
   readonly start: StartThread<Setup, Part, Found, Rest, Common>;
   /** Makes the initial data of each thread: plain data that can be posted. */
   readonly setupOf: (thread: Thread) => Setup;
@@ -407,7 +407,7 @@ export type Sink<Part extends OutputPart, Found> = {
   endTask(task: Task, found: Found | undefined): void;
   /**
    * Returns a promise to await before the next `write`. If it is undefined, or there is no `drain`, the next `write`
-   * may follow at once, and throws any error.
+   * may follow at once. The next `write` throws any error.
    */
   drain?(): Promise<void> | undefined;
 };
@@ -716,7 +716,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
   }
 
   async take(tasks: readonly Task[]): Promise<void> {
-    // The event loop turns between two messages of tasks, to receive returned memory.
+    // Yields to the event loop between two messages of tasks, to receive returned memory.
     await yieldToEventLoop();
     const { thread, outbox } = this;
     for (const task of tasks) {
@@ -760,8 +760,8 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
- * The output of one thread that waits to be written. The thread waits while there is too much of it. Returned memory is
- * reused, last in first out, because it is still in the processor's cache, and new memory is expensive.
+ * The output of one thread, until it is written. The thread waits while too much output is unwritten. Returned memory
+ * is reused, last in first out, because it is still in the processor's cache, and new memory is expensive.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;

@@ -209,7 +209,7 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // The counts of all memories are summed, so only the first one gets these.
+      // The counts of start tokens are summed over all memories, so only the first memory gets them.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }
@@ -342,8 +342,8 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
 }
 
 /**
- * Sums the counts of pairs in the first memory while the index is rebuilt. Returns false if that memory has no room for
- * them.
+ * Sums the counts of pairs in the first memory while the index is rebuilt. Returns false if they do not fit into that
+ * memory.
  */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];

@@ -107,8 +107,8 @@ function startHelper(help: MergeHelp): WorkerThread | undefined {
 }
 
 /**
- * Runs a helper thread: takes its turns, and yields to the event loop between them, so that the thread can be
- * terminated.
+ * Runs a helper thread: helps for one turn at a time, and yields to the event loop between turns, so that the thread
+ * can be terminated.
  */
 export function helpMerging({ module, memory, plan, capacityBytes }: MergeHelp): void {
   adoptKernelModule(module);

@@ -73,8 +73,8 @@ export function createMergeEngine(
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
-  // Every merge uses an id, even a merge that spells a special token. The boundary between words is the id after the
-  // last one.
+  // Every merge uses an id, even a merge that spells a special token. One more id, after that of the last token,
+  // represents the boundary between words.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -194,7 +194,7 @@ const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
 /** After merge k of K, the threshold is the top count times this share times (k / K) ^ thresholdExponent. */
 const thresholdShare = 0.5;
-/** Dense tables have room for the 65,536 pairs of this many tokens. */
+/** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */
 const denseStartCountMax = 256;
 
 /** @param isIndexed whether all pairs that reach the threshold are indexed, or will be */
@@ -243,7 +243,7 @@ type TieRule = {
   readonly smallerWins: boolean;
   /** The bytes of the start tokens, mapped to the positions that decide ties. */
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
-  /** The id of each start token that counts in ties, if ids decide them. */
+  /** For each start token, the id that is compared in ties, if ids decide ties. */
   readonly ranks: Int32Array;
   /** The existing tokens that a merge may spell, with their tie keys. */
   readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];

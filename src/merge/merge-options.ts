@@ -49,8 +49,9 @@ export type MergeOptions = Partial<TokenLimits> & {
    */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. The merges before
-   * must cut the text of each new token into exactly its two tokens, and the limits must allow the merge.
+   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Applied to the text
+   * of the token that a merge produces, the merges before it must give exactly its two tokens. The limits must allow
+   * each merge.
    */
   readonly firstMerges?: readonly TokenPair[];
   /** The number of threads that merge; default 1. */

@@ -237,7 +237,7 @@ function* startEngine(
   };
 }
 
-/** Starts an engine again with room for all possible tokens, and repeats its merges. */
+/** Starts an engine again with a capacity for all possible tokens, and repeats its merges. */
 function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   const [memory] = language.engine.memories as [MergeMemory];
   const { mergeCount, left, right } = readMerges([memory], memory.plan.startCount);
@@ -260,7 +260,7 @@ function* bestPair(
   }
 }
 
-// What the kernel's `mergeChosen` returns (src/kernel/merge/merge-loop.ts).
+// Results of the kernel's `mergeChosen` (src/kernel/merge/merge-loop.ts).
 const absent = 0;
 const merged = 1;
 const tooManyRecords = 3;

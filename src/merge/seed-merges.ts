@@ -27,7 +27,7 @@ const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) =
 
 /**
  * Returns the merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of
- * `start`; each merge adds one.
+ * `start`; merge k produces the id `start.count` + k.
  */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];
@@ -65,7 +65,7 @@ export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenP
   return merges;
 }
 
-/** A number for a pair of tokens. Ids are below 2^26, because memory has no room for more merges. */
+/** A number for a pair of tokens. Ids are below 2^26, because more merges do not fit into memory. */
 const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
 /** Returns the first two neighbours whose join keeps characters whole; the first two tokens if there are none. */
@@ -78,7 +78,7 @@ function firstPair(
   let start = 0;
   for (let i = 0; i + 1 < tokens.length; i++) {
     const middle = start + sizeOf(tokens[i]!);
-    // A left token that ends with a whole character needs a right one that does.
+    // If the left token ends with a whole character, the right one must end with one, too.
     const isNext = !begins(middle) || begins(middle + sizeOf(tokens[i + 1]!));
     if (begins(start) && isNext) return [tokens[i]!, tokens[i + 1]!];
     start = middle;

@@ -122,7 +122,7 @@ export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOpt
 /** The size of a start token's id in the words (src/words/word-table.ts). */
 export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
 
-/** The room for cells and lists in one memory of the engine: 4 GB minus room for pairs and tokens. */
+/** The maximum size of cells and lists in one memory of the engine: 4 GB minus the size of pairs and tokens. */
 const memoryBytesMax = 3.5e9;
 
 /**

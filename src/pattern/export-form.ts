@@ -27,7 +27,7 @@ export type PatternExport =
       readonly regexes: readonly string[];
       /** The expressions for tiktoken. */
       readonly sources: readonly string[];
-      /** Whether some text may not match. HF keeps such text, and tiktoken drops it. */
+      /** Whether some character may be outside all matches. HF keeps such characters, and tiktoken drops them. */
       readonly mayLeaveGaps: boolean;
     };
 

@@ -243,7 +243,7 @@ function exploreSingleThread(
   }
 }
 
-/** Turns an automaton that reads classes into one that reads pairs, of which it ignores the state. */
+/** Turns an automaton that reads classes into one that reads pairs, and ignores the state in each pair. */
 function withSymbols(automaton: Automaton, pairs: readonly Pair[]): Automaton {
   const symbols = pairs.map(({ c }) => c);
   symbols.push(automaton.symbolCount - 2, automaton.symbolCount - 1);
@@ -473,9 +473,8 @@ function packed(point: number | undefined): number {
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
 /**
- * Builds the table `live`, which tells bytes that may begin a character that is not quiet from all others. A row has
- * the bytes with the same upper half. Equal rows share a bit, and all rows from the eighth distinct one on share the
- * last bit.
+ * Builds the table `live`, which marks the bytes that may begin a character that is not quiet. A row has the 16 bytes
+ * with the same upper half. Equal rows share a bit, and all rows from the eighth distinct one on share the last bit.
  */
 function liveRows(set: CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
@@ -538,8 +537,8 @@ const stateCountMax = 4000;
 const evaluationCountMax = 1 << 24;
 
 /**
- * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after the class
- * `lineEnd`, unless that is -1. Throws BeyondAutomaton.
+ * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after a character
+ * of the class `lineEnd`, if that is not -1. Throws BeyondAutomaton.
  */
 function readBackwards(
   program: Nfa,

@@ -363,9 +363,10 @@ function modernCased<Mask>(
   return {
     begin: or(and(begin, not(cutAway)), cut.after),
     hard: or(
-      // A mark after two signs is one of them, and everything after it depends on that.
+      // A mark after two signs counts as a sign, which may change everything after it.
       and(mark, prev(and(uncased.sign, not(uncased.opener)))),
-      // Letters after a contraction begin a pretoken, so they must not count as small because of the letters cut off.
+      // Letters after a contraction begin a pretoken. `small` would still be derived from the letters before the
+      // contraction.
       and(cut.after, or(caseless, mark)),
     ),
   };

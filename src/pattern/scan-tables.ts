@@ -14,7 +14,7 @@
  * Columns: 0-127 are ASCII itself, `firstClassColumn` + class is any other character, then `invalidColumn` is a byte
  * that is not part of valid UTF-8, `endColumn` is the end of the document.
  *
- * columnBlocks, by the bytes of the character without their marks (110…, 10…):
+ * columnBlocks, by the bytes of the character without their marker bits (110…, 10…):
  *   two bytes    b0                              blocks 0-1 are invalid (overlong)
  *   three bytes  32 + (b0 << 6 | b1)             blocks 0-31 are invalid (overlong), and those of surrogates
  *   four bytes   1056 + (b0 << 12 | b1 << 6 | b2)  blocks below 1024 are overlong, from 17408 on beyond U+10FFFF

@@ -1,4 +1,4 @@
-/** Files that the build puts next to the modules: the path of each. */
+/** The path of a file that the build puts next to the importing module. */
 declare module "*.wasm" {
   const path: string;
   export default path;

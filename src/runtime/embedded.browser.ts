@@ -1,6 +1,6 @@
 /*
  * Replaces embedded.ts in the library for browsers. There are no files and no workers, the kernel is part of the
- * script, and memory is limited to what a small machine has.
+ * script, and the machine is assumed to have 4 GB of memory.
  */
 
 import { inflateSync } from "fflate";

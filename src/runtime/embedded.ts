@@ -9,7 +9,8 @@ export { availableParallelism, totalmem } from "node:os";
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
 // In the executable, the entry of the workers and the embedded files are in the directory of the main entry, whichever
-// module asks. In the source tree, paths are relative to the importing module, so only this module resolves them.
+// module uses `import.meta`. In the source tree, paths are relative to the importing module, so only this module
+// resolves them.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 

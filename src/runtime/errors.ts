@@ -39,7 +39,7 @@ export class UserError extends Error {
   }
 
   /**
-   * @internal Returns the message and the hint, with options spelled as the caller spells them.
+   * @internal Returns the message and the hint, with options written by `spelling`; by default as on the command line.
    */
   spelled(spelling?: Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;

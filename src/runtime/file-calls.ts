@@ -85,7 +85,7 @@ const lossCodes = new Map([
 export const rename = (path: string, newPath: string): void =>
   retryWhileHeldOpen(() => renameSync(path, newPath));
 
-/** Whether a directory can be renamed while files in it are open. Not on Windows. */
+/** Whether a directory can be renamed while files in it are open; false on Windows. */
 export const canRenameOpen = !isWindows;
 
 /** Whether renaming a directory can replace an empty one. On Windows the empty one must be removed first. */
@@ -145,8 +145,8 @@ const cString = (text: string) => Buffer.from(`${text}\0`);
 type LockResult = "acquired" | "held" | "unsupported";
 
 /**
- * Locks an open file, without waiting. The system releases the lock when the file is closed, so a dead process holds
- * none, however it died.
+ * Locks an open file, without waiting. The system releases the lock when the file is closed, so a process that has
+ * ended, for whatever reason, holds no lock.
  */
 export function lockFile(fd: number): LockResult {
   const locked = lockOnWindows(fd);
@@ -198,7 +198,7 @@ function isHolderAlive(fd: number): boolean {
 
 /**
  * Whether the path still names the open file. Check it after locking: the previous holder of the lock may have removed
- * the file, and a lock on a removed file excludes nobody.
+ * the file, and a lock on a removed file excludes no other process.
  */
 export function isSameFile(fd: number, path: string): boolean {
   // Windows uses all 64 bits of an inode number, which a plain number would round.

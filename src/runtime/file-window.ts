@@ -9,12 +9,12 @@ import { addressOf, openLibc } from "#host";
  *   the rest   one page or more, up to the end   plain memory: zeros until it is written
  *
  * **Only loads in the kernel's code may read mapped pages.** If the file is truncated meanwhile, its pages vanish, and
- * reading them raises SIGBUS. For a load in WebAssembly the engine turns it into a `WebAssembly.RuntimeError`. In
- * JavaScript, or in `memory.copy`, which is a function of the engine, it ends the process. Mapped pages must not be
- * written.
+ * reading them raises SIGBUS. For a load in WebAssembly, the engine turns the signal into a `WebAssembly.RuntimeError`.
+ * In JavaScript, or in `memory.copy`, which is a function of the engine, the signal ends the process. Mapped pages must
+ * not be written.
  *
- * The mapping is private because the engine makes the whole memory writable before it frees it, and aborts the process
- * if that fails, as it would for a shared mapping of a file opened read-only.
+ * The mapping is private because the engine makes the whole memory writable before freeing it, and aborts the process
+ * if that fails. It would fail for a shared mapping of a file opened read-only.
  */
 export class FileWindow {
   /** Upper bound on the number of bytes, from the start of the window, that are currently mapped. */
@@ -143,11 +143,12 @@ function openSystem() {
 const highestAddress = 2 ** 57;
 
 /**
- * Zeroes an array. If it has at least 1 MB of whole pages and the system supports it, those pages are returned at once,
- * and writing to them allocates new ones; otherwise the array is filled with zeros and keeps its memory.
+ * Zeroes an array. If it has at least 1 MB of whole pages and the system supports it, those pages are returned to the
+ * system at once, and writing to them allocates new ones; otherwise the array is filled with zeros and keeps its
+ * memory.
  *
- * A new array would not do: an allocator keeps freed memory for some time, and zeroes all of it, including untouched
- * address space, before it reuses it.
+ * Allocating a new array instead would take more time and memory: an allocator keeps freed memory for some time, and
+ * zeroes all of it, including untouched address space, before reusing it.
  */
 export function releasePages(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {

@@ -7,7 +7,7 @@ export type Sha256 = {
 };
 
 export type Crc32 = (data: Uint8Array, before: number) => number;
-/** Only records need checksums of texts. */
+/** Undefined, because only records of trainings need checksums of texts. */
 export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
 
 /** A browser never calls these: only caches and records need hashes. */

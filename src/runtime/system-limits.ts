@@ -52,8 +52,8 @@ export function allowedCores(root = "/"): number {
 const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 
 /**
- * Returns the lowest limit of one group; infinity if it has none. "max" means no limit. In version 1, a number above
- * any machine's memory does.
+ * Returns the lowest limit of one group; infinity if it has none. No limit is "max" in version 2, and a number above
+ * any machine's memory in version 1.
  */
 function groupLimitBytes({ directory, version }: Group): number {
   const limits = limitNames[version].map((name) => numberIn(join(directory, name), /^(\d+)/));
@@ -187,7 +187,7 @@ const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
 const wordBytesLeast = 40e6;
 
-/** Divides the memory limit of this process, which covers its resident set as a whole. */
+/** Divides the memory limit of this process among its uses. The limit applies to the whole resident set. */
 export class MemoryBudget {
   readonly limitBytes: number;
   private readonly hasExplicitLimit: boolean;

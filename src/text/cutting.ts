@@ -8,7 +8,7 @@ export type AddedToken = {
   readonly content: string;
   /** Whether it is a special token. With `--special-tokens-as-text`, special tokens stay text. */
   readonly special: boolean;
-  /** Whether it is searched in the normalized text, between the added tokens that are not. */
+  /** Whether it is searched in the normalized text. The other added tokens are found before normalization. */
   readonly normalized: boolean;
   /** Whether it also consumes the whitespace before it (`lstrip`), or after it (`rstrip`). */
   readonly lstrip: boolean;
@@ -33,7 +33,7 @@ export type Cutting = {
   readonly addsPrefixSpace: boolean;
   /** Which sections get a space; by default, all that do not begin with one. */
   readonly prefixRule?: PrefixRule;
-  /** Whether each line gets a space like a section. */
+  /** Whether each line gets a space, as a section does. */
   readonly isLinewise?: boolean;
   readonly addedTokens: readonly AddedToken[];
   /** Whether special tokens in the text stay text. By default they are found. */
@@ -77,7 +77,10 @@ export function isCutUnchanged(cutting: Cutting): boolean {
   return !changesText(cutting) && (findsNone(cutting) || (areAlike && !looksAround(cutting)));
 }
 
-/** Returns the tokens that the kernel searches while it cuts a text; none if they are found before that. */
+/**
+ * Returns the tokens that the kernel searches while it cuts a text; none if tokens are found in a step of their own
+ * before that.
+ */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
   isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
 
@@ -90,7 +93,7 @@ function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken
   };
 }
 
-/** Returns how a text is cut into sections before the pattern cuts these. */
+/** Returns how a text is cut into sections before the pattern cuts the sections. */
 export function sectionSettings(cutting: Cutting): SectionSettings {
   const { addedTokens, normalization, addsPrefixSpace, prefixRule, isLinewise = false } = cutting;
   const inForm = (token: AddedToken) =>

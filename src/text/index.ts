@@ -1,4 +1,4 @@
-// The way of a text: added tokens, normalization, the pattern, and the taker of the pretokens. This is one module
+// The steps of a text: added tokens, normalization, the pattern, and the taker of the pretokens. This is one module
 // because counting, encoding and lifting must cut a text in the same way.
 
 export {

@@ -3,8 +3,8 @@ import { type Message, phrase, UserError, usageError } from "#runtime";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
 /**
- * Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel knows them by
- * index.
+ * Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel identifies a step
+ * by its index.
  */
 export const normalizationSteps = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
 export type NormalizationStep = (typeof normalizationSteps)[number];
@@ -49,8 +49,8 @@ export function stepIndices(normalization: Normalization): number[] {
 const noBoundaryBit = 1 << 10;
 
 /**
- * Normalizes whole texts as HF does, and has facts about characters (src/kernel/text/normalize.ts). Bytes that are not
- * valid UTF-8 stay unchanged; the text before and after them is normalized separately.
+ * Normalizes whole texts as HF does, and answers questions about single characters (src/kernel/text/normalize.ts).
+ * Bytes that are not valid UTF-8 stay unchanged; the text before and after them is normalized separately.
  */
 export class TextNormalizer {
   private readonly sections: TextSections;

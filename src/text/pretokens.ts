@@ -11,7 +11,7 @@ import type { CutWindow } from "./window-of-text.ts";
  * sureEnd = 6, stop = 2, limit = 6, endsText = false.
  */
 export type TextPart = {
-  /** Tokens must end by this position. */
+  /** Only tokens that end at or before this position are found. */
   readonly end: number;
   /** Tokens that begin before this position are final: more text cannot make them longer. */
   readonly sureEnd: number;

@@ -215,7 +215,10 @@ export class TextChain {
   }
 }
 
-/** The last link of a chain: gathers a section in the taker's text, and has it cut and taken there. */
+/**
+ * The last link of a chain: gathers a section in the taker's text, where the kernel cuts it and passes its pretokens to
+ * the taker.
+ */
 export class TextWindow implements TextSink {
   private capacityBytes = scaled(1 << 12, 64);
   private text: Text;
@@ -241,7 +244,7 @@ export class TextWindow implements TextSink {
     this.take(partBefore(this.limit, this.pretokens.tokenBytesMax));
   }
 
-  /** Appends bytes to the section. They are taken when it ends, or together with the next pushed bytes. */
+  /** Appends bytes to the section. They are taken when the section ends, or together with the next pushed bytes. */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
     this.write(bytes, start, end);
@@ -313,8 +316,8 @@ export class TextWindow implements TextSink {
   }
 
   /**
-   * Makes room for `byteCount` bytes: moves the text that has not been taken to the front, and grows the text if that
-   * does not suffice.
+   * Makes space for `byteCount` more bytes: moves the text that has not been taken to the front, and grows the text if
+   * that does not suffice.
    */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;

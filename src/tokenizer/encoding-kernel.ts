@@ -94,7 +94,7 @@ export class EncodingKernel {
   }
 
   /**
-   * Appends the `idCount` ids that a kernel call returned to `out`. Copies a few ids one by one, because creating a
+   * Appends to `out` the `idCount` ids that a kernel call returned. Copies a few ids one by one, because creating a
    * view would take longer.
    */
   takeIds(idCount: number, out: IdBuffer): void {
@@ -245,7 +245,7 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** A buffer that gathers ids: ids[0 .. count) has them, in 16 bits if the vocabulary is narrow, else in 32 bits. */
+/** A buffer that gathers ids in ids[0 .. count): in 16 bits each if the vocabulary is narrow, else in 32 bits. */
 export class IdBuffer {
   ids: Ids;
   count = 0;

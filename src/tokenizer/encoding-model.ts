@@ -42,7 +42,9 @@ export type FirstCharacters = {
    * bytes. If its id is `droppedByte`, they are dropped. `isFused`: adjacent unknown characters become one token.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
-  /** Whether the files write a token's space as U+2581; in texts, both U+2581 and a space match it. */
+  /**
+   * Whether the files write a token's space as U+2581. In texts, both U+2581 and a space then match a token's space.
+   */
   readonly hasMarks: boolean;
 };
 
@@ -124,7 +126,7 @@ export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens
   };
 }
 
-/** What JavaScript writes into the EncodingModel of a kernel. */
+/** The parts of a kernel's EncodingModel that JavaScript writes. */
 export type PlacedModel = {
   readonly model: EncodingModel;
   /** Whether every id fits 16 bits. */

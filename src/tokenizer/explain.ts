@@ -8,7 +8,10 @@ import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** A merge of two neighbours. It has the lowest rank of all possible merges, and is the leftmost of those. */
+/**
+ * A merge of two neighbours. It has the lowest rank of all possible merges; of those with equal ranks, it is the
+ * leftmost.
+ */
 export type MergeStep = {
   readonly rank: number;
   /** The index of the left neighbour in the pretoken's list of ids before the merge. */

@@ -6,7 +6,10 @@ import type { TextEncoding } from "./text-encoding.ts";
 /** A segment of a session's text. */
 type Segment = { readonly byteCount: number; readonly isTrusted: boolean };
 
-/** The steps of an edit that need a special case (src/kernel/text/sessions.ts). */
+/**
+ * The steps of an edit that this file distinguishes (src/kernel/text/sessions.ts). The remaining one finds the first
+ * safe cut.
+ */
 const editDone = 0;
 const findsLast = 2;
 const encodes = 3;
@@ -30,7 +33,7 @@ const noMemoryForEdit = () => noMemory("a session");
 type NewIds = {
   readonly ids: Uint16Array | Uint32Array;
   readonly checkpoints: Uint32Array;
-  /** The ids replace those from `firstId` to before `endId`. */
+  /** `ids` replaces the ids [firstId, endId) of the text. */
   readonly firstId: number;
   readonly endId: number;
 };

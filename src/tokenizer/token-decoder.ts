@@ -47,7 +47,7 @@ export class TokenDecoder {
   private readonly memory: WebAssembly.Memory;
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
-  /** Counts the ids of a part of the text that the kernel cuts (src/kernel/env.ts). The owner sets it. */
+  /** Counts the ids of a part of the text that the kernel cuts (src/kernel/env.ts). `TextCuts` sets it. */
   countIds: CountIds = () => 0;
 
   /**

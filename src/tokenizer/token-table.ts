@@ -69,7 +69,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   const count = ids.length;
   let idLimit = 0;
   for (let t = 0; t < count; t++) if (ids[t]! >= idLimit) idLimit = ids[t]! + 1;
-  // First, each element has the length of the token that ends there.
+  // At first, starts[id + 1] is the length of the token. The loop below adds up lengths to offsets.
   const starts = new Uint32Array(idLimit + 1);
   for (let t = 0; t < count; t++) starts[ids[t]! + 1] = from[t + 1]! - from[t]!;
   let tokenCount = 0;

@@ -26,7 +26,7 @@ export class CountsFiles {
   readonly options: CountsOptions | null;
   /** The first file without a header. */
   readonly withoutHeader?: string;
-  /** The first file whose special tokens have another order than in `options`. */
+  /** The first file whose special tokens have another order than in `options`; undefined if there is none. */
   readonly reordered: string | undefined;
   /** Files in the compact form, which are sorted and so are added up in one pass. */
   readonly sources: readonly CountsSource[];

@@ -250,8 +250,8 @@ const frameSizeBytes = scaled(1 << 16, 64);
 const wordNumbersBytes = 24;
 
 /**
- * Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during its
- * `write`.
+ * Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during the call
+ * of `write`.
  */
 export class CountsWriter {
   private frame = new Uint8Array(2 * frameSizeBytes);
@@ -459,7 +459,7 @@ export class CountsReader implements SortedWords {
     return this.header;
   }
 
-  /** Moves to the next word; false if there is none. */
+  /** Moves to the next word. Returns false if there is none. */
   next(): boolean {
     const startsFrame = this.pos === this.frameEnd;
     if (startsFrame) {

@@ -7,8 +7,8 @@ import { type SortedWords, TableWords } from "./sorted-words.ts";
 import type { CountsTotals, WordTable } from "./word-table.ts";
 
 /**
- * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words for
- * which memory had no room (`inputIndex` is null), or the words of one input, if words are counted per input.
+ * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words that
+ * did not fit into memory (`inputIndex` is null), or the words of one input, if words are counted per input.
  */
 export type SortedRun = {
   readonly path: string;

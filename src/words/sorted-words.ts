@@ -35,7 +35,9 @@ export class TableWords implements SortedWords {
   readonly totals: CountsTotals;
   private place = 0;
 
-  /** @param order the words of the table in ascending order of their bytes */
+  /**
+   * @param order the indices of the table's words in ascending order of the words' bytes
+   */
   private constructor(
     private table: WordTable,
     private order: Uint32Array,
@@ -49,7 +51,7 @@ export class TableWords implements SortedWords {
     return new TableWords(table, yield* sortByBytesInSteps(table));
   }
 
-  /** Moves to before the first word. */
+  /** Moves back to the position before the first word. */
   restart(): void {
     this.place = 0;
     this.wordLength = 0;
@@ -179,7 +181,7 @@ export class SumOfWords implements SortedWords {
     for (let i = this.summands.length - 1; i >= 0; i--) this.advance(i);
   }
 
-  /** Copies the winner's word, except the prefix that it shares with the last one. */
+  /** Copies the winner's word, except the prefix that it shares with the last winner's word. */
   private take(winner: number): void {
     const { words } = this.summands[winner]!;
     const { wordLength } = words;
@@ -444,8 +446,8 @@ export class CommonWords implements SortedWords {
 }
 
 /**
- * Like `CommonWords`, for a table, in place: moves the words that occur at least `minCount` times to the front of its
- * arrays.
+ * Like `CommonWords`, for a table, in place: moves the words that occur at least `minCount` times to the front of the
+ * table's arrays.
  */
 export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
   const { bytes, starts, counts } = table;

@@ -18,7 +18,7 @@ const wordBytesMax = scaled(Number.POSITIVE_INFINITY, 6000);
 export type SpillingOptions = {
   /** Where sorted runs are written, and the memory limit. If left out, all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
-  /** Upper bound of the text that all threads together count, if known. */
+  /** An upper bound of the bytes of text that all threads together count, if known. */
   readonly textBytesMax?: number | undefined;
   /** How many memories for words all threads together have at a time. */
   readonly memoryCount?: number;
@@ -29,8 +29,8 @@ const codeForRuns = () => require("./sorted-run.ts") as typeof import("./sorted-
 
 /**
  * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input,
- * the words of each input go to a sorted run of their own, and also into memory if there is room. Generators yield
- * between slices of work.
+ * the words of each input go to a sorted run of their own, and also into memory if they fit. Generators yield between
+ * slices of work.
  */
 export class SpillingCounter {
   /** The counter for new words. */
@@ -39,7 +39,7 @@ export class SpillingCounter {
   private readonly options: SortedRunOptions | undefined;
   /** The input whose words are in `words`, if words are counted per input. */
   private inputIndex: number | null = null;
-  /** Words of earlier inputs, if memory has room for them. */
+  /** Words of earlier inputs, if they fit into memory. */
   private readonly inMemory: WordCounter;
   private nameCount = 0;
   /** The size of those tables in `runs` that are not written yet. */
@@ -47,7 +47,7 @@ export class SpillingCounter {
 
   /**
    * @param name a name that is unique among the counters that write sorted runs to the same directory
-   * @param room the memory for words that texts have claimed instead
+   * @param room tracks the part of the memory limit that texts have claimed, which words cannot use
    */
   constructor(
     { runOptions, textBytesMax, memoryCount }: SpillingOptions,
@@ -97,8 +97,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. All words end up in `words` if memory had room for them, and otherwise, or if
-   * another thread needs this memory (`leavesMemory`), in sorted runs.
+   * Must be called after the last word. All words end up in `words` if they fit into memory. Otherwise, or if another
+   * thread needs this memory (`leavesMemory`), they end up in sorted runs.
    *
    * @param otherRuns the sorted runs of other threads
    */

@@ -87,7 +87,7 @@ const digitZero = 48;
 /** How many bytes of a wrong count an error shows. */
 const shownBytesMax = 40;
 
-/** How many bytes of lines are read at once: some milliseconds of work. */
+/** How many bytes of lines are read at once, unless a line is longer: some milliseconds of work. */
 const firstCapacityBytes = scaled(1 << 18, 16);
 
 /**
@@ -183,7 +183,7 @@ export class TsvReader {
     return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
-  /** Makes room for a line longer than the buffer, and for its word. */
+  /** Grows the buffers for a line that is longer than they are, and for its word. */
   private lengthen(): void {
     this.lines = grow(this.lines);
     this.word = allocateText(this.lines.length);

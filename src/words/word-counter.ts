@@ -22,7 +22,7 @@ export type RecordWords = {
   readonly wordCount: number;
   /** The size in bytes of a token in the records. */
   readonly positionBytes: 2 | 4;
-  /** The address of an array with a byte for each token that occurs. */
+  /** The address of an array of flags, one byte for each id. */
   readonly flagsStart: number;
   readonly freeStart: number;
   readonly freeEnd: number;
@@ -136,8 +136,8 @@ export class WordCounter {
   }
 
   /**
-   * The text in the kernel's memory, with room for `capacityBytes`, always at the same address. Its content is
-   * preserved.
+   * Returns the text in the kernel's memory, with a capacity of `capacityBytes`, always at the same address. Its
+   * content is preserved.
    */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
@@ -176,8 +176,8 @@ export class WordCounter {
   }
 
   /**
-   * Must be called after the kernel itself has counted pretokens, with its result. Throws a UserError if the kernel had
-   * no room, or the total exceeds 2^53 - 1.
+   * Must be called after the kernel itself has counted pretokens, with its result. Throws a UserError if the kernel ran
+   * out of memory, or the total exceeds 2^53 - 1.
    */
   kernelTook(done: number): void {
     if (done < 0) throw noRoomForWordsError();
@@ -225,7 +225,7 @@ export class WordCounter {
     return keyCounts.reduce((sum, count, kind) => sum + exports.slotsBytesWith(kind, count), 0);
   }
 
-  /** Whether there is room for `keyCounts` more keys of each kind, and for their records. */
+  /** Whether `keyCounts` more keys of each kind fit, with records of `recordBytes` bytes. */
   private hasRoom(keyCounts: readonly number[], recordBytes: number): boolean {
     const { exports } = this.kernel;
     const haveSlots = keyCounts.every((count, kind) => exports.hasSlots(kind, count) !== 0);
@@ -313,7 +313,7 @@ export class WordCounter {
 
   /**
    * Converts all words to contiguous records. Afterwards no word can be added, but words can still be listed. Returns
-   * undefined if there is no room for the conversion. Yields as `listWords` does.
+   * undefined if the memory is too small for the conversion. Yields as `listWords` does.
    */
   *convertToRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
     const { kernel } = this;
@@ -359,10 +359,10 @@ export class WordCounter {
    * Adds the words of another table that are in this counter's slice: a run of the table's slots, in some 64 portions,
    * or more if these would be larger than `mostPortionSlots`. Each portion is copied to the text's region.
    *
-   * Tables of one corpus share most keys, so room for all keys of both is rarely needed, and growing costs more than
-   * adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same
-   * everywhere: looking up the first portion estimates it. Subtle: this must happen before anything is added. Keys
-   * arrive in the order of their hashes, and would cluster at the front of a table that is too small.
+   * Tables of one corpus share most keys, so the keys of both rarely need as many slots as both have, and growing costs
+   * more than adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is
+   * the same everywhere: looking up the first portion estimates it. Subtle: this must happen before anything is added.
+   * Keys arrive in the order of their hashes, and would cluster at the front of a table that is too small.
    */
   private *addSlotsOf(from: PackedTables, kind: SlotKind): Generator<undefined, void> {
     const { exports } = this.kernel;
@@ -390,7 +390,7 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // Keys that found no room in the run are stored after it, up to the next free slot; if all free slots are in the
+    // Keys that did not fit into the run are stored after it, up to the next free slot; if all free slots are in the
     // run, up to the run itself. The slots are circular.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
@@ -516,8 +516,8 @@ const mostWords = (textBytes: number) => ({
 });
 
 /**
- * A memory of this many times the size of a text has room for its words, whatever they are. Short words need most: a
- * word of 2.8 bytes takes 16 bytes in a table that is 3/8 full, and that table has an eighth of the memory.
+ * A memory of this many times the size of a text is large enough for its words, whatever they are. Short words need
+ * most: a word of 2.8 bytes takes 16 bytes in a table that is 3/8 full, and that table has an eighth of the memory.
  */
 const memoryBytesPerTextByte = 128;
 
