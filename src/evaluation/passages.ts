@@ -7,8 +7,9 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** A span of a text, with the tokens that each tokenizer makes of it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-// A passage has at least one of the two lengths below. It ends at the next line feed or space where all tokenizers have
-// a boundary.
+// A passage has at least one of the two lengths below. It ends where all tokenizers have a boundary: after the next
+// sentence or line, or between words once it is half as long again. Text without spaces may be split between any
+// characters, but a word only if the passage would be twice as long.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
@@ -95,9 +96,12 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
       (end - start) / passageBytes,
       ...cuts.map((_, t) => (places[t]!.get(end)! - taken[t]!) / passageTokens),
     );
-    // Text without spaces may be split between any characters, but a word only if the passage would be long.
-    const isEnd = (isBetweenWords || isUnspaced(codePointAt(text, end, text.length))) && length >= 1;
-    if (!isEnd && !(isCharacter(text[end]) && length >= 1.5) && end !== text.length) continue;
+    const isEnd =
+      end === text.length ||
+      (length >= 1 && (endsSentence(text, end) || isUnspaced(codePointAt(text, end, text.length)))) ||
+      (length >= 1.5 && isBetweenWords) ||
+      (length >= 2 && isCharacter(text[end]));
+    if (!isEnd) continue;
     const parts = cuts.map((cut, t) => {
       const first = taken[t]!;
       taken[t] = places[t]!.get(end)!;
@@ -111,6 +115,10 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
 
 /** Whether the byte begins a character. */
 const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
+
+/** Whether a line ends at `end`, or a space follows a full stop, question mark or exclamation mark there. */
+const endsSentence = (text: Uint8Array, end: number) =>
+  text[end - 1] === lineFeed || (text[end] === space && ".?!".includes(String.fromCharCode(text[end - 1]!)));
 
 const isSpace = (byte: number) => byte === space || byte === lineFeed;
 

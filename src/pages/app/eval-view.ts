@@ -176,6 +176,9 @@ function measureTable(
       ],
     };
   });
+  const sizes = hasOneSize(tokenizers)
+    ? undefined
+    : tokenizers.map(({ vocabularySize }) => h("small", `of ${countNoun(vocabularySize, "token")}`));
   return [
     h("p.quiet", noteOnMeasure(measure, evaluation)),
     dataTable<number>({
@@ -184,11 +187,8 @@ function measureTable(
         words(
           "tokenizer",
           (t) => names[t]!,
-          (t) => [names.length > 1 && key(t), names[t]],
+          (t) => [names.length > 1 && key(t), names[t], sizes?.[t]],
         ),
-        ...(hasOneSize(tokenizers)
-          ? []
-          : [numbers("vocabulary", (t: number) => tokenizers[t]!.vocabularySize)]),
         ...columns.filter((_, i) => says(measure, [texts[i]!])),
       ],
       rows: [...names.keys()],

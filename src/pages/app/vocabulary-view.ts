@@ -50,7 +50,12 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
 }
 
 const curvePicture = (curve: Curve) =>
-  h("section", { id: "curve", "aria-label": "Bytes per token" }, curveChart(curve, "the training corpus"));
+  h(
+    "section",
+    { id: "curve", "aria-label": "Bytes per token" },
+    curveChart(curve, "the training corpus"),
+    sizeTable(curve),
+  );
 
 /** Compares other sizes: smaller ones, and twice the chosen one. */
 function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
@@ -131,11 +136,10 @@ function sampleSection(texts: readonly CutText[]): HTMLElement {
 }
 
 function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
-  const { record, addedTokens, textName, curve, summary, made } = data;
+  const { record, addedTokens, textName, summary, made } = data;
   const title = `All ${groupDigits(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
   return [
     fold(title, () => tokenTable(vocabulary, textName)),
-    curve !== null && fold("Other sizes: what they would cost", () => sizeTable(curve)),
     fold("Scripts and token lengths", () => shares(vocabulary, addedTokens)),
     addedTokens.length > 0 && fold("Special tokens", () => specials(addedTokens)),
     record !== undefined && inputsFold(record),

@@ -83,6 +83,15 @@ test("of many texts, those are named on which a tokenizer needs fewer tokens, an
   expect(sentence({ a: [100, 300, 100], b: [100, 100, 100] })).toBe(
     "a needs more tokens than b on t1 (3.0 times as many), equally many on 2 texts.",
   );
+  expect(sentence({ a: [110, 140, 101, 190], b })).toBe(
+    "b needs fewer tokens than a on all 4 texts; a needs up to 90 % more, on t3.",
+  );
+  expect(sentence({ a: [110, 140, 120], b: [100, 100, 100] })).toBe(
+    "b needs fewer tokens than a on all 3 texts; a needs 40 % more on t1, 20 % on t2 and 10 % on t0.",
+  );
+  expect(sentence({ a: [110, 250, 120], b: [100, 100, 100] })).toBe(
+    "b needs fewer tokens than a on all 3 texts; a needs 2.5 times as many on t1, 20 % more on t2 and 10 % on t0.",
+  );
   expect(sentence({ a: b, b })).toBe("On all 4 texts, a and b need equally many tokens.");
 });
 
@@ -98,6 +107,9 @@ test("sizes follow the sentence", () => {
   const more = (evaluation: Evaluation) => spellFinding(findingOf(evaluation)!.more, evaluation);
   const three = evaluationOf({ a: [90], b: [100], c: [120] });
   expect(more(three)).toBe("Of the others, b needs the fewest tokens. a has 1,000 tokens, b has 2,000.");
+  expect(more(evaluationOf({ a: [110], b: [100], c: [120] }))).toStartWith(
+    "Of all 3 tokenizers, b needs the fewest tokens.",
+  );
   const two = evaluationOf({ a: [90], b: [100] });
   expect(more(two)).toBe("a has 1,000 tokens, b has 2,000.");
   const equal = two.tokenizers.map((of) => ({ ...of, vocabularySize: 300 }));

@@ -31,7 +31,10 @@ test("the passages that differ most come first, whole words of all tokenizers", 
 test("what has letters and was not shown before comes first; rules and repetitions come last", () => {
   const rules = "| ---- ---- ---- ---- |\n".repeat(12);
   const again = "glucose ".repeat(30);
-  const fresh = Array.from({ length: 26 }, (_, i) => `abcdef${String.fromCharCode(97 + i)} `).join("");
+  const fresh = Array.from(
+    { length: 60 },
+    (_, i) => `abcdef${String.fromCharCode(97 + (i % 26), 97 + (i >> 1))} `,
+  ).join("");
   const chunks = (text: string, size: number) => text.match(new RegExp(`\\S{1,${size}} ?\\n?`, "g"))!;
   const text = [rules, again, again, fresh, rules];
   const passages = differingPassages(
@@ -48,4 +51,15 @@ test("a text without spaces is cut between characters", () => {
   expect(passages.length).toBe(3);
   for (const { bytes } of passages) expect(Buffer.from(bytes).toString()).not.toContain("\ufffd");
   for (const { cuts } of passages) expect(cuts[0]!.length).toBeWithin(72, 100);
+});
+
+test("passages end after sentences and lines where these are near", () => {
+  for (const end of [". ", "? ", "!\n", "\n"]) {
+    const sentence = `A dozen words make a sentence that is cut in two ways${end}`;
+    const words = Array.from({ length: 40 }, () => sentence.match(/ ?\S+|\s/g)!).flat();
+    const passages = differingPassages([tokensOf(...words), lettersOf(words.join(""))]);
+    expect(passages.length).toBe(3);
+    for (const { bytes } of passages)
+      expect(Buffer.from(bytes).toString().trim()).toMatch(/^A dozen .* ways[.?!]?$/s);
+  }
 });
