@@ -17,7 +17,7 @@ import {
   vocabularyMeasures,
 } from "#evaluation";
 import { type EvalData, linearAxis, signsNote } from "#pages";
-import { type Column, dataTable, numbers, ranks, shareTable, words } from "./data-table.ts";
+import { type Column, dataTable, ranks, shareTable, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { cutText, stackedExcerpts, tokensOf } from "./excerpt-view.ts";
