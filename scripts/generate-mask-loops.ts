@@ -153,7 +153,7 @@ class CodeOps implements Ops<Value> {
       `let ${first}: u64 = 0, ${inside} = ${insideCarry}, ${following} = ${followingCarry};`,
       `${insideCarry} = ${followingCarry} = 0;`,
       `if (${apostrophes.now}) {`,
-      "  // A non-ASCII character that equals a letter, like U+017F (s): the automaton reads it.",
+      "  // A non-ASCII character that equals an ASCII letter if case is ignored, like U+017F: the automaton reads it.",
       "  if (contractionLetter | nextContractionLetter) break;",
       `  for (let left = ${apostrophes.now}; left; left &= left - 1) {`,
       ...skipIfFollowing,

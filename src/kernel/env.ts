@@ -4,8 +4,8 @@
  *
  * In the process of another program (native/), the kernel runs in the calling thread, which has to handle signals. So
  * long work within one call polls the host. To stop the work, the host does not return from the poll; the instance is
- * unusable afterwards. JavaScript terminates busy threads from outside, so modules with threads do not import `poll`,
- * and other modules get a `poll` that does nothing.
+ * unusable afterwards. JavaScript terminates busy threads from outside: modules with threads do not import `poll`, and
+ * other modules get a `poll` that does nothing.
  */
 declare function poll(): void;
 

@@ -10,13 +10,15 @@ import { endsStart, reserveFixed, textStart } from "./regions";
  *   ids       i32          size            id of the token at i; `noToken` inside a token
  *   more      i32          size + 1        the number of bytes of the token at i, minus 1
  *   before    i32          size + 1        the value of `more` for the token that ends at i
- *   isStart   u8           size + 1        1 where a pretoken or a special token starts, and at the end of the text: no merge joins
- *                                          tokens across such a position
+ *   isStart   u8           size + 1        1 where a pretoken or a special token starts, and at the end of the text: no
+ *                                          merge joins tokens across such a position
  *   slots     u32          1 << slotBits   hash table of `pairs`, linear probing: 1 + index of a pair; 0: free
  *   pairs     Pair         3 * size        the pairs that have occurred
- *   places    Place        3 * size        a list of the positions of each pair, ascending; stale ones are not removed
+ *   places    Place        3 * size        a list of the positions of each pair, ascending unless two merges make the
+ *                                          same token; stale ones are not removed
  *
- * At first there is at most one pair for each byte. Each replacement removes a token and adds at most two pairs.
+ * Why 3 * size is enough: at first there is at most one pair for each byte, and each replacement removes a token and
+ * adds at most two pairs.
  */
 let size: i32 = 0;
 let byteIdsStart: usize = 0;
@@ -37,7 +39,7 @@ const noToken: i32 = -1;
 class Pair {
   left: i32;
   right: i32;
-  /** The first and the last position in the list. */
+  /** The first and the last element of the list of the pair's positions. */
   first: Place;
   last: Place;
 }
@@ -50,7 +52,10 @@ class Place {
 }
 const placeBytes: u32 = 8;
 
-/** Begins with the text's first `byteCount` bytes as tokens. Returns false if memory runs out. May be called once. */
+/**
+ * Begins with the text's first `byteCount` bytes as tokens; `byteIds` has the id of each byte. Returns false if memory
+ * runs out. May be called once.
+ */
 export function startTokens(byteCount: i32, byteIds: usize): bool {
   size = byteCount;
   byteIdsStart = byteIds;
@@ -69,7 +74,7 @@ export function startTokens(byteCount: i32, byteIds: usize): bool {
   return true;
 }
 
-/** Marks where pretokens start, and the position after the last one. */
+/** Marks the start of each pretoken, and the end of the last one. */
 export function markPretokens(endCount: u32): bool {
   for (let i: u32 = 0; i < endCount; i++) markStart(<i32>load<u32>(endsStart + (i << 2)));
   return true;
@@ -123,7 +128,7 @@ function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usi
   }
 }
 
-/** Adds the positions of adjacent bytes that some merge joins; most adjacent bytes have none. */
+/** Adds the positions of adjacent bytes that some merge joins. Most pairs of bytes are joined by none. */
 function addBytePairs(isMerged: usize): void {
   for (let i = 1; i < size; i++) {
     if (isStartAt(i) || idAt(i) === noToken) continue;
@@ -139,7 +144,8 @@ function mergeAll(pair: Pair, id: i32): void {
     let position = place.position;
     // One of the two tokens may have been merged with another one since.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
-    // The first two tokens of a run of equal ones are merged first, even if the token arose in two ways.
+    // In a run of equal tokens, the first two are merged first, even if the list is not ascending because two merges
+    // make that token.
     if (left === right) position = startOfRun(position, left);
     const middle = endOf(position);
     const end = endOf(middle);

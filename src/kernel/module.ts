@@ -1,8 +1,9 @@
-// The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. JavaScript may call the functions exported
-// here; the build writes their types for JavaScript into `KernelExports` of src/runtime/kernel-exports.ts.
+// The main module of the kernel; encode-module.ts and text-module.ts are compiled to others. JavaScript may call the
+// functions exported here; the build writes their types for JavaScript into `KernelExports` of
+// src/runtime/kernel-exports.ts.
 //
-// src/merge/merge-engine.ts drives the merge engine. Long work there is cut into calls of bounded work: a function with `Some`
-// in its name does at most `work`, and returns whether there is more to do.
+// src/merge/merge-engine.ts drives the merge engine. Its long work is cut into calls of bounded work: a function with
+// `Some` in its name does about `work` steps, and returns whether there is more to do.
 
 export { beginModel, buildTables, useModel } from "./encode/build-model";
 export {

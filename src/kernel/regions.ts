@@ -1,12 +1,12 @@
 /**
- * The regions of a counting thread's memory, by address. Sizes are sixteenths of the memory's capacity. So all regions
- * can grow in place; pages that are never written cost nothing.
+ * The regions of a counting thread's memory, by address. Sizes are sixteenths of the memory's capacity, so every region
+ * can grow in place. Pages that are never written cost nothing.
  *
  *   REGION         SIXTEENTHS      WITH 4 GB   CONTENT
- *   fixed          1, less 64 KB   256 MB      the compiler's own data, the heads of the tables, arrays of fixed length
- *                                              (below), then permanent tables (`reserveFixed`)
- *   text           4, and 64 KB    1 GB        the window of text; between windows, a buffer; after counting, the regions
- *                                              of a merge engine (merge/merge-regions.ts), for superwords
+ *   fixed          1, less 64 KB   256 MB      the compiler's own data, arrays of fixed length (below), then permanent
+ *                                              tables (`reserveFixed`)
+ *   text           4, and 64 KB    1 GB        the window of text; between windows, a buffer. After counting for
+ *                                              superwords: the regions of a merge engine (merge/merge-regions.ts)
  *   short slots    2               512 MB      words/word-slots.ts
  *   middle slots   3               768 MB      words/word-slots.ts
  *   long slots     1               256 MB      words/word-slots.ts
@@ -23,16 +23,17 @@
  *
  *   ARRAY          BYTES       MEANING
  *   heads          256         words/word-tables.ts; the last 8 bytes: `keepLoads`
- *   ends           4 * 2^16    ends[0] is the start of the first pretoken, ends[i + 1] the end of pretoken i, as offsets from
- *                              `textStart`
- *   longer, long   4 * 1,025   indices of the pretokens of a batch that are not short, and of those that are long
+ *   ends           4 * 2^16    ends[0] is the start of the first pretoken, ends[i + 1] the end of pretoken i, as
+ *                              offsets from `textStart`
+ *   longer         4 * 1,025   indices of the pretokens of a batch that are middle or long (words/word-slots.ts)
+ *   long           4 * 1,025   indices of those that are long
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
- *   middleHomes    4 * 1,025   the address of each one's home slot
+ *   middleHomes    4 * 1,025   the address of the home slot of each middle word
  *   longHashes     4 * 1,025   the hash of each long word of a batch
  *   aside          2^18        while a table grows, its slots that had wrapped around the end
  *   listed         2^18        bytes of words that are listed for JavaScript
- *   listedStarts   4 * 2^13    the start of each
- *   listedCounts   8 * 2^13    the count of each, a float
+ *   listedStarts   4 * 2^13    the start of each listed word
+ *   listedCounts   8 * 2^13    the count of each listed word, f64
  */
 export let headsStart: usize = 0;
 export let endsStart: usize = 0;
@@ -65,18 +66,18 @@ export const batchPretokens: u32 = isSmallScale ? 16 : 1024;
 export const asideBytes: usize = isSmallScale ? 1 << 12 : 1 << 18;
 export const listedBytes: usize = isSmallScale ? 128 : 1 << 18;
 /**
- * The maximum number of words that are listed at a time. That many short and middle words always fit; long ones are
- * checked one by one.
+ * The maximum number of words that are listed at a time. This many short and middle words always fit into `listed`; for
+ * each long word, the capacity is checked.
  */
 export const listedWords: u32 = <u32>(listedBytes / 32);
 
 const pageBytes: usize = 1 << 16;
-/** The end of all regions. */
+/** No region extends beyond this address. */
 const addressLimit: usize = 0xffff0000;
 /** The end of the reserved part of the fixed region. */
 export let fixedEnd: usize = 0;
 
-/** Lays out the memory. Every instance calls it first, when the memory has its full size. */
+/** Lays out the memory in the regions above. Must be called once, when the memory has its full size. */
 export function layOut(): void {
   sixteenth = <usize>((<u64>memory.size() * pageBytes) / 16) & ~(pageBytes - 1);
   textStart = sixteenth - pageBytes;
@@ -104,7 +105,7 @@ export function layOutInText(): void {
   headsStart = reserveFixed(256);
 }
 
-/** Lays out the regions of the tables. Those before them take five sixteenths from `start` on. */
+/** Lays out the regions of the tables. The regions before them take five sixteenths from `start` on. */
 function layOutTables(start: usize): void {
   shortStart = start + 5 * sixteenth;
   middleStart = start + 7 * sixteenth;
@@ -175,8 +176,8 @@ export function memoryBytes(): f64 {
  *   REGION   CONTENT
  *   fixed    the arrays above; the model, the word cache and other tables, which are laid out once
  *   text     the text; it grows if a pretoken is longer than the region
- *   work     the ids of one call, followed by scratch memory for merging a long word. It is empty between calls, so it can
- *            move when the text's region grows
+ *   work     the ids of one call, followed by scratch memory for merging a long word. It is empty between calls, so it
+ *            can move when the text's region grows
  */
 let workStart: usize = 0;
 
@@ -236,7 +237,7 @@ export function workAddress(): usize {
   return workStart;
 }
 
-/** The limit of the memory's size, and the size that was refused last. */
+/** The limit of the memory's size in bytes, and the last size that was refused; 0 if none was. */
 let endMost: u64 = addressLimit;
 let refusedEnd: u64 = 0;
 

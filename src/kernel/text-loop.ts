@@ -62,7 +62,10 @@ let areAllSpecial: bool = false;
 /** The length in bytes of the token that was found last. */
 export let foundLength: i32 = 0;
 
-/** The maximum number of bytes that one call processes. No signal is handled during a call. */
+/**
+ * A call stops at the end of the block in which it has processed this many bytes, because no signal is handled during a
+ * call.
+ */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
 let isInsideDocument: bool = false;
@@ -77,7 +80,7 @@ let searchPos: i32 = 0;
 let pausePos: i32 = 0;
 
 /**
- * Tokens are searched this many bytes beyond a block, because masks read text there, and must not take a token for
+ * Tokens are searched this many bytes beyond a block, because masks read ahead there, and must not mistake a token for
  * text.
  */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
@@ -98,8 +101,8 @@ export function takeToEncode(): void {
 }
 
 /**
- * Sets up the search for the tokens of a description (text/description.ts), which must stay in memory. Returns false if
- * memory runs out.
+ * Sets up the search for the tokens of a description (text/description.ts). The description must stay in memory.
+ * Returns false if memory runs out.
  */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
@@ -137,7 +140,7 @@ export function takeToMark(): void {
   taker = marksStarts;
 }
 
-/** Begins a text at `at`. `isInside`: it continues a document that began in another range. */
+/** Begins a text at `at`. `isInside`: the text continues a document that began in another range. */
 export function openText(at: i32, isInside: bool): void {
   startDocument(at);
   searchPos = at;
@@ -158,9 +161,9 @@ export function moveText(delta: i32): void {
  * @param end tokens must not end after this position
  * @param sureEnd tokens that begin before this position are final: more text cannot make them longer
  * @param lastStop the end of the text to process after the last token
- * @param lastLimit bytes before this position may be read: above lastStop + 3, or the text's end
+ * @param lastLimit bytes before this position may be read: at least lastStop + 4, or the text's end
  * @param endsText whether the text ends at `lastStop`
- * @returns 1: all is done; 0: call again, the slice was full; -1: memory ran out
+ * @returns 1: all is done; 0: call again, the call has done enough; -1: memory ran out
  */
 export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
   beginSlice();
@@ -172,7 +175,7 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
 
 /**
  * Reads the character at `rangeEnd`, because it may settle a pretoken that ends there. The character itself is not
- * processed. Returns what `takeText` returns.
+ * processed. Returns 1, or -1 if memory ran out.
  */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
@@ -222,7 +225,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
       }
     }
     const isLast = !isFound && pos >= lastStop;
-    // Subtle: not `stop`, which may lie inside the document's last character, where a block ends.
+    // Subtle: `stop` may be inside the document's last character, where a block ends; so it is not compared with `pos`.
     assert(!(isFound || (isLast && endsText)) || pos === (isFound ? token : lastStop));
     if (isFound || (isLast && endsText)) finishDocument();
     if ((isFound || endCount > 1) && !takeEnds()) return -1;
@@ -238,8 +241,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
 }
 
 /**
- * Searches for tokens as far ahead as the look-aheads of a block may reach. Returns the position up to which tokens are
- * known.
+ * Returns the position up to which to search for tokens, because the look-aheads of a block may read that far: at least
+ * four bytes after the block, unless the certain text ends before.
  */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
@@ -271,7 +274,7 @@ export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   const found = findToken(addedTokens, from, stop, limit);
   if (found === stop) return stop;
   foundLength = sizeOfToken(addedTokens, addedTokens.found);
-  // Only a damaged image has such a token.
+  // Only in a damaged image can a token have such a length.
   if (foundLength <= 0 || foundLength > limit - found) unreachable();
   return found;
 }

@@ -1,6 +1,7 @@
-// The part of the kernel that prepares a text before it is cut into pretokens. It is a separate module with a memory of
-// its own, because most tokenizers do not need it: they neither change texts nor have tokens that depend on their
-// neighbours.
+// The text module of the kernel. It prepares a text before it is cut into pretokens; decodes ids; finds offsets, parts
+// with a limited number of ids, and the effect of edits. It is a separate module with a memory of its own, because
+// counting and encoding do not need it with most tokenizers: those that neither change texts nor have tokens that
+// depend on their neighbours.
 
 export {
   barredAddress,

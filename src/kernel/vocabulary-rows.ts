@@ -1,16 +1,17 @@
 /**
- * Writes rows of vocabulary files. A row has a merge or an id, between separators. Rows are written to a buffer until
- * it is full, or until the next one has to be written by JavaScript: that of a special token, or of a token that is too
- * long to be kept (src/tokenizer/vocabulary.ts).
+ * Writes rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and
+ * between them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript: the row
+ * of a special token, or of a token that is too long to be kept (src/tokenizer/vocabulary.ts).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
  *                starts     4 tokenCount     i32: offset of a token's bytes in `kept`; -1: not kept
  *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
  *   merges       lefts      4 mergeCount     i32: token number of the left half
- *                rights     4 mergeCount     i32: of the right half
+ *                rights     4 mergeCount     i32: token number of the right half
  *   ids          entries    4 size           i32: the token number of an id; below 0 for a special token
- *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, their number in bits 16-31
+ *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, their number
+ *                                            in bits 16-31
  *   separator    length     4                u32: bytes of text, at most 24
  *                (unused)   4
  *                text       24
@@ -38,8 +39,8 @@ const newline: u8 = 10;
 
 /**
  * Fills the structure `tokens` above: the 256 single bytes, then the concatenated halves of each merge. Returns the
- * number of bytes in `kept`; the 8 bytes after them are overwritten. A token with a half that is too long to be kept is
- * too long itself.
+ * number of bytes in `kept`; up to 7 bytes after them are overwritten. A token with a half that is too long to be kept
+ * is too long itself.
  */
 export function makeTokens(
   mergeCount: u32,
@@ -127,7 +128,10 @@ export function writeMerges(
   return merge;
 }
 
-/** Writes rows for the ids [first, stop): the token, and the id in decimal. Returns like `writeMerges`. */
+/**
+ * Writes rows for the ids [first, stop): the token, and the id in decimal. Returns the first id that was not written,
+ * for the same reasons as `writeMerges`.
+ */
 export function writeIds(
   first: u32,
   stop: u32,
@@ -151,8 +155,8 @@ export function writeIds(
 }
 
 /**
- * Writes rows for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. Returns like
- * `writeMerges`.
+ * Writes rows for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. Returns the first
+ * id that was not written, for the same reasons as `writeMerges`.
  */
 export function writeRanks(first: u32, stop: u32, digits: usize, to: usize, limit: usize): u32 {
   let id = first;
@@ -233,7 +237,7 @@ function writeBase64(token: i32, digits: usize, to: usize): usize {
   return to + 4;
 }
 
-/** Writes 24 bits as four digits. */
+/** Writes 24 bits as four base64 digits. */
 function writeDigits(bits: u32, digits: usize, to: usize): void {
   store<u8>(to, load<u8>(digits + (bits >>> 18)));
   store<u8>(to, load<u8>(digits + ((bits >>> 12) & 63)), 1);

@@ -67,7 +67,7 @@ export function endLaidOut(): bool {
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; if bytes share an id, the last one
- *   scratch    i32    idLimit   two of these
+ *   scratch    i32    idLimit   two arrays for various uses
  */
 const scratchCount: u32 = 2;
 
@@ -91,7 +91,7 @@ function buildModel(model: EncodingModel): bool {
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
   if (!tellsBytesApart) model.lateRank = model.mergeCount;
   fillByteRanks(model, byteOf);
-  // If bytes are dropped, or share an id, the bytes of a text do not determine which ids are adjacent: nothing may be cut.
+  // If `tellsBytesApart` is false, the bytes of a text do not determine which ids are adjacent, so nothing may be cut.
   if (!tellsBytesApart || model.cutPlaces === 0) model.joins = 0;
   memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);
   return true;
@@ -117,8 +117,9 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
 }
 
 /**
- * Whether late merges (late-merges.ts) may be made after all others: ranks only rise, and each token has exactly one
- * merge, or is a byte.
+ * Whether late merges (late-merges.ts) may be made after all others: pretokens may be cut, there are no whole tokens,
+ * merging begins with bytes, ranks only rise, and each token is a byte or is made by exactly one merge. `lastRankOf`
+ * was filled by `ranksOnlyRise`.
  */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
@@ -132,7 +133,8 @@ function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bo
 }
 
 /**
- * Whether ranks only rise: every pair has a higher rank than the merges that made its halves. `lastRankOf` is scratch.
+ * Whether ranks only rise: every pair has a higher rank than the merges that made its halves. `lastRankOf` receives the
+ * last rank that makes each id, -1 if none does.
  */
 function ranksOnlyRise(model: EncodingModel, isDistinct: bool, lastRankOf: usize): bool {
   memory.fill(lastRankOf, 255, <usize>4 * model.idLimit);

@@ -12,11 +12,13 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  * rise, so these have higher ranks than the merges that make the character.
  *
  *   ARRAY        TYPE      LENGTH           MEANING
- *   rowOf        u16       fragmentCount    the row of each fragment, by its number (below); 0: no merge across the edge consumes it
- *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, at the last six bits of the byte
- *                                           on the other side of the edge. Collisions only cause more characters to be merged from
- *                                           their bytes; no id changes
- *   characters   24 B      characterCount   at the 16 bits of a character of three bytes, or at 2^16 + the 11 bits of one of two
+ *   rowOf        u16       fragmentCount    the row of each fragment, by its number (below); 0: no merge across the
+ *                                           edge consumes it
+ *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, at the last six bits
+ *                                           of the byte on the other side of the edge. Collisions only cause more
+ *                                           characters to be merged from their bytes; no id changes
+ *   characters   24 B      characterCount   at the 16 bits of a character of three bytes, or at 2^16 + the 11 bits of
+ *                                           one of two
  *   spaced       24 B      characterCount   likewise for a space and a character at the start of a word: often the
  *                                           space merges with the character's first byte first
  *   symbols      u32,u32   4                scratch while a character is merged: ids, and their lengths in bytes
@@ -61,8 +63,8 @@ export function reserveFragments(): bool {
 }
 
 /**
- * Records that a merge with this rank consumes the fragments that its halves may be. `lasts` are the last bytes of its
- * left half, `firsts` the first bytes of its right half, as edges (never-merged.ts).
+ * Records the rank of a merge for each of its halves that may be a fragment. `lasts` are the last bytes of the left
+ * half, `firsts` the first bytes of the right half, as edges (never-merged.ts).
  */
 export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   const beginning = beginningOf(firsts);
@@ -95,7 +97,7 @@ function endingOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** Records that a merge of this rank consumes the fragment next to this byte. */
+/** Records that a merge of this rank consumes the fragment if this byte is on the other side of the edge. */
 function lower(fragment: u32, byte: u32, rank: u32): void {
   let row = <u32>load<u16>(rowOf + (fragment << 1));
   if (row === 0) {
@@ -128,7 +130,7 @@ export function hasCharacters(): bool {
 /**
  * Returns the id of a character of two or three bytes, or -1 if its bytes must be merged. `around` has in its lowest
  * byte the byte before the character, then the character's own bytes and the following ones. `isInside`: the byte
- * before it is in the same word. `left`: the number of bytes of the word from the character on.
+ * before the character is in the same word. `left`: the number of bytes of the word from the character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
@@ -184,7 +186,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       at = symbol;
     }
     if (best === noRank) return;
-    // Halves of this merge that are at an edge of the character are fragments until now.
+    // A half of this merge that is at an edge of the character has been a fragment up to now.
     if (at === symbols && !isSpaced)
       before |= takers(
         beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),

@@ -45,7 +45,7 @@ import {
  *   beginModel     build-model.ts: lays out the memory; returns the address for the model
  *   useModel       builds the tables, once JavaScript has written the model there
  *   …              more tables are set up: of a pattern, of tokens
- *   setTextBytes   makes room for the text; again when it needs more
+ *   setTextBytes   reserves memory for the text; called again for a longer text
  *   encodeWords    encodes, once the text and the ends are in their regions
  */
 let isNarrow: bool = false;
@@ -79,7 +79,7 @@ export function encodePretokens(endCount: u32, room: usize): bool {
   return !hasLateMerges() || mergeLate(firstId, endCount, room, isNarrow);
 }
 
-/** Does the same by all merges that are not late. */
+/** Appends the ids that result from all merges except the late ones. */
 function encodeCut(endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
   beginCuts(endCount);
@@ -195,8 +195,8 @@ function merge(start: usize, length: u32, room: usize): u64 {
 }
 
 /**
- * Lists pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `takeText` are contiguous at
- * `idsAddress`, and the end of each pretoken is listed.
+ * Lists pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `takeText` are
+ * contiguous at `idsAddress`, and the end of each pretoken is listed.
  *
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
@@ -249,8 +249,8 @@ export function listPieces(endCount: u32): bool {
 }
 
 /**
- * Stores the end of each pretoken: it ends with the id at which the lengths of the ids add up to its own length. Also
- * counts the ids.
+ * Stores the end of each pretoken: the end of the id at which the lengths of the ids add up to the length of the
+ * pretoken. Also counts the ids.
  */
 function findEnds<T>(firstId: usize, endCount: u32): void {
   const start = workAddress();

@@ -65,10 +65,7 @@ export function mayHaveMark(left: u32, right: u32): bool {
   return right === mark || (right & 0xffff) === mark >> 8 || (right & 255) === mark >> 16;
 }
 
-/**
- * Whether the last byte of a mark may be on the left, or the first byte of a mark on the right. One of the two bytes is
- * ASCII.
- */
+/** Whether byte `left` may be the last one of a mark, or byte `right` the first one. */
 export function mayTouchMark(left: u32, right: u32): bool {
   return hasMark && (left === (mark & 255) || right === mark >> 16);
 }

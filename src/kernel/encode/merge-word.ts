@@ -145,7 +145,7 @@ export function fillBeginning(ids: usize, start: usize, length: u32): u32 {
   return beginsWithCharacters(model) ? fillCharacters(ids, start, length) : fillBytes(ids, start, length);
 }
 
-/** Writes the ranks of all neighbours of a word in which every symbol is a byte. This needs no hashing. */
+/** Writes the rank of each pair of neighbours in a word in which every symbol is a byte. This needs no hashing. */
 function fillByteRanks(start: usize, length: u32): void {
   const byteRanks = model.byteRanks;
   for (let i: u32 = 0; i + 1 < length; i++) {
@@ -156,7 +156,7 @@ function fillByteRanks(start: usize, length: u32): void {
 
 /**
  * Merges a short word in place. `ids` has `symbolCount` ids of 32 bits, and `ranks` for each id a guess of its rank
- * with the next one (pair-ranks.ts). The time is quadratic, but this is the fastest way for words of few bytes. Returns
+ * with the next one (pair-ranks.ts). The time is quadratic, but for short words this is the fastest algorithm. Returns
  * the number of ids left.
  */
 export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
@@ -196,8 +196,8 @@ const covered: i32 = -1;
  *
  *   ARRAY    TYPE   LENGTH            MEANING
  *   ids      i32    symbolCount       id of the token that begins at a symbol, `covered` where a token continues
- *   spans    u32    symbolCount       q - p at p and again at q - 1, for a token of the symbols [p, q): its left neighbour
- *                                     begins at p - spans[p - 1], the right one at p + spans[p]
+ *   spans    u32    symbolCount       q - p at p and again at q - 1, for a token of the symbols [p, q): its left
+ *                                     neighbour begins at p - spans[p - 1], the right one at p + spans[p]
  *   heap     u64    3 * symbolCount   rank << 32 | position, the lowest first: the leftmost of the lowest rank
  *
  * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale if its pair no

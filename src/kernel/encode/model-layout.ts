@@ -13,25 +13,26 @@ import { hashLong } from "../words/word-slots";
  *   16       mergeCount
  *   20       idLimit          greater than all of these ids
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
- *   28       cutPlaces        0: no pretoken is cut, for tests. 1: next to bytes that are not ASCII; 2: everywhere
- *                             (never-merged.ts)
- *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
+ *   28       cutPlaces        where pretokens may be cut (never-merged.ts). 0: nowhere, for tests; 1: next to bytes
+ *                             that are not ASCII; 2: everywhere
+ *   32       wholeTokens      a TokenTable (below): the tokens of whole-tokens.ts
  *   36       characters       a TokenTable of the tokens of single characters that are not ASCII: first-characters.ts
- *   40       beginning        what merging begins with. 0: bytes; else characters, or without a token 1: their bytes,
- *                             2: `unknownId`, 3: `unknownId`, one for adjacent ones
+ *   40       beginning        what merging begins with. 0: bytes; otherwise characters, and a character without a token
+ *                             becomes 1: its bytes; 2: `unknownId`; 3: `unknownId`, once for adjacent ones
  *   44       unknownId
- *   48       firstTied        i32[mergeCount]: for each merge the first one with its priority (pair-ranks.ts); 0 if all ranks
- *                             are different priorities
+ *   48       firstTied        i32[mergeCount]: for each merge the first one with its priority (pair-ranks.ts); 0 if all
+ *                             ranks are different priorities
  *
  *   52       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
  *   56       isMonotone       1: every pair has a higher rank than the merges of its halves
  *   60       adjacency        u8[65536]: at left << 8 | right, the sizes of joins (never-merged.ts) with these bytes at
- *                             their centre: bit l - 1 for l bytes on the left, bit 2 + r for r bytes on the right. 0: no
- *                             merge ever crosses
+ *                             their centre: bit l - 1 for l bytes on the left, bit 2 + r for r bytes on the right. 0:
+ *                             no merge joins these bytes
  *   64       joins            never-merged.ts; 0 if no pretoken may be cut
  *   68       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
- * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
+ * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from left to
+ * right.
  *
  * The merges "t h" -> 256, "th e" -> 257 give mergedIds = [256, 257], byteRanks["t" << 8 | "h"] = 0, and the pair (256,
  * 101) has rank 1.
@@ -75,8 +76,8 @@ export const droppedByte: i32 = -1;
  * adds the slots.
  *
  *   OFFSET   FIELD      ARRAY OR NUMBER
- *   0        count      tokens
- *   4        bytes      u8[]: the concatenated tokens, and 8 more bytes
+ *   0        count      the number of tokens
+ *   4        bytes      u8[]: the concatenated tokens, and 8 bytes of padding
  *   8        starts     u32[count + 1]: token t is bytes[starts[t] .. starts[t + 1])
  *   12       ids        i32[count]
  *   16       slotBits
@@ -104,7 +105,7 @@ export function indexTokens(table: TokenTable): bool {
   return true;
 }
 
-/** Returns the token that equals the `length` bytes at `start`, or -1. */
+/** Returns the index of the token that equals the `length` bytes at `start`, or -1. */
 export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   const last: u32 = (1 << table.slotBits) - 1;
   const home = hashLong(start, length) >> (32 - table.slotBits);
@@ -117,7 +118,10 @@ export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   return -1;
 }
 
-/** Returns the slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no free slot. */
+/**
+ * Returns the slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no
+ * free slot.
+ */
 export function nextSlot(pos: u32, last: u32, home: u32): u32 {
   const next = (pos + 1) & last;
   if (next === home) unreachable();
@@ -145,7 +149,7 @@ export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u
   store<u32>(slots + (pos << 2), token + 1);
 }
 
-/** Returns the token in a slot, or -1. */
+/** Returns the index of the token in a slot, or -1. */
 export function tokenIn(slots: usize, pos: u32): i32 {
   return load<i32>(slots + (pos << 2)) - 1;
 }
@@ -159,8 +163,8 @@ export function equalBytes(a: usize, b: usize, length: u32): bool {
 }
 
 /**
- * The length in bytes of each id's token: u32[idLimit], 0 for ids that merging does not make. It relies on ranks that
- * only rise.
+ * The length in bytes of each id's token: u32[idLimit], 0 for ids that are neither those of bytes nor made by merges.
+ * Correct only if ranks only rise: `tokenLengths` processes the merges once, in order.
  */
 let lengths: usize = 0;
 

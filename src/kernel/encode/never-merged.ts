@@ -9,7 +9,7 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  * Never-merged cuts. A pretoken may be cut at a position that no token can cross: its parts have the same ids as the
  * whole, and are found in the word cache far more often. Such positions are
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
- *   - between two characters whose bytes fit no join (never-merged.ts).
+ *   - between two characters whose bytes fit no join (below).
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
@@ -219,7 +219,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   while (at < end && cut < cutsEnd) {
     // Each byte gives at most one cut.
     const stop = min(end, at + <u32>((cutsEnd - cut) >> 2));
-    // Looks up four positions at a time: in ASCII, two bytes decide at most of them.
+    // Looks up four positions at a time: in ASCII, the two bytes next to a position nearly always decide.
     for (; cutsAscii && at + 4 <= stop; at += 4) {
       const bytes = load<u64>(text + at - 1);
       const place0 = <u32>load<u8>(known + <usize>(bytes & 0xffff));
@@ -289,8 +289,9 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 0 if some join fits around `here`, `byContext` if none does but a whole token may begin or end there, else 1.
- * May read bytes beyond the pretoken: a join that fits only because of these prevents a cut, which changes no id.
+ * Returns 0 if some join fits around `here`, or if fewer than three bytes precede it; `byContext` if no join fits but a
+ * whole token may begin or end there; else 1. May read bytes beyond the pretoken: a join that fits only because of
+ * these prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -327,9 +328,9 @@ function threeBytes(at: usize): u32 {
  * so it adds a join for every position inside it.
  *
  *   ARRAY   TYPE   LENGTH       MEANING
- *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word selected by the top bits of its hash; at most
- *                               two joins per word on average. At most one position in a hundred is a false positive, which
- *                               prevents a cut and changes no id
+ *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word selected by the top bits of its
+ *                               hash; at most two joins per word on average. At most one position in a hundred is a
+ *                               false positive, which prevents a cut and changes no id
  *
  * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to
  * three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 <<
@@ -359,8 +360,8 @@ export function reserveJoins(model: EncodingModel): bool {
 
 /**
  * Adds the joins of all merges, and marks their pairs of bytes in `adjacency`. With `mayBeLate` it first finds the late
- * merges, and omits their joins. Returns false, without joins, if two bytes share an id or a byte has none. `firsts`
- * and `lasts` are scratch for the edges of each id.
+ * merges, and omits their joins. Returns false, without joins, if `findEdges` does. `firsts` and `lasts` are scratch
+ * for the edges of each id.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
@@ -413,8 +414,9 @@ function edgeOf(start: usize, length: u32): u32 {
 }
 
 /**
- * Writes the edges of every token that merging can make, 0 for other ids. Returns false if two bytes share an id or a
- * byte has none.
+ * Writes the edges of every token that merging can make, 0 for other ids. Returns false if the bytes of a text do not
+ * determine which ids are adjacent: bytes share an id; a byte has none although merging begins with bytes; or unknown
+ * tokens are fused.
  */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
@@ -511,8 +513,8 @@ function bitsOf(hash: u32): u32 {
 }
 
 /**
- * Whether some join fits between the three bytes `left`, the last one lowest, and the three bytes `right`, the first one
- * highest. Looks up each side with three, two and one of its bytes.
+ * Whether some join fits between the three bytes `left`, the last one lowest, and the three bytes `right`, the first
+ * one highest. Looks up each side with three, two and one of its bytes.
  */
 function fitsJoin(left: u32, right: u32): bool {
   const sizes = <u32>load<u8>(adjacency + (((left & 255) << 8) | (right >> 16)));

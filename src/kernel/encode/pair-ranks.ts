@@ -8,8 +8,9 @@ import { EncodingModel } from "./model-layout";
  *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
  *                                        rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
  *   halves   i32,i32   mergeCount        left and right id of each rank
- *   filter   u32       2^(slotBits - 3)  a bit for each pair: the hash's top bits select the word, its lowest five the bit. Most
- *                                        pairs that are looked up do not merge, and the filter rejects most of these
+ *   filter   u32       2^(slotBits - 3)  a bit for each pair: the hash's top bits select the word, its lowest five the
+ *                                        bit. Most pairs that are looked up do not merge, and the filter rejects most
+ *                                        of these
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  *
@@ -98,7 +99,7 @@ let lateFilter: usize = 0;
 /** Adds the late merges to their slots. Returns false if memory runs out. */
 export function indexLatePairs(model: EncodingModel): bool {
   swapPairs();
-  // Twice as many slots, because a second probe costs more here than memory.
+  // Twice as many slots, because here a second probe costs more than the memory.
   if (!reserveSlots(2 * (model.mergeCount - model.lateRank))) return false;
   for (let rank = model.lateRank; rank < model.mergeCount; rank++) addPair(model, rank);
   swapPairs();
@@ -170,8 +171,9 @@ export function isRankOf(rank: i32, left: i32, right: i32): bool {
 }
 
 /**
- * Writes to `ranks` a guess for each pair of neighbours among up to 1,024 ids. Branch-free, it first lists the hashes
- * and indices of pairs that pass the filter. The list is in the memory of `middleKeys`, which is free by then.
+ * Writes to `ranks` a guess for each pair of neighbours among up to 1,024 ids. First lists, without branches, the
+ * hashes and indices of the pairs that pass the filter. The list is in the memory of `middleKeys` (regions.ts), which
+ * is free while words are merged.
  */
 export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   const candidates = middleKeysStart;
@@ -193,7 +195,7 @@ export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   }
 }
 
-/** 1 if the pair passes the filter, else 0. */
+/** Returns 1 if the pair passes the filter, else 0. */
 function mayBePair(hash: u32): u32 {
   return (load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2)) >> (hash & 31)) & 1;
 }

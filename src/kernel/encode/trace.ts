@@ -8,12 +8,16 @@ import { limitRanks, noRank } from "./pair-ranks";
  * others.
  *
  *   ARRAY   TYPE      LENGTH       MEANING
- *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the merge. Symbols are the bytes of the pretoken
- *                                  that the vocabulary has, or what first-characters.ts says, counted from 0
+ *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the index of the merge. Symbols are
+ *                                  counted from 0. They are the bytes of the pretoken that the vocabulary has, or the
+ *                                  characters with which merging begins (first-characters.ts)
  */
 let merges: usize = 0;
 
-/** Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if memory runs out. */
+/**
+ * Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if memory runs
+ * out.
+ */
 export function traceText(length: u32): i32 {
   merges = (workAddress() + 7) & ~7;
   const ids = merges + 8 * <usize>length;

@@ -39,12 +39,12 @@ import {
  *   middle    12 MB   8 to 15 bytes: words/word-slots.ts
  *   long      2 MB    16 bytes and more: words/word-slots.ts
  *   records   16 MB   their records
- *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of 2 or 4 bytes, as in the output
+ *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of 2 or 4 bytes, as in the
+ *                     output
  *
- * So the cache takes at most 46 MB. Pages that were never written use no memory. A table that is full at its
- * largest size is cleared. That is better than refusing new words, because the words of a corpus change from its
- * beginning to its end. Results in all tables refer to kept ids, so when that region
- * is full, all tables are cleared.
+ * So the cache takes at most 46 MB. Pages that were never written use no memory. A table that is full at its largest
+ * size is cleared. That is better than refusing new words, because the words of a corpus change from its beginning to
+ * its end. Results in all tables refer to kept ids, so when `kept` is full, all tables are cleared.
  */
 const shortBitsMax: u32 = isSmallScale ? 6 : 19;
 const middleBitsMax: u32 = isSmallScale ? 6 : 19;
@@ -56,8 +56,8 @@ const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
 /**
- * The maximum number of words that are looked up together: few enough that their lists stay in the first-level cache,
- * and that every table has room for them.
+ * The maximum number of words that are looked up together: few enough for their lists to stay in the L1 cache, and for
+ * every table to have free slots for them.
  */
 export let batchWordsMax: u32 = 0;
 
@@ -108,7 +108,7 @@ let areRecordsFull: bool = false;
 /** Whether ids to keep did not fit, so that all tables must be cleared. */
 let areKeptFull: bool = false;
 
-/** Makes room for this many more words of any length, if necessary by clearing tables. */
+/** Makes room for `wordCount` more words in every table, if necessary by clearing tables. */
 export function reserveWords(wordCount: u32): void {
   if (clearsFor(short, wordCount, areKeptFull)) addSentinel(short);
   clearsFor(middle, wordCount, areKeptFull);
@@ -120,7 +120,10 @@ export function reserveWords(wordCount: u32): void {
   areKeptFull = false;
 }
 
-/** Makes room in a table. Returns whether the table was cleared for that. */
+/**
+ * Makes room for `wordCount` more words in a table, which is cleared if it is full or if `mustClear`. Returns whether
+ * the table was cleared.
+ */
 function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   if (!mustClear && reserve(table, wordCount)) return false;
   memory.fill(table.slots, 0, endOfSlots(table) - table.slots);
@@ -135,8 +138,8 @@ export function keepLong(slot: usize, hash: u32, start: usize, length: u32, resu
 }
 
 /**
- * Keeps `count` ids of 32 bits that do not fit into a result of 64 bits. Returns the result that refers to them, or
- * `missing` if there is no room for them.
+ * Keeps `count` ids of 32 bits that `packedResult` cannot pack: too many, or none. Returns the result that refers to
+ * them, or `missing` if there is no room for them.
  */
 export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
   const bytes: usize = isNarrow ? 2 * count : 4 * count;
@@ -231,7 +234,7 @@ export function emitNarrow(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** Does the same with ids of 32 bits. */
+/** Writes ids of 32 bits; otherwise like `emitNarrow`. */
 export function emitWide(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
   let at = results + (word << 3);
@@ -251,8 +254,8 @@ export function emitWide(word: u32, wordCount: u32): u32 {
 }
 
 /**
- * Writes the kept ids of a result. Returns the address after them. Up to 6 bytes after it are overwritten, as for other
- * results.
+ * Writes the kept ids of a result. Returns the address after them. Up to 6 bytes from that address on are overwritten,
+ * as by other results.
  */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
   let kept = keptStart + ((<usize>keptOffset(result)) << 1);

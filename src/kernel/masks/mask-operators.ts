@@ -14,7 +14,7 @@ export function equal(v: v128, byte: i8): v128 {
 
 /**
  * Selects the bytes with one of the `count` values from `first` on. The range is shifted so that one comparison
- * suffices. It is signed, because SSE and AVX2 have no unsigned one.
+ * suffices: a signed one, because SSE and AVX2 have no unsigned comparison of bytes.
  */
 export function within(v: v128, first: i8, count: i8): v128 {
   return i8x16.lt_s(i8x16.add(v, i8x16.splat(-128 - first)), i8x16.splat(-128 + count));
@@ -26,8 +26,8 @@ export function letters(v: v128): v128 {
 }
 
 /**
- * Extends each seed upwards to the end of its run of bits in `run`. Seeds are in `run`. The carries of the sum travel
- * through the runs.
+ * Extends each seed upwards to the end of its run of bits in `run`. All seeds must be bits of `run`. The carry of the
+ * addition propagates through a run.
  */
 export function spread(seeds: u64, run: u64): u64 {
   return (((seeds + run) ^ run) | seeds) & run;
@@ -73,8 +73,8 @@ export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64,
 }
 
 /**
- * Returns the number of letters of the English contraction after an apostrophe, or 0. `fold` is 0x20 to match capitals,
- * too; otherwise 0.
+ * Returns the number of letters of the English contraction after the apostrophe at this address, or 0 if none follows.
+ * `fold` is 0x20 to match capitals, too; otherwise 0.
  */
 export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   const first = <u32>load<u8>(apostrophe, 1) | fold;
@@ -86,8 +86,8 @@ export function contractionLetters(apostrophe: usize, fold: u32): u64 {
 }
 
 /**
- * Writes the position of each bit, four at a time; so up to three excess values follow. Returns the address after the
- * last valid one.
+ * Writes `base` plus the index of each bit to `ends`, four at a time, so up to three excess values follow. Returns the
+ * address after the last valid one.
  */
 export function writeEnds(ends: usize, base: u32, begins: u64): usize {
   const next = ends + ((<usize>popcnt(begins)) << 2);

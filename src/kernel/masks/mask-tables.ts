@@ -3,16 +3,18 @@ import * as o from "./mask-operators";
 // The tables of a pattern that the mask loops use.
 //
 //   BYTES        MEANING
-//   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 4 for texts that end at line feeds
+//   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 4 if a document ends after each
+//                line feed
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount
 //   12           mainKinds, two bytes
 //   16           lowNibbles, 16 bytes, at b & 15 for a lead byte b
-//   32           highNibbles, 16 bytes, at b >> 4. They have common bits where all characters with the lead byte b, and a
-//                second byte of at least firstSeconds[b & 15], are of one kind: one of the lower four bits for kind
+//   32           highNibbles, 16 bytes, at b >> 4. They have common bits where all characters with the lead byte b, and
+//                a second byte of at least firstSeconds[b & 15], are of one kind: one of the lower four bits for kind
 //                mainKinds[0], one of the upper four for mainKinds[1]
 //   48           firstSeconds, 16 bytes
-//   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: only the automaton can classify them
+//   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: only the automaton can
+//                classify them
 //   320          kindMasks, 8 u64: scratch: for each kind, a mask of its characters' bytes in the current block
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
 //   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
@@ -33,14 +35,14 @@ const kindOfCellAt: usize = 2432;
 let tables: usize = 0;
 let columnBlocks: usize = 0;
 
-/** Size in bytes of the tables of a pattern with this many elements of `columns`. */
+/** Returns the size in bytes of the tables of a pattern with this many elements of `columns`. */
 export function maskTablesBytes(columnsLength: u32): u32 {
   return <u32>kindOfCellAt + columnsLength;
 }
 
 /**
- * Takes tables whose first 320 bytes are filled, and fills the rest. Where `address` is 0, no masks are used. The other
- * arrays are the automaton's.
+ * Uses the tables at `address`, whose first 320 bytes have been filled, and fills the kinds of characters. If `address`
+ * is 0, no masks are used. The other arrays are those of the automaton.
  */
 export function useMaskTables(address: usize, blocks: usize, columns: usize, columnsLength: u32): void {
   tables = address;
@@ -104,7 +106,7 @@ function kindMaskAt(kind: u32): usize {
 
 // Classifies the non-ASCII characters of a block of 64 bytes by kind. Some lead bytes determine the kind, alone or
 // together with a second byte of at least a certain value: Han, Hangul, and for most patterns Cyrillic. Characters with
-// these are classified all at once, others one by one. Invalid UTF-8 is left to the automaton.
+// such lead bytes are classified all at once, others one by one. Invalid UTF-8 is left to the automaton.
 
 /** The continuation bytes (0x80 to 0xBF) of the block that was classified last. */
 export let continuationBytes: u64 = 0;
@@ -195,7 +197,10 @@ export function classifyWide(block: usize, wide: u64): bool {
   return (leads & ~covered) === 0;
 }
 
-/** Returns the kind of the character that begins with these bytes, and its size in bytes: kind | size << 8. */
+/**
+ * Returns the kind of the character that begins with these bytes, and its size in bytes: kind | size << 8; `noKind` if
+ * they are not UTF-8.
+ */
 function kindOfCharacter(bytes: u32): u32 {
   if ((bytes & 0xc0e0) === 0x80c0) {
     return <u32>kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63)) | (2 << 8);

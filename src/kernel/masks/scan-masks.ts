@@ -9,7 +9,10 @@ import { modernLines } from "./loops/modern-lines";
 import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
-/** The bytes of the document that masks need from the start of a block on: the block, the next one, and four more. */
+/**
+ * The number of bytes of the document that masks need from the start of a block on: the block, the next one, and four
+ * more.
+ */
 export const masksLookAhead: i32 = 132;
 
 /**
@@ -20,7 +23,8 @@ export const masksLookAhead: i32 = 132;
  * @param stop finds ends up to this position, which is after `start`
  * @param limit bytes from here on are not read; at most the document's end
  * @param ends receives the ends after `start`, in order; needs space for one per byte up to `stop`, and 68 more
- * @returns the position up to which all ends were written: `stop` or up to 63 more, or less if masks are not certain there; `masksEnd` is the address after the last end
+ * @returns the position up to which all ends were written: at most stop + 63; less than `stop` if masks are not certain
+ *   there. `masksEnd` is the address after the last end
  */
 export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: usize): u32 {
   if (ASC_FEATURE_SIMD) {

@@ -2,16 +2,19 @@ import { blockBytes, textStart } from "../regions";
 import { columnAt } from "./columns";
 
 /**
- * Annotates texts, so that the automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). An
- * automaton reads the text from right to left, and replaces each character by one that encodes what follows it.
+ * Annotates texts, so that the pattern's automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). A
+ * second automaton reads the text from right to left, and replaces each character by one that encodes what follows it.
  * JavaScript copies the tables and this head into memory. Columns are those of the current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
- *   steps          u32    at state << 8 | column: state before the character << 16 | its annotation: an ASCII byte, or an
- *                         index into `replacements`; 0: the character stays
+ *   steps          u32    at state << 8 | column: state before the character << 16 | what replaces it: an ASCII byte
+ *                         for a character of one byte; for others an index into `replacements`, or 0: it stays
+ *                         unchanged
  *   replacements   u32    at index << 2 | length - 1: the bytes, the first one lowest
- *   quiet          u16    the state before a character of the column if it is the same whatever follows; else `notQuiet`
- *   live           u8     a byte b may begin a character that is not quiet if live[b & 15] & live[16 + (b >> 4)] is not 0
+ *   quiet          u16    the state before a character of the column if it is the same whatever follows; else
+ *                         `notQuiet`
+ *   live           u8     a byte b may begin a character that is not quiet if live[b & 15] & live[16 + (b >> 4)] is not
+ *                         0
  *   runStart              the start of the current run: characters that are not quiet, followed by a quiet one
  *   runEnd                the end of the run, as far as it was read
  *   isEnded               1 if the run ends at `runEnd`
@@ -35,11 +38,11 @@ export const notQuiet: u32 = 0xffff;
 /** A state that depends on text that has not been read yet. */
 const unknown: u32 = 0x10000;
 
-/** The distance between marks in a run, in bytes. */
+/** The distance in bytes between marks in a run. */
 const markBytes: i32 = blockBytes;
 /** The maximum number of bytes of a run that one call reads backwards. */
 const readBytesMax: i32 = isSmallScale ? 64 : 1 << 20;
-/** Texts at small scale are smaller than this. */
+/** The maximum length of a run in bytes. Texts at small scale are smaller than 1 MB. */
 const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
 /** Enough marks for the longest run, and some more for each interrupted call. */
 const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
@@ -48,7 +51,7 @@ const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
 /** Whether the last call of `annotate` stopped because it had read `readBytesMax`; the next call continues. */
 export let readsOn: bool = false;
 
-/** Returns the size of the head, the marks and the annotated text. */
+/** Returns the size in bytes of the head, the marks and the annotated text. */
 export function shadowBytes(): u32 {
   return <u32>shadowAt + blockBytes + 64;
 }

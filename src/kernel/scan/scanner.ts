@@ -9,9 +9,10 @@ import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from 
  *
  *   ends[0]                                   start of the first pretoken that was not processed
  *   ends[1 .. endCount)                       ends of the settled pretokens
- *   ends[endCount .. endCount + slotCount)    the slots: part of the automaton's state
+ *   ends[endCount .. endCount + slotCount)    the slots: positions that may become ends, part of the automaton's state
  *
- * `entry` is the last entry of `transitions`: its upper bits are the state, which is 0 at the start of a document.
+ * `entry` is the entry of `transitions` for the last step: its upper 16 bits are the state, which is 0 at the start of
+ * a document.
  */
 export let pos: i32 = 0;
 export let endCount: u32 = 1;
@@ -21,7 +22,7 @@ let invalidByteCount: u64 = 0;
 /** The position of the first such byte since `clearFirstInvalid`, or -1. */
 let firstInvalid: i32 = -1;
 
-/** Before a block is scanned, ends in excess of this number must be processed, so that those of the block fit. */
+/** If there are more ends than this, they must be processed before the next block is scanned, so that its ends fit. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
@@ -39,8 +40,9 @@ export function startDocument(at: i32): void {
 
 /**
  * Scans from `pos` up to `stop`, which is at most `blockBytes` away. A character that begins before `stop` is read
- * whole. Bytes before `limit` may be read: it is above stop + 3, or, with `isEnd`, the document's end. An automaton
- * that reads annotated text stops where a look-ahead would need text after `limit`.
+ * whole. Bytes before `limit` may be read: `limit` is above stop + 3, or, with `isEnd`, the document's end. An
+ * automaton that reads annotated text may stop earlier: where a look-ahead needs text after `limit`, or more text than
+ * one call reads (`readsOn`).
  */
 export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
@@ -70,24 +72,27 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** Masks do not pay off in shorter texts, because the tables have to scan the end of each. */
+/** With fewer bytes left, masks do not pay off, because the tables have to scan the end of each text anyway. */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
-/** A run of masks this long has paid off. */
+/** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
-/** The tables scan this many bytes where masks give up, and twice as many after each short run of masks. */
+/**
+ * Where masks give up, the tables scan twice as many bytes as the last time, within these limits. They begin again with
+ * the lower one once masks have advanced `goodRunBytes`.
+ */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Scans by masks, and by tables where masks are not certain and near `stop`. Masks begin at the last settled end; after
- * them the automaton begins at the last end that they found. Both are correct because ends do not depend on the text
+ * Scans by masks, and by tables where masks are not certain and near `stop`. Masks begin at the last settled end, and
+ * then the automaton begins at the last end that masks found. Both are correct because ends do not depend on the text
  * before a settled end.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // In a long pretoken, masks would scan again from its beginning.
+    // In a long pretoken, masks would begin again at its start.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
@@ -123,7 +128,7 @@ export function dropEnds(): void {
   endCount = 1;
 }
 
-/** Adjusts all positions after the text has moved by `delta` to the front. */
+/** Lowers all positions by `delta`, after the text has moved to the front by that many bytes. */
 export function shiftText(delta: i32): void {
   if (readsAnnotations()) shiftRun(automaton.annotation, delta);
   pos -= delta;
@@ -157,7 +162,7 @@ function setEnd(index: u32, position: i32): void {
 }
 
 /**
- * Scans up to `stop`, one table step a character; with `untilAscii` it stops before eight consecutive ASCII bytes.
+ * Scans up to `stop`, one table step for each character. With `untilAscii`, stops before eight consecutive ASCII bytes.
  * Characters of two or three bytes are recognized and decoded in one load of four bytes.
  */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
@@ -216,7 +221,8 @@ function scanQuads(stop: i32): void {
   const pairs = pairsStart;
   const quads = quadsStart;
   const entries = quadEntriesStart;
-  // The state is carried in the upper bits of an entry: state << quadStateShift in `quadEntries`, state << 16 elsewhere.
+  // The state is carried in the upper bits of an entry: state << quadStateShift in `quadEntries`, state << 16
+  // elsewhere.
   const quadStateShift = quadBits + 15;
   let at = pos;
   let state = (entry >> 16) << quadStateShift;
@@ -245,7 +251,10 @@ function scanQuads(stop: i32): void {
   entry = (state >> quadStateShift) << 16;
 }
 
-/** Writes the ends of four bytes from `at` on, relative to `end`; returns the address after the settled ones. */
+/**
+ * Writes the slots of the step over the four bytes from `at` on. `end` is the address of slot 0. Returns the address
+ * after the ends that the step settles.
+ */
 function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
   store<u32>(end + ((quadEntry & 7) << 2), <u32>at);
   store<u32>(end + (((quadEntry >> 3) & 7) << 2), <u32>at + 1);
@@ -260,7 +269,8 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
  *
  *   FIELD          TYPE   MEANING
  *   transitions    u32    entry of state s and column c at s << 8 | c:
- *                         next state << 16 | commits << 4 | slot (15: none)
+ *                         next state << 16 | commits << 4 | slot: the position before the character is written to this
+ *                         slot (15: to no slot); then this many slots are settled (commits)
  *   columnBlocks   u16    offset into `columns` of the 64 columns of characters that differ only in the last byte
  *   columns        u8     column of each such character
  *   slotCount             the maximum number of ends that are written but not settled
@@ -314,7 +324,8 @@ export function hasNextAutomaton(): bool {
 
 /**
  * Lets the next automaton cut each settled piece like a document of its own. `takeEnds` processes the ends that this
- * settles. Returns false if `takeEnds` does, because memory ran out. Invalid bytes in the pieces are not counted again.
+ * settles. If `takeEnds` returns false because memory ran out, returns false. Invalid bytes in the pieces are not
+ * counted again.
  */
 export function cutPieces(takeEnds: () => bool): bool {
   const whole = changetype<usize>(automaton);
@@ -363,7 +374,8 @@ function stepToEnd(entry: u32): u32 {
 }
 
 /**
- * Tables for four ASCII bytes per step, in the layout of src/pattern/scan-tables.ts; JavaScript copies the arrays into memory.
+ * Tables for four ASCII bytes per step, in the layout of src/pattern/four-byte-tables.ts; JavaScript copies the arrays
+ * into memory.
  *
  *   ARRAY         TYPE   MEANING
  *   pairs         u8     pair of two bytes, at first | second << 8

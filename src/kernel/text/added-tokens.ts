@@ -35,16 +35,16 @@ import {
  *   0 ... first ....... done ....... searchPos ... length
  *         context       waits, searched            waits
  *
- * Text before `done` has been given out. Up to four bytes before it stay in the buffer, because the character before a
+ * Text before `done` has been emitted. Up to four bytes before it stay in the buffer, because the character before a
  * token may decide whether the token counts. If some token has `lstrip`, [done, spaceEnd) is white space that a
  * following token may still consume.
  *
- * Segments of a text (edges.ts) are searched one after the other; a match must not cross the end of its segment. To see
- * whether a token touches a word, or strips white space, text beyond the edge counts.
+ * Segments of a text (edges.ts) are searched one after the other; a match must not cross the end of its segment.
+ * Whether a token touches a word, and which white space it strips, also depends on text beyond the edge.
  *
- * Why no token is given out too early: more text can only replace a match by a longer one at the same position. So all
- * tokens that begin before `sureEnd` are final if as many bytes follow `sureEnd` as the longest token has, and four
- * more if some token looks at its neighbours.
+ * Why no token is emitted too early: more text can only replace a match by a longer one at the same position. So all
+ * tokens that begin before `sureEnd` are final if n - 1 bytes follow `sureEnd`, where n is the size of the longest
+ * token, and four more if some token looks at its neighbours.
  *
  * Why the work is linear: a search waits for at least as many new bytes as the longest token has. So each byte is
  * searched at most twice, and read by the automaton at most four times. White space before a token is read once:
@@ -62,7 +62,7 @@ export class Group {
   /** Whether tokens are searched in this text, and whether special ones stay text at the current position. */
   isSearched: u32;
   keepsSpecial: u32;
-  /** 1: text is given out in whole characters. */
+  /** 1: text is emitted in whole characters. */
   keepsCharacters: u32;
   description: usize;
   /** The edges between segments. */
@@ -77,17 +77,17 @@ export class Group {
   spaceEnd: i32;
   /** 1: the section begins at `first`; 0: earlier bytes of it have been removed. */
   isWhole: u32;
-  /** 1: the last token also takes the white space that follows. */
+  /** 1: the last token also strips white space that has not arrived yet. */
   isSkipping: u32;
 
   /**
-   * The item that `nextItem` found. First, white space of this size, which the previous token strips; then text [from,
-   * to).
+   * The item that `nextItem` found. It begins with `skippedBytes` of white space, which the previous token strips, and
+   * the text [from, to).
    */
   skippedBytes: u32;
   from: i32;
   to: i32;
-  /** Then this token, with white space of this size before it that it strips. */
+  /** Then comes this token, after `spaceBytes` of white space that it strips. */
   token: u32;
   spaceBytes: u32;
 }
@@ -119,8 +119,7 @@ export function newGroup(description: usize, records: usize, count: u32, content
 }
 
 /**
- * Begins a text. `keepsSpecial`: special tokens stay text, in its first segment if it has several. The buffer must be
- * empty.
+ * Begins a text. `keepsSpecial`: special tokens stay text, in its first segment if it has several. Empties the buffer.
  */
 export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): void {
   group.keepsSpecial = u32(keepsSpecial);
@@ -131,7 +130,7 @@ export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): 
   endSection(group);
 }
 
-/** Ends a section and begins the next one. Text that was given out stays valid until `makeRoom` or `shrink`. */
+/** Ends a section and begins the next one. Text that was emitted stays valid until `makeRoom` or `shrink`. */
 export function endSection(group: Group): void {
   group.first = group.done = group.searchPos = group.spaceEnd = group.length;
   group.isWhole = 1;
@@ -143,13 +142,13 @@ export function waitingIn(group: Group): u32 {
   return group.length - group.done;
 }
 
-/** Whether `byteCount` more bytes would fill more than half of the buffer. */
+/** Whether the buffer would be more than half full with `byteCount` more bytes. */
 export function isHalfFull(group: Group, byteCount: u32): bool {
   return (<u64>group.length + byteCount + paddingBytes) << 1 > group.capacity;
 }
 
 /**
- * Removes text that is no longer needed, if it fills half of the buffer's content. Returns the distance by which
+ * Removes text that is no longer needed, if it is at least half of the buffer's content. Returns the distance by which
  * positions decreased.
  */
 export function shrink(group: Group): u32 {
@@ -183,7 +182,7 @@ export function makeRoom(group: Group, byteCount: u32): bool {
   return true;
 }
 
-/** Begins to give out text that is final. Returns false if none is yet. */
+/** Prepares to emit final text. Returns false if too little new text has arrived for a search. */
 export function beginItems(group: Group, atEnd: bool): bool {
   const hasEdge = group.edges.next < group.edges.count;
   if (!atEnd && !hasEdge && sureEndOf(group) < group.searchPos + group.search.longestBytes) return false;
@@ -196,8 +195,8 @@ function sureEndOf(group: Group): i32 {
 }
 
 /**
- * Gives out the text up to the next token, and that token, and returns true. If no token is left, gives out the
- * remaining final text, and returns false.
+ * Emits the text up to the next token, and that token, and returns true. If no token is left, emits the remaining final
+ * text, and returns false.
  */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
@@ -242,8 +241,8 @@ export function nextItem(group: Group, atEnd: bool): bool {
 }
 
 /**
- * Enters the segment at `searchPos`, to which `searchPos` has advanced. Returns the end of the segment, or of the
- * buffer if its end is not known yet.
+ * Passes the edges up to `searchPos`. Returns the end of the segment there, or of the buffer if the segment's end is
+ * not known yet.
  */
 function passEdges(group: Group, searchPos: i32): i32 {
   const edges = group.edges;
@@ -256,7 +255,8 @@ function passEdges(group: Group, searchPos: i32): i32 {
 }
 
 /**
- * Returns the position before which the tokens of a segment are final. At the segment's end no match can become longer.
+ * Returns the position before which the tokens of a segment are final: the segment's end, if it is known, because a
+ * match cannot become longer beyond it.
  */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =

@@ -30,7 +30,7 @@ import {
  *
  * A *window* is a part of a text, without knowledge of the text around it, in the form that the pattern sees:
  * normalized. *Holes* are stretches whose form is not certain. The search makes no cut in a hole or at its edges, and
- * assumes any state after it. Nor does it cut at *barred* positions.
+ * after a hole considers every state possible. It also makes no cut at *barred* positions.
  *
  * Why cuts that are found in a window are safe:
  *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
@@ -69,7 +69,7 @@ let taken: i32 = 0;
 let window: usize = 0;
 let windowCapacity: u32 = 0;
 let windowBytes: i32 = 0;
-/** Starts and ends of stretches of the window, ascending. */
+/** Half-open ranges of positions in the window, ascending. */
 let holes: Pairs = changetype<Pairs>(0);
 let barred: Pairs = changetype<Pairs>(0);
 /**
@@ -89,7 +89,7 @@ export function windowReach(): u32 {
 }
 
 /**
- * Returns the part of `windowReach` for early tokens and stretches. Both can add up only if some early token does not
+ * Returns the part of `windowReach` for early tokens and stretches. The two add up only if some early token does not
  * begin a stretch, because such a token hides where a stretch ends.
  */
 function stretchReach(): u32 {
@@ -123,7 +123,10 @@ export function windowAddress(byteCount: u32): usize {
   return given;
 }
 
-/** Creates a window from the written text. `startsText`: the text begins there. Returns false if memory runs out. */
+/**
+ * Creates a window from the text that the host wrote. `startsText`: it is the start of the whole text. Returns false if
+ * memory runs out.
+ */
 export function makeWindow(byteCount: u32, startsText: bool): bool {
   givenBytes = byteCount;
   taken = windowBytes = 0;
@@ -132,8 +135,8 @@ export function makeWindow(byteCount: u32, startsText: bool): bool {
 }
 
 /**
- * Normalizes the written text, which follows a safe cut, as far as it affects the pretoken before the cut. Returns the
- * number of bytes at `followingAddress`; -1 if memory runs out.
+ * Normalizes the text that the host wrote: the first bytes after a safe cut, which may affect the pretoken before the
+ * cut. Returns the number of bytes at `followingAddress`; -1 if memory runs out.
  */
 export function makeFollowing(byteCount: u32): i32 {
   following = given;
@@ -247,7 +250,7 @@ function startsStretch(codePoint: u32): bool {
   return !normalizes || (factsOf(codePoint) & noBoundaryBit) === 0;
 }
 
-/** Whether a stretch ends at a position, whatever text follows the given text. */
+/** Whether there is a boundary at a position, whatever text follows the given text. */
 function isBoundary(position: i32): bool {
   if (!normalizes) return true;
   if (position === givenBytes) return false;
@@ -299,8 +302,8 @@ function barChanges(from: i32, start: i32): bool {
 }
 
 /**
- * Adds holes for the late tokens from `start` on, and for text at the edges of the piece that may belong to one that is
- * not entirely in it.
+ * Adds holes for the late tokens from `start` on, and for text at the edges of the piece that may belong to a late
+ * token that is not entirely in the piece.
  */
 function takeLateTokens(start: i32, startsText: bool): bool {
   const search = late.search;
@@ -331,7 +334,7 @@ function takeHole(to: i32): bool {
   return addHole(start, windowBytes);
 }
 
-/** Adds a hole that includes the positions of its edges. Holes that touch are joined. */
+/** Adds the hole [start, end], both edges included. Holes that touch are joined. */
 function addHole(start: i32, end: i32): bool {
   let from = <u32>start;
   let to = <u32>end + 1;

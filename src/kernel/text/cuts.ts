@@ -3,8 +3,8 @@ import { changeCount, idCount, notesAddress, starts, text, textBytes } from "./o
 import { characterSize } from "./utf8";
 
 /**
- * Cuts a text into parts that have at most N ids each when they are encoded on their own. Offsets.ts has located the
- * tokens of the text.
+ * Cuts a text into parts that have at most N ids each when they are encoded on their own. The tokens of the text have
+ * been located before (offsets.ts).
  *
  * Definition. A part begins and ends at an edge of a token of the text, or the nearest position next to it that is not
  * inside a character or inside a stretch that normalization changes as a whole. A part has N tokens of the text, or the
@@ -15,19 +15,22 @@ import { characterSize } from "./utf8";
  * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off. The
  * host encodes parts (`countIds`), with any encoder; everything else is here.
  *
- * Why the work is bounded: an attempt costs as much as its part is long. So after `triesOneByOne` edges that do not
- * fit, the distance to the next edge doubles each time. A binary search within the last distance then finds the longest
- * part that fits.
+ * Why the work is bounded: the cost of an attempt is proportional to the length of its part. So after `triesOneByOne`
+ * edges that do not fit, the distance to the next edge doubles each time. A binary search within the last distance then
+ * finds the longest part that fits.
  *
  * Positions are in bytes of the text. Tokens are numbered in text order.
  */
 let idsMax: u32 = 0;
 let wayOfEdges: u32 = 0;
-/** Edges are numbered from this token, or from this position. `fixedEdge` is the other end of the part. */
+/** The token, or the position, of edge 0. `fixedEdge` is the other end of the part. */
 let edgeBase: u32 = 0;
 let fixedEdge: u32 = 0;
 
-/** The values of `wayOfEdges`: which edges are tried. Each edge gives a part that is no longer than the one before. */
+/**
+ * The values of `wayOfEdges`: the part ends, or starts, at the edges that are tried, which are those of tokens or of
+ * the characters in a token. Each edge makes the part shorter than the previous edge did, or leaves it unchanged.
+ */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;
 const startsAtTokens: u32 = 2;
@@ -36,8 +39,8 @@ const startsInToken: u32 = 3;
 const noEdge: u32 = u32.MAX_VALUE;
 
 /**
- * The number of edges that are tried one by one. If a longer part fits although a shorter one does not, it decides
- * which one is found.
+ * The number of edges that are tried one by one. If a longer part fits although a shorter one does not, this number
+ * decides which one is found.
  */
 const triesOneByOne: u32 = 16;
 
@@ -82,8 +85,8 @@ export function beginParts(): void {
 
 /**
  * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part, or with
- * fewer, so that it begins and ends after the previous one. Returns false if the part is a single character that has
- * more than `most` ids.
+ * fewer, so that its start and its end are after those of the previous part. Returns false if the part is a single
+ * character that has more than `most` ids.
  */
 export function nextPart(most: u32, overlap: u32): bool {
   const next = tokenAt(partEnd);
@@ -110,7 +113,7 @@ export function endOfNextPart(): u32 {
   return partEnd;
 }
 
-/** Sets the current part, unless it ends no later than the previous one; returns whether it was set. */
+/** Sets the current part if it ends after the previous one; returns whether it was set. */
 function takePart(start: u32, end: u32): bool {
   if (end <= partEnd) return false;
   partStart = start;
@@ -118,7 +121,10 @@ function takePart(start: u32, end: u32): bool {
   return true;
 }
 
-/** Returns the first of `count` edges with which the part fits, or `noEdge`. */
+/**
+ * Returns the first of `count` edges with which the part fits, or `noEdge`. Once the distance between attempts has
+ * doubled, edges in between are skipped.
+ */
 function firstFitting(way: u32, base: u32, count: u32): u32 {
   wayOfEdges = way;
   edgeBase = base;
@@ -168,7 +174,10 @@ function startOf(token: u32): u32 {
   return load<u32>(starts + ((<usize>token) << 2));
 }
 
-/** Returns the first token that begins at a position or ends after it; at the end of the text, `idCount`. */
+/**
+ * Returns the first token that begins at a position, or else the token that contains it; `idCount` at the end of the
+ * text.
+ */
 function tokenAt(position: u32): u32 {
   let token = tokenOver(position);
   // A space that was inserted before the text may be a token without bytes in the text.

@@ -1,7 +1,8 @@
 import { layOutTextModule, reserveTable } from "../regions";
 
 /**
- * Decodes ids to bytes: concatenates their tokens. The text module uses a memory of its own for this.
+ * Decodes ids to bytes: concatenates their tokens. An instance of the text module has a memory only for this and for
+ * offsets, cuts and recoding.
  *
  *   ARRAY    TYPE   LENGTH        MEANING
  *   starts   u32    idLimit + 1   token id is tokens[starts[id] .. starts[id + 1]); empty for an id without a token
@@ -9,7 +10,8 @@ import { layOutTextModule, reserveTable } from "../regions";
  *   ids      u32    idsMax        the ids of a call
  *   output   u8     outputBytes   the decoded bytes of as many ids as fit
  *
- * Tokens are copied eight bytes at a time, so up to eight bytes after `tokens` may be read, and after `output` written.
+ * Tokens are copied eight bytes at a time, so up to eight bytes after `tokens` may be read, and up to eight after
+ * `output` written.
  */
 let starts: usize = 0;
 let tokens: usize = 0;
@@ -84,8 +86,8 @@ export function measureIds(count: u32): f64 {
 }
 
 /**
- * Decodes the ids [first, end), which must have tokens, until one does not fit. Returns the number of bytes; `takenIds`
- * has the number of ids decoded.
+ * Decodes the ids at the indices [first, end), which must have tokens, until one does not fit into `output`. Returns
+ * the number of bytes; `takenIds` has the number of ids decoded.
  */
 export function decodeIds(first: u32, end: u32): u32 {
   let to = output;

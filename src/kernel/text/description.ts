@@ -1,6 +1,6 @@
 /**
- * How a text is cut into sections, as written by JavaScript (`describeSections` of src/text/cutting.ts). It is also
- * stored in images.
+ * How a text is cut into sections, as written by JavaScript (`describeSections` of src/text/text-sections.ts). It is
+ * also stored in images.
  *
  *   OFFSET   TYPE            MEANING
  *   0        u32             number of early tokens: added tokens that are searched in the given text
@@ -8,10 +8,13 @@
  *   8        u32             size of their contents in bytes
  *   12       u32             number of ranges of word characters; 0 if no token is `single_word`
  *   16       u32             number of steps of the normalization
- *   20       u32             1: a space is put before each section that begins with none. 2: before each line, too. 4: also
- *                            before a section that begins with one. 8: only at the start of a text. 16: a mark
- *                            (encode/first-characters.ts) counts as a space. 12: a text that begins with a token begins
- *                            with a section of a space, too
+ *   20       u32             flags:
+ *                            1: a space is put before each section that does not begin with a space
+ *                            2: likewise before each line of a section
+ *                            4: the space is put even before a section that begins with a space
+ *                            8: only the start of a text gets a space. With 4, a text that begins with an added token
+ *                               gets a section with only that space, before the token
+ *                            16: a mark (encode/first-characters.ts) counts as a space
  *   24       u32[4] each     records of the tokens (token-search.ts), early ones first
  *   ..       u32[2] each     ranges of word characters: first and last, ascending
  *   ..       u8              contents; those of late tokens are normalized
@@ -26,8 +29,8 @@ export const onlyFirstFlag: u32 = 8;
 export const markFlag: u32 = 16;
 
 /**
- * Whether a description of `byteCount` bytes is valid: its sizes add up, and the bytes of each token are in its
- * contents.
+ * Whether a description of `byteCount` bytes is valid: its sizes add up, no token is empty, and the bytes of each token
+ * are in its contents.
  */
 export function isDescription(description: usize, byteCount: usize): bool {
   if (byteCount < headBytes) return false;

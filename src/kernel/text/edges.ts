@@ -45,8 +45,8 @@ export function areEdgesFull(edges: Edges): bool {
 }
 
 /**
- * Adds an edge. It replaces an edge at the same position; an edge at a lower position than the last one is ignored.
- * Returns false if memory runs out.
+ * Adds an edge. If the last edge has not been passed yet, an edge at the same position replaces it, and an edge at a
+ * lower position is ignored. Returns false if memory runs out.
  */
 export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   if (edges.count > max(edges.first, edges.next)) {
@@ -70,8 +70,8 @@ export function moveEdges(edges: Edges, delta: i32): void {
 }
 
 /**
- * Makes room for another edge: removes those before `first` and `next`, and grows if they are fewer than half. Returns
- * false if memory runs out.
+ * Makes room for another edge: removes the edges before both `first` and `next`, and grows the list if these are at
+ * most half of it. Returns false if memory runs out.
  */
 function makeRoom(edges: Edges): bool {
   const done = min(edges.first, edges.next);

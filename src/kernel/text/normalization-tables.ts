@@ -7,25 +7,32 @@ import { changeWords, normalizationData } from "./normalization-data";
  *   ARRAY        TYPE       LENGTH         MEANING
  *   targets      u32        targetMax      the code points of the current entry
  *   tries        u16        trieLength     for each of four tries: the number of the block for each 128 code points
- *   changes      u32        changeWords    replacements of characters: their number of code points, then these; word 0 is unused
- *   pairs        u32[3]     pairSlots      (first, second, composite), at a hash of the first two; composite 0: empty slot
- *   blocks       u16[128]                  values of the tries. Block 0 has only zeros, and all tries share it
+ *   changes      u32        changeWords+1  for each replacement of a character: its number of code points, then these
+ *                                          code points. Word 0 is unused
+ *   pairs        u32[3]     pairSlots      (first, second, composite), at a hash of the first two; composite 0: empty
+ *                                          slot
+ *   blocks       u16[128]   blockCount     values of the tries. Block 0 has only zeros, and all tries share it
  *
  *   TRIE         VALUE OF A CODE POINT
- *   facts        bits 0 to 7: rank of its combining class, from 1 on; 0: a starter. Bits 8 to 11: constants below
+ *   facts        bits 0 to 7: rank of its combining class among all classes, from 1 on; 0: a starter.
+ *                bits 8 to 11: constants below
  *   canonical    index in `changes` of its full canonical decomposition, or 0
  *   compatible   likewise of its full compatibility decomposition, if it is different
  *   lower        likewise of its lower case, except for ASCII
  *
  * Hangul syllables follow the formula of the Unicode Standard, section 3.12; only `facts` has entries for them.
  *
- * `normalizationData` is the packed form, numbers end to end:
+ * `normalizationData` is the packed form, a sequence of numbers:
  *
- *   classes      count, and for each run of marks: the gap after the run before, its length, the class
+ *   classes      the number of runs; for each run of consecutive marks of one class: the gap to the previous run, the
+ *                run's length, the class's rank
  *   canonical, compatible, lower
- *                count, and for each character: the code point less that of the one before; 4 times how many code points it
- *                becomes, plus 1 if NFC leaves it unchanged, plus 2 if the number of equal entries follows, which then is next;
- *                each of the code points less the one at the same index of the entry before, as zigzag
+ *                the number of characters; for each character, in ascending order:
+ *                  - its code point minus that of the previous character
+ *                  - 4 times the number of code points that it becomes, plus 1 if NFC leaves the character unchanged,
+ *                    plus 2 if the next number says for how many successive characters all these numbers hold
+ *                  - for each code point that it becomes: its difference to the code point at the same index for the
+ *                    previous character, in zigzag coding
  */
 const targetMax: u32 = 32;
 
@@ -39,14 +46,14 @@ export const lowercase: u32 = 4;
 export const classMask: u32 = 0xff;
 /** Some step changes the character, even by itself. */
 export const changesBit: u32 = 1 << 8;
-/** It may be composed with a character before it. */
+/** The character may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
 /**
- * There is no boundary before it (normalize.ts): it is a mark, may be composed with a character before it, or becomes
- * text that begins with such a character.
+ * There is no boundary before the character (normalize.ts): it is a mark, may be composed with a character before it,
+ * or becomes text that begins with such a character.
  */
 export const noBoundaryBit: u32 = 1 << 10;
-/** It has a decomposition or lower case that some step may use. */
+/** The character has a decomposition or lower case that some step may use. */
 export const decomposesBit: u32 = 1 << 11;
 
 const firstSyllable: u32 = 0xac00;
@@ -79,7 +86,10 @@ let blockCount: u32 = 1;
 /** Whether a step converts the text to lower case. */
 export let lowers: bool = false;
 
-/** Unpacks the tables for `count` steps, a byte each, which must stay in memory. Returns false if memory runs out. */
+/**
+ * Unpacks the tables for the `count` steps at `steps`, a byte each. The steps must stay in memory. Returns false if
+ * memory runs out.
+ */
 export function makeTables(steps: usize, count: u32): bool {
   stepsStart = steps;
   targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
@@ -112,12 +122,15 @@ export function makeTables(steps: usize, count: u32): bool {
   return true;
 }
 
-/** Returns the facts about a character: its value in that trie. */
+/** Returns the facts about a character: its value in the trie `facts`. */
 export function factsOf(codePoint: u32): u32 {
   return lookUp(facts, codePoint);
 }
 
-/** Returns the address of the full decomposition or lower case of a character in `changes`; 0 if it has none. */
+/**
+ * Returns the address in `changes` of what a step replaces a character by: its full decomposition, or its lower case.
+ * Returns 0 if `changes` has none, as for Hangul syllables and ASCII letters.
+ */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
   if (step === lowercase) index = lookUp(lower, codePoint);
@@ -128,7 +141,7 @@ export function changeBy(step: u32, codePoint: u32): usize {
   return index === 0 ? 0 : changes + (index << 2);
 }
 
-/** Returns the index of a Hangul syllable; `syllableCount` or more if the character is none. */
+/** Returns the index of a Hangul syllable; `syllableCount` or more if the character is not one. */
 export function syllableOf(codePoint: u32): u32 {
   return codePoint - firstSyllable;
 }
@@ -137,7 +150,7 @@ export function isSyllable(syllable: u32): bool {
   return syllable < syllableCount;
 }
 
-/** Writes the two or three letters (jamo) of a syllable. Returns their number. */
+/** Writes the two or three letters (jamo) of a syllable, given by its index. Returns their number. */
 export function writeLetters(syllable: u32, to: usize): u32 {
   const trailing = syllable % trailingCount;
   store<u32>(to, firstLeading + syllable / (vowelCount * trailingCount));
@@ -177,8 +190,8 @@ function lookUp(trie: usize, codePoint: u32): u32 {
 }
 
 /**
- * Returns the address of a character's value in a trie, which gets a block of its own first if it has none; 0 if memory
- * runs out.
+ * Returns the address of a character's value in a trie. If the character is in the shared block 0, allocates a block
+ * for it first. Returns 0 if memory runs out.
  */
 function ownValue(trie: usize, codePoint: u32): usize {
   const entry = trie + ((codePoint >> 7) << 1);
@@ -229,8 +242,8 @@ let codePoint: u32 = 0;
 let targetCount: u32 = 0;
 let staysInNfc: bool = false;
 /**
- * The number of entries left in the list; how many of the next ones equal this one; their gap, and the address of their
- * differences.
+ * The number of entries left in the list; how many of the next ones have the same gap and differences as this one; that
+ * gap, and the address of these differences.
  */
 let entriesLeft: u32 = 0;
 let repeatsLeft: u32 = 0;
@@ -267,15 +280,15 @@ function readEntry(): bool {
 }
 
 /**
- * Reads canonical decompositions, and the pairs that compose. `changesAll`: some step also changes characters that NFC
- * leaves unchanged. Returns false if memory runs out.
+ * Reads the pairs that compose and, if `isUsed`, the canonical decompositions. `changesAll`: some step also changes
+ * characters that NFC leaves unchanged. Returns false if memory runs out.
  */
 function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
-  // A primary composite is the composite of its last character and the composite of all others, so shorter ones are
-  // read first.
+  // A full decomposition of n characters composes as the composite of its first n - 1 characters with the last one. So
+  // shorter decompositions are read first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {

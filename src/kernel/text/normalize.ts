@@ -26,18 +26,18 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  * `inputAddress` and `normalize` for each piece of a text; the last `normalize` ends the text. The regions are:
  *
  *   REGION   CONTENT
- *   input    [pendingStart, inputEnd): text that has not been given out yet
+ *   input    [pendingStart, inputEnd): text that has not been emitted yet
  *   log      if a log is kept, u32[4] for each changed stretch of the last call: its start and end in the input
  *            and in the output, in bytes from the start of the text
- *   output   [outputStart, outputEnd), after all tables: the result of the last call, until other tables take the memory.
- *            If nothing has changed, the result is in the input
- *   work     after the output, while a stretch is processed: its characters as u32, with the combining class in bits 24 to 31;
- *            the result of a step; room for sorting
+ *   output   [outputStart, outputEnd), after all tables: the result of the last call, until other tables take the
+ *            memory. If nothing has changed, the result is in the input
+ *   work     after the output, while a stretch is processed: its characters as u32; the characters after a step, with
+ *            the rank of the combining class in bits 24 to 31 if the step is a normal form; memory for sorting
  *
  * Definitions. A *starter* is a character with combining class 0. There is a *boundary* before a character if it is a
  * starter that cannot be composed with a character before it, and no step turns it into text whose first character
- * lacks these properties. A *stretch* is the text between two boundaries. Bytes that are not UTF-8 stay unchanged, and
- * each is a stretch.
+ * lacks these properties. A *stretch* is the text between two successive boundaries. Bytes that are not UTF-8 stay
+ * unchanged, and each is a stretch.
  *
  * Why a stretch can be normalized alone (UAX #15, section 9.1, and UAX #44 on Canonical_Combining_Class): reordering
  * moves only characters whose class is not 0, and none across a starter. Composition joins a character with the last
@@ -46,12 +46,12 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *
  * Why most stretches need no work (UAX #15, section 9, "Detecting Normalization Forms"): a text is in normal form if no
  * character changes by itself, no combining class is lower than that of the mark before it, and no character may be
- * composed (quick check NO or MAYBE). A character that may be composed also stays if it has no composite with the last
- * starter, or if a character between them blocks it. This is checked only if the last starter has no decomposition,
- * because then NFC has the same starter there.
+ * composed (quick check NO or MAYBE). A character that may be composed also stays if a character between it and the
+ * last starter blocks it, or if it has no composite with the last starter. The composite is looked up only if the last
+ * starter has no decomposition, because then NFC has the same starter there.
  *
- * The work is linear: the scan continues where it stopped when more text arrives, and marks are sorted by counting
- * their classes.
+ * The work is linear: when more text arrives, the scan continues where it stopped; and long runs of marks are sorted by
+ * counting their classes.
  */
 let inputStart: usize = 0;
 let inputCapacity: usize = 0;
@@ -78,7 +78,7 @@ let lastClass: u32 = 0;
 let starter: i32 = -1;
 let starterFacts: u32 = 0;
 
-/** The input has been copied to the output up to here. */
+/** The input before this address has been copied to the output. */
 let copiedTo: usize = 0;
 
 /** The initial capacity of the input in bytes. */
@@ -86,7 +86,10 @@ const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { factsOf };
 
-/** Builds the tables for `count` steps, a byte each, which must stay in memory. Returns false if memory runs out. */
+/**
+ * Builds the tables for the `count` steps at `steps`, a byte each. The steps must stay in memory. Returns false if
+ * memory runs out.
+ */
 export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
   return makeTables(steps, count) && resize(leastCapacity);
@@ -123,7 +126,7 @@ export function normalize(byteCount: u32, endsText: bool): i32 {
   const end = endsText ? inputEnd : boundary;
   if (endsText && mayChange && !changeStretch(end)) return -1;
   if (outputEnd === outputStart) {
-    // Nothing has changed: the input is given out.
+    // Nothing has changed: the result is the input itself.
     lowerAscii(copiedTo, end);
     resultAddress = copiedTo;
     outputEnd = outputStart + (end - copiedTo);
@@ -151,7 +154,7 @@ export function keepNormalized(): void {
   keepUpTo(outputEnd);
 }
 
-/** Returns the number of bytes that cannot be given out before more text arrives. */
+/** Returns the number of bytes that cannot be emitted before more text arrives. */
 export function unnormalizedBytes(): u32 {
   return <u32>(inputEnd - pendingStart);
 }
@@ -251,7 +254,8 @@ function scan(endsText: bool): bool {
 }
 
 /**
- * Sets `mayChange` unless a character without a boundary before it stays unchanged. The stretch before it is unchanged.
+ * Processes a character without a boundary before it, in a stretch that is unchanged so far. Sets `mayChange` if a step
+ * may change the character, reorder it, or compose it with the last starter.
  */
 function lookBack(codePoint: u32, facts: u32): void {
   const combiningClass = facts & classMask;
@@ -273,7 +277,8 @@ function lookBack(codePoint: u32, facts: u32): void {
 }
 
 /**
- * Appends to the output the text before the current stretch, and the normal form of the stretch, which ends at `end`.
+ * Appends to the output the text before the current stretch, and then the stretch, which ends at `end`, after all
+ * steps.
  */
 function changeStretch(end: usize): bool {
   const start = boundary;
@@ -462,7 +467,7 @@ function compose(start: usize, count: u32): u32 {
   const end = start + (count << 2);
   let to = start;
   let lastStarter: usize = 0;
-  /** The combining class of the last character kept after the starter; unused if nothing is between. */
+  /** The combining class of the last character kept after the starter; unused if there is none. */
   let classBefore: u32 = 0;
   for (let at = start; at < end; at += 4) {
     pollAtStep(<u32>((at - start) >> 2));

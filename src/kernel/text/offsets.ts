@@ -11,22 +11,22 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  *   - an added token covers the text that it matched, and the white space that it strips;
  *   - a space that was inserted before a section has no bytes in the text;
  *   - a mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token;
- *   - a position inside the result of a normalized stretch is mapped to the original stretch in proportion.
+ *   - a position inside a stretch that normalization changed is mapped to the original stretch in proportion.
  *
  * In *characters*, as HF defines them, a token covers each character of which it has at least one byte, except for the
  * spaces that the post-processor trims.
  *
- * Why that is correct: if each byte has a token, the ids spell the sections of the text exactly (sections.ts). So the
- * sizes of the preceding tokens add up to a token's position in the sections. Sections and text differ only at the
- * noted events, and by a constant between two of them. As a check, the host compares the end of the last token with the
- * size of the text.
+ * Why that is correct: if the vocabulary has every byte, the ids spell the sections of the text exactly (sections.ts).
+ * So the sizes of the preceding tokens add up to a token's position in the sections. Sections and text differ only at
+ * the noted events, and by a constant between two of them. As a check, the host compares the end of the last token with
+ * the size of the text.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
  *   ARRAY    TYPE     LENGTH        MEANING
- *   notes    u32[4]   noteCount     the events of the text (sections.ts), except `text` and `end`. Except in changes, the last
- *                                   number is the index of the next id. After `endOffsets`: u32[2] for each change, its start
- *                                   and ends
+ *   notes    u32[4]   noteCount     the events of the text (sections.ts), except `text` and `end`. The fourth number is
+ *                                   the index of the next id, except in `change` events. `endOffsets` replaces the
+ *                                   notes by u32[2] for each change: its start and end in the text
  *   starts   u32      idCount + 1   the start of each token in bytes, and the end of the last one
  *   spans    u32[2]   idsMax        the start and end of each token of the last call
  *   text     u8       byteCount     the text, or its beginning
@@ -46,10 +46,10 @@ let position: u32 = 0;
 let nextNote: usize = 0;
 /** The address of the next note of a change. */
 let nextChange: usize = 0;
-/** The last change before `position`: its start and end in the text. */
+/** The last change that begins before `position`: its start and end in the text. */
 let changeStart: u32 = 0;
 let changeEnd: u32 = 0;
-/** Its start and end in the sections. */
+/** The start and end of that change in the sections. */
 let changeTo: u32 = 0;
 let changeToEnd: u32 = 0;
 /** The number of ids placed. */
@@ -62,9 +62,9 @@ let counted: u32 = 0;
 let trimCount: u32 = 0;
 /** Whether trimming keeps a single space at the start of the text. */
 let trimKeepsOne: bool = false;
-/** Whether a mark in the text matches a space in a token; no such tokenizer normalizes texts. */
+/** Whether a mark in the text matches a space in a token. Tokenizers with marks do not normalize texts. */
 let hasMarks: bool = false;
-/** The address of a bit per id, which is set for the ids of added tokens. */
+/** The address of a bit for each id, set for the ids of added tokens. */
 let added: usize = 0;
 
 /**
@@ -136,7 +136,7 @@ export function placeIds(count: u32, inCharacters: bool): bool {
   return true;
 }
 
-/** Ends the text. Returns the end of its last token. */
+/** Ends the text, and reduces the notes to the changes. Returns the end of the last token. */
 export function endOffsets(): u32 {
   let to = notes;
   for (let at = notes; at < notesEnd; at += 16) {
@@ -177,7 +177,10 @@ function passToken(id: u32): bool {
 
 const space: u32 = 0x20;
 
-/** Returns the position after bytes [from, to) of a token, each space of which may be a mark in the text. */
+/**
+ * Returns the position in the text after bytes [from, to) of a token. Each space of the token may be a mark in the
+ * text.
+ */
 function endInText(from: usize, to: usize): u32 {
   let at = position;
   for (; from < to; from++) {
@@ -207,7 +210,10 @@ function inText(at: u32): u32 {
   return changeStart + max<u32>(1, <u32>share);
 }
 
-/** Converts a span from bytes to characters. */
+/**
+ * Converts a span from bytes to characters, and trims spaces. `isFound`: it is an added token that was found in the
+ * text.
+ */
 function countCharacters(span: usize, id: u32, isFound: bool): void {
   const startByte = load<u32>(span);
   const endByte = min(load<u32>(span, 4), textBytes);
@@ -237,15 +243,15 @@ function countTo(end: u32): void {
 }
 
 /**
- * The number of spaces at the start and at the end of a token's spelling. If it consists of spaces, both are their
- * number.
+ * The number of spaces at the start and at the end of a token's spelling. Both are equal if the spelling has only
+ * spaces.
  */
 let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 
 /**
- * Counts the spaces at both ends. In text, any white space counts. In other bytes, only 0x20 does: HF counts in GPT-2's
- * characters, which spell tabs and line ends as letters.
+ * Counts the spaces at both ends of [from, to). In text, any white space counts, and `spelledSpace`. In the bytes of a
+ * token, only 0x20 does: HF counts in GPT-2's characters, which spell tabs and line ends as letters.
  */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;

@@ -2,10 +2,10 @@ import { fixedEnd, reserveTo } from "../regions";
 import { tokenSize } from "./decode";
 
 /**
- * Finds where ids differ from the canonical ids, which are those that encoding the text of the ids gives. The result is
+ * Finds where ids differ from the canonical ids: those that encoding their decoded text gives. The result is pairs of
  * spans of both lists. If both lists spell the same text, the spans are the shortest ones with the same bytes. If they
- * do not, because decoded text is normalized again, there is one span: all between the common start and the common end.
- * Each id must have a token.
+ * do not, because encoding normalizes the decoded text again, there is one pair of spans: everything between the common
+ * start and the common end of the lists. Each id must have a token.
  *
  * These arrays follow the tables of decode.ts:
  *
@@ -68,7 +68,7 @@ function passEqual(): void {
   }
 }
 
-/** Advances past the next ids of both lists that have the same bytes: as few as possible, or all that are left. */
+/** Advances both lists past their shortest next spans of the same size in bytes, or to their ends if there are none. */
 function passSameBytes(): void {
   let lead: i64 = 0;
   do {

@@ -12,12 +12,13 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  *
  * Why this can be decided without knowing the text before: the automaton runs in all states at once, so its states
  * include the right one. Which added tokens are found depends on the text before, but each is an occurrence of its
- * content. So no position inside an occurrence is used, and after one every state is possible again. The same is done
- * after characters that the automaton reads differently depending on what follows (src/kernel/scan/annotate.ts).
+ * content. So there is no cut inside an occurrence, and after an occurrence every state is considered possible again.
+ * So it is after a character that the automaton reads differently depending on what follows
+ * (src/kernel/scan/annotate.ts).
  *
- * For a text that is edited it follows that text after a safe cut keeps its ids whatever comes before; and text before
- * the cut keeps its ids as long as the character at the cut and as many bytes as the longest token has stay the same
- * after it.
+ * For a text that is edited, this means: the text after a safe cut keeps its ids, whatever comes before it. The text
+ * before the cut keeps its ids if the bytes after the cut stay the same: the character at the cut, and as many bytes as
+ * the longest token has.
  *
  * The text may be a window (cut-windows.ts). Its holes and barred positions are then stored after it.
  *
@@ -25,8 +26,8 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  *   alive     u32    stateCount   the states that are possible at the current position
  *   next      u32    stateCount   the states after the next character
  *   stamps    u32    stateCount   for each state, the `stamp` of the last character after which it was listed
- *   holes     u32[2] holeCount    starts and ends of stretches, ascending; after each, every state is possible
- *   barred    u32[2] barredCount  starts and ends of stretches where no cut is allowed, ascending
+ *   holes     u32[2] holeCount    half-open ranges without a cut, ascending; after each, every state is possible
+ *   barred    u32[2] barredCount  half-open ranges of positions where no cut is allowed, ascending
  */
 let stateCount: u32 = 0;
 let alive: usize = 0;
@@ -50,7 +51,7 @@ export function useSafeCuts(states: u32): bool {
 
 /**
  * Declares that the next text is a window: `holeCount` holes and then `barredCount` barred stretches are stored from
- * position `at` on.
+ * position `at` of the text region on.
  */
 export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
   nextHole = textStart + at;
@@ -59,10 +60,10 @@ export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
 }
 
 /**
- * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Bytes before
- * `limit` are known. The text ends at `limit`, or `limit` is at least `stop` plus the size of the longest token plus 4.
- * `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many bytes precede `from` as the
- * longest token has.
+ * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Position 0 never
+ * counts. Bytes before `limit` are known. The text ends at `limit`, or `limit` is at least `stop` plus the size of the
+ * longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many bytes
+ * precede `from` as the longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   const cut = findCut(from, stop, limit, isStart, wantsLast);

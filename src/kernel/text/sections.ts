@@ -48,25 +48,27 @@ import {
  * added tokens are found in the result; a space is put before each remaining section. Steps that a tokenizer does not
  * need are skipped.
  *
- * A text may come in segments (edges.ts). In the normalized text, an edge is where the text before it ends. If a stretch
- * that is normalized as a whole spans two segments, special tokens in it stay text.
+ * A text may come in segments (edges.ts). In the normalized text, an edge is at the end of the normalized form of the
+ * text before it. If a stretch that is normalized as a whole spans two segments, special tokens in the stretch stay
+ * text.
  *
  * Callers call `beginSections` and `useSections` once. `openText` begins a text; it may be omitted if the text has no
- * segments and the same flags as the previous one. For each piece, call `pieceAddress` and then `takePiece`; between two
- * segments, `endSegment`. The last `takePiece` ends the text. Each `takePiece` produces events,
- * in order:
+ * segments and the same flags as the previous one. For each piece, call `pieceAddress` and then `takePiece`; between
+ * two segments, `endSegment`. The last `takePiece` ends the text. Each `takePiece` produces events, in order:
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
  *   1 end                                     the end of a section that has bytes
- *   2 token     id, size, address             an added token, with white space before it that it consumes
- *   3 stripped  size, address                 white space after the last token, which consumes it
+ *   2 token     id, size, address             an added token, together with the white space before it that it strips
+ *   3 stripped  size, address                 white space that the last token strips after itself
  *   4 space                                   a space is put here, which is not in the text
- *   5 change    start, end, new size          bytes [start, end) of the text became this many bytes; only if requested
+ *   5 change    start, end, new size          bytes [start, end) of the text became this many bytes. Only if requested,
+ *                                             or if late tokens are searched within segments
  *
  * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until
  * the next call. The memory has, in the order of first use, the description, the tables of search and normalization,
- * then the buffers of both groups and of the normalization, and the events. A buffer that grows moves to the end.
+ * then the buffers of both groups and of the normalization, and the events. A buffer that grows moves to the end of the
+ * used memory.
  */
 const textEvent: u32 = 0;
 const endEvent: u32 = 1;
@@ -95,33 +97,33 @@ let onlyFirst: bool = false;
 let knowsMark: bool = false;
 
 let usesLate: bool = false;
-/** Position in the text of the first byte of `early`. */
+/** The position in the text of the first byte of the buffer of `early`. */
 let textBase: u32 = 0;
 /**
- * Where the stretch that is normalized (from one early token to the next) begins in the text. Set when a stretch
- * begins; used until `takeMade` has noted its last changes.
+ * The position in the text where the part that is being normalized begins: at the start of the text, or after an early
+ * token. Set when a part begins; used until `takeMade` has noted its last changes.
  */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
 /** Whether late tokens are searched within segments. */
 let hasLateEdges: bool = false;
-/** Edges in the text that is being normalized, as positions in that text. */
+/** Edges in the part of the text that is being normalized, as positions in that part. */
 let waitingEdges: Edges = changetype<Edges>(0);
-/** The size of that text so far. */
+/** The number of bytes of that part so far. */
 let inputBytes: i32 = 0;
-/** The number of normalized bytes given out, and of the input bytes that they come from. */
+/** The number of normalized bytes of that part that were emitted, and of the input bytes that they come from. */
 let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
-/** Whether bytes of the current section have been given out. */
+/** Whether bytes of the current section have been emitted. */
 let hasBytes: bool = false;
 /**
- * Whether the section (or the line, if `isLinewise`) has begun, so that no space is put before its next bytes. Valid only
- * if `addsSpace`.
+ * Whether the section (or the line, if `isLinewise`) has begun, so that no space is put before its next bytes. Valid
+ * only if `addsSpace`.
  */
 let isInside: bool = false;
 /**
- * Whether nothing has been given out since the start of the text. False for a text that follows a safe cut. Valid only
- * if `addsSpace`.
+ * Whether nothing has been emitted since the start of the text. False for a text that follows a safe cut. Valid only if
+ * `addsSpace`.
  */
 let isAtStart: bool = false;
 
@@ -232,7 +234,7 @@ export function sectionBytes(): usize {
   return usesLate ? late.start : early.start;
 }
 
-/** Returns the number of bytes in all buffers that cannot be given out before more text arrives. */
+/** Returns the number of bytes in all buffers that cannot be emitted before more text arrives. */
 export function waitingBytes(): u32 {
   return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
 }
@@ -295,8 +297,9 @@ function takeText(from: i32, to: i32, ends: bool): bool {
 }
 
 /**
- * Moves the edges up to `to` on to the next stage (`waitingEdges`, or `late.edges` without normalization), when text
- * [from, to) leaves `early`. An edge before `from` is moved to `from`.
+ * Removes the edges up to `to` from `early`, when text [from, to) leaves it. If late tokens are searched within
+ * segments, adds them to the next stage: `waitingEdges`, or `late.edges` without normalization. An edge before `from`
+ * is moved to `from`.
  */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
@@ -313,14 +316,14 @@ function moveEdgesOn(from: i32, to: i32): bool {
   return true;
 }
 
-/** Passes on the waiting edges in the newly normalized text, which has `size` bytes. */
+/** Moves the waiting edges in the newly normalized text, which has `size` bytes, to `late.edges`. */
 function moveWaitingEdges(size: i32): bool {
   const inputEnd = inputBytes - <i32>unnormalizedBytes();
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
   /**
-   * What to add to a position in the text to normalize, after the last changed stretch, to get its position in `late`.
+   * A position in `late` minus the corresponding one in the input of the normalization, after the last changed stretch.
    */
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
@@ -344,7 +347,9 @@ function moveWaitingEdges(size: i32): bool {
   return true;
 }
 
-/** Ends a section of `late`. The next one is trusted as much as text after the last edge. */
+/**
+ * Ends a section of `late`. Special tokens stay text in the next section if they do in the text after the last edge.
+ */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
   if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);
@@ -377,7 +382,10 @@ function takeNormalized(address: usize, size: u32): bool {
   return giveText(to, size);
 }
 
-/** Protects the normalized text if the buffer has to grow by `size`: the new buffer must not overwrite it. */
+/**
+ * Protects the normalized text if the buffer of `late` has to grow for `size` bytes: the new buffer must not overwrite
+ * it.
+ */
 function keepNormalizedFor(size: u32): void {
   if (<usize>late.length + size + 64 > late.capacity) keepNormalized();
 }
@@ -395,7 +403,7 @@ function takeLate(atEnd: bool): bool {
   return true;
 }
 
-/** Ends the current section. With `ends`, emits its `end` event. */
+/** Ends the current section. With `ends`, emits its `end` event if bytes of it were emitted. */
 function endGiven(ends: bool): bool {
   const isNoted = ends && hasBytes;
   hasBytes = isInside = false;
@@ -405,7 +413,7 @@ function endGiven(ends: bool): bool {
 const space: u32 = 0x20;
 const lineFeed: u32 = 0x0a;
 
-/** Emits bytes of a section, and the space before it. */
+/** Emits bytes of a section, and the space before the section or before each of its lines, if one is wanted. */
 function giveText(address: usize, size: u32): bool {
   hasBytes = true;
   if (!addsSpace) return noteText(address, size);
@@ -424,8 +432,8 @@ function giveText(address: usize, size: u32): bool {
 }
 
 /**
- * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, they end with a whole
- * character.
+ * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, the bytes end with a
+ * whole character.
  */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;

@@ -4,11 +4,12 @@ import { fixedEnd, reserveTo } from "../regions";
  * Decides which part of a text must be encoded again after an edit. Sessions use it for texts that grow and are edited.
  *
  * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a
- * checkpoint do not change as long as the `reach` bytes after it stay the same. So encoding restarts at the last
- * checkpoint that is at least `reach` bytes before the edit. To find where it can stop, a safe cut is searched in the
- * unchanged text from `reach` bytes after the edit on. At a safe cut the automaton is in a known state, whatever came
- * before. So encoding stops at the first old checkpoint at or after that cut, and all checkpoints from there on stay
- * valid.
+ * checkpoint do not change if neither the text before it nor the `reach` bytes after it change. So encoding restarts at
+ * the last checkpoint that is at least `reach` bytes before the edit, or else at the start of the text. To find where
+ * encoding can stop, the host searches for a safe cut in the unchanged text, from `reach` bytes after the edit on. At a
+ * safe cut the automaton is in a known state, whatever came before. So encoding stops at the first old checkpoint at or
+ * after that cut, and all checkpoints from there on stay valid. Without such a cut or checkpoint, encoding continues to
+ * the end of the text.
  *
  * The ids before the last checkpoint are *stable*: at least `reach` bytes follow the checkpoint, so appending text
  * cannot change them.
@@ -22,7 +23,7 @@ import { fixedEnd, reserveTo } from "../regions";
  *   encodes 3       encodes bytes [stepFrom, stepTo), collects the ids       the number of ids of these bytes
  *   editDone 0      replaces old ids [firstId, endId) by the collected ones, and the old checkpoints by the new ones
  *
- * The first edit of a text inserts it into an empty one.
+ * The first edit of a text inserts all of it into an empty text.
  *
  *   ARRAY         TYPE     LENGTH            MEANING
  *   checkpoints   u32[2]   checkpointCount   the old ones: position and number of ids, ascending
@@ -34,9 +35,9 @@ const findsLast: u32 = 2;
 const encodes: u32 = 3;
 const noCut: u32 = u32.MAX_VALUE;
 
-/** The distance between checkpoints in a long text. */
+/** The search for the next checkpoint begins this many bytes after the last one. */
 const spaceBytes: u32 = isSmallScale ? 8 : 1 << 11;
-/** The number of bytes that a search for a cut reads at most. */
+/** The maximum length in bytes of the range [stepFrom, stepTo) of a search for a cut. */
 const searchBytes: u32 = isSmallScale ? 32 : 1 << 15;
 
 let checkpoints: usize = 0;
@@ -50,7 +51,7 @@ let reach: u32 = 0;
 let nextCheckpoint: u32 = 0;
 /** The position where the unchanged text after the edit begins. */
 let unchangedFrom: u32 = 0;
-/** The text is encoded up to position `at`, which gives `idsBefore` ids. It will be encoded up to `windowEnd`. */
+/** The text before position `at` has been encoded, as `idsBefore` ids. It will be encoded up to `windowEnd`. */
 let at: u32 = 0;
 let windowEnd: u32 = 0;
 let idsBefore: u32 = 0;
@@ -59,7 +60,7 @@ let oldEndId: u32 = 0;
 
 let from: u32 = 0;
 let to: u32 = 0;
-/** The question that the next answer to `nextStep` answers. */
+/** The step whose answer the next call of `nextStep` receives: one of the constants below. */
 let state: u32 = 0;
 const begins: u32 = 0;
 const seeksWindowEnd: u32 = 1;
@@ -70,8 +71,8 @@ const encodesToLastCheckpoint: u32 = 5;
 const encodesRest: u32 = 6;
 
 /**
- * Returns the address where the host writes `count` checkpoints, followed by memory for the new ones of a text of
- * `byteCount` bytes; 0 if memory runs out.
+ * Reserves memory for the `count` old checkpoints, and for the new ones of a text of `byteCount` bytes. Returns the
+ * address where the host writes the old ones; 0 if memory runs out.
  */
 export function beginEdit(count: u32, byteCount: u32): usize {
   checkpoints = (fixedEnd + 63) & ~63;
@@ -179,7 +180,7 @@ function takeWindowEnd(cut: u32): void {
   oldEndId = idsOf(checkpoints, nextCheckpoint);
 }
 
-/** Searches for the next new checkpoint. At least `reach` bytes must follow it. */
+/** Begins the search for the next new checkpoint, which at least `reach` bytes must follow. */
 function seekCheckpoint(): u32 {
   const stop = min(windowEnd, textBytes > reach ? textBytes - reach : 0);
   from = at + spaceBytes;
@@ -209,8 +210,8 @@ function encodeTo(end: u32, next: u32): u32 {
 }
 
 /**
- * Adds a checkpoint at the end of the encoded text. If the last but one is near, as after short appends, the new one
- * replaces the last.
+ * Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the last but one is near, as
+ * after short appends.
  */
 function addCheckpoint(): void {
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
@@ -220,7 +221,7 @@ function addCheckpoint(): void {
   store<u32>(checkpoint, idsBefore, 4);
 }
 
-/** Copies the old checkpoints after the edit, shifted with their text. */
+/** Copies the old checkpoints from `windowEnd` on, with their positions and numbers of ids adjusted. */
 function endEdit(): u32 {
   if (windowEnd === textBytes) return editDone;
   for (; nextCheckpoint < checkpointCount; nextCheckpoint++) {

@@ -1,4 +1,4 @@
-// UTF-8, a character at a time. src/bytes/text.ts has the same rules in JavaScript.
+// UTF-8, one character at a time. src/bytes/text.ts has the same rules in JavaScript.
 
 /**
  * Returns the size in bytes of the character at `pos`; 0 if the bytes before `stop` are not UTF-8 or end inside a
@@ -16,8 +16,8 @@ export function characterSize(pos: usize, stop: usize): usize {
 }
 
 /**
- * Whether a byte may be the second one of a character of three or four bytes: not overlong, no surrogate, at most
- * U+10FFFF.
+ * Whether a byte may follow the lead byte of a character of three or four bytes: the character is not overlong, is no
+ * surrogate, and is at most U+10FFFF.
  */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;
