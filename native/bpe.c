@@ -33,7 +33,7 @@ static void release(bpe_tokenizer *tokenizer, Instance *instance) {
   instance_free(instance);
 }
 
-/* Opens an image whose bytes the tokenizer will free, or this function on failure. */
+/* Opens an image. The tokenizer owns `bytes` and will free them; on failure, this function frees them. */
 static bpe_tokenizer *open_owned(uint8_t *bytes, size_t size, const char **error) {
   bpe_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
   if (tokenizer == NULL) {

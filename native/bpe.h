@@ -10,8 +10,8 @@
  *     bpe_free(ids.ids);
  *     bpe_close(tokenizer);
  *
- * Several threads may use a tokenizer at once. Functions that return `const char *` return NULL for success, or an error message that is
- * never freed. Ids are those of `bpe encode`. */
+ * Several threads may use a tokenizer at once. Functions that return `const char *` return NULL for success, or an
+ * error message that must not be freed. Ids are those of `bpe encode`. */
 #ifndef BPE_H
 #define BPE_H
 
@@ -66,8 +66,9 @@ BPE_API const char *bpe_encode(bpe_tokenizer *, const char *text, size_t size, i
 /* Encodes the text that the segments form together. An added token is found only within one segment. */
 BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, size_t count, int flags, bpe_ids *ids);
 
-/* A text that grows and is edited, with its ids. An edit encodes again only the part of the text whose ids it can change. One thread at a
- * time may use a session, and its tokenizer must stay open. An edit that fails changes nothing. */
+/* A text that grows and is edited, with its ids. An edit encodes again only the part of the text whose ids it can
+ * change. One thread at a time may use a session, and its tokenizer must stay open. An edit that fails changes
+ * nothing. */
 typedef struct bpe_session bpe_session;
 
 /* Opens a session with the empty text; copies a session. Both return NULL if there is no memory. */
@@ -75,30 +76,32 @@ BPE_API bpe_session *bpe_session_open(bpe_tokenizer *);
 BPE_API bpe_session *bpe_session_fork(const bpe_session *);
 BPE_API void bpe_session_close(bpe_session *);
 
-/* Replaces bytes [start, end) of the text. To append, both are the size of the text. The new text joins an adjacent segment if both are
- * trusted, or both are not. `*kept` is set to the number of leading ids that have not changed. */
+/* Replaces bytes [start, end) of the text. To append, pass the size of the text as both. If the new text and an adjacent
+ * segment are both trusted, or both untrusted, the new text joins that segment. `*kept` is set to the number of leading
+ * ids that have not changed. */
 BPE_API const char *bpe_session_edit(bpe_session *, size_t start, size_t end, const char *text, size_t size, int is_trusted, size_t *kept);
 
 /* The number of ids; the number of leading ids that no appended text can change; the size of the text in bytes. */
 BPE_API size_t bpe_session_count(const bpe_session *);
 BPE_API size_t bpe_session_stable(const bpe_session *);
 BPE_API size_t bpe_session_size(const bpe_session *);
-BPE_API const char *bpe_session_text(const bpe_session *); /* until the next edit */
+/* Returns the text, without a zero byte at its end. It is valid until the next edit. May be NULL for an empty text. */
+BPE_API const char *bpe_session_text(const bpe_session *);
 /* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
-/* A session that is edited only at its end is an appendable encoder, one that is edited only at 0 a prependable one. To count the ids of
- * many intervals of a text, delete in a fork of its session what follows the interval, then what precedes it. For one interval, bpe_count
- * on its bytes is cheaper. */
+/* A session that is edited only at its end is an appendable encoder, one that is edited only at 0 a prependable one. To
+ * count the ids of many intervals of a text, delete in a fork of its session what follows the interval, then what
+ * precedes it. For one interval, bpe_count on its bytes is cheaper. */
 
 /* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
 
-/* Decodes ids to bytes. The bytes are UTF-8, unless the ids contain only some of the bytes of a character. An id without a token is an
- * error. */
+/* Decodes ids to bytes. The bytes are UTF-8, unless the ids contain only some of the bytes of a character. An id
+ * without a token is an error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
-/* Finds the first id that differs from the canonical ids, those that encoding the decoded text gives. A model can also sample other ids.
- * `*index` is set to its index, or to SIZE_MAX if the ids are canonical. */
+/* Finds the first id that differs from the canonical ids, those that encoding the decoded text gives. A model can also
+ * sample other ids. `*index` is set to the index of that id, or to SIZE_MAX if the ids are canonical. */
 BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
 
 /* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
@@ -111,8 +114,9 @@ typedef struct {
   size_t count;
 } bpe_spans;
 
-/* Finds the canonical ids, and the shortest spans, in order, that differ in ids but have the same bytes. If the canonical ids decode to
- * another text, because text is normalized again, there is one span, from the first difference to the last. */
+/* Finds the canonical ids, and the shortest spans, in order, that differ in ids but have the same bytes. If the
+ * canonical ids decode to another text, because text is normalized again, there is one span, from the first difference
+ * to the last. */
 BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
 
 /* One more than the largest id. */

@@ -1,4 +1,4 @@
-/* Where ids differ from the canonical ones, which encoding their text gives. The kernel finds that (src/kernel/text/recode.ts). */
+/* Finds where ids differ from the canonical ids, those that encoding their text gives (src/kernel/text/recode.ts). */
 #include <stdlib.h>
 #include "instance.h"
 

@@ -1,5 +1,5 @@
-/* The core of native/: opens an image, sets up instances of the kernel, and encodes texts with them. It does not depend on
- * Python. src/tokenizer/image.ts documents images; src/text has the same steps in TypeScript. */
+/* The core of native/: opens an image, sets up instances of the kernel, and encodes texts with them. It does not depend
+ * on Python. src/tokenizer/image.ts documents images; src/text has the same steps in TypeScript. */
 #ifndef BPE_CORE_H
 #define BPE_CORE_H
 
@@ -17,12 +17,13 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
-/* A range of the kernel's memory (src/tokenizer/laid-out-model.ts). All its bytes are `fill`, or the model has them. */
+/* A range of the kernel's memory (src/tokenizer/laid-out-model.ts). Its bytes all have the value `fill`, or `fill` is
+ * AREA_LISTED, and the image's model contains them. */
 typedef struct {
-  uint32_t start, size, fill; /* fill: a byte, or AREA_LISTED */
+  uint32_t start, size, fill;
 } Area;
 enum { AREA_LISTED = 256 };
-/* A global variable of the kernel, and its value. */
+/* The value of a global variable of the kernel, which `key` identifies (kernel-state.h). */
 typedef struct {
   uint32_t key, value[2];
 } Variable;
@@ -41,7 +42,7 @@ typedef struct {
   bool is_direct[2];  /* nothing changes a text before the kernel cuts it into pretokens */
   uint32_t longest_token; /* bytes of the longest added token that the kernel finds while it cuts */
   uint32_t trim_count; /* number of steps that remove spaces from offsets */
-  const char *facts; /* JSON for the Python package: what it has to know about the tokenizer */
+  const char *facts; /* JSON for the Python package: what the package has to know about the tokenizer */
   uint32_t facts_size;
   const uint32_t *starts; /* token `id` is tokens[starts[id] .. starts[id + 1]); empty if no token has the id */
   const uint8_t *tokens;
@@ -81,15 +82,15 @@ static inline bool should_continue(Poll *poll, size_t steps) {
   return !poll->has_given_up;
 }
 
-/* Whether the poll has given up, so that the work is not done. */
+/* Whether the poll has given up, so that the work is incomplete. */
 static inline bool has_stopped(const Poll *poll) { return poll != NULL && poll->has_given_up; }
 
 /* Returns NULL, or why this processor cannot run the kernel. Must be called first. */
 BPE_HIDDEN const char *processor_obstacle(void);
 
 /* ---- Errors ----
- * Functions that return `const char *` return NULL for success, or an error message that is never freed. If a function takes
- * an instance and fails, that instance can only be freed. */
+ * Functions that return `const char *` return NULL for success, or an error message that must not be freed. If a
+ * function takes an instance and fails, that instance can only be freed. */
 
 /* ---- instance.c: the kernel, set up for an image; for one thread at a time ---- */
 
@@ -115,7 +116,7 @@ typedef struct {
   size_t size, capacity; /* in bytes */
 } Ids;
 
-/* Makes room for `more` bytes. Returns false if there is no memory. */
+/* Reserves memory for `more` bytes. Returns false if there is no memory. */
 BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
 BPE_HIDDEN extern const char no_memory[];
 
@@ -131,17 +132,17 @@ typedef struct {
 
 /* `is_direct`: the section is a whole text, in which the kernel finds added tokens. */
 BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
-/* Passes bytes of any number to the kernel. */
+/* Passes text of any size to the kernel. */
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
 /* Encodes the part whose tokens no further text can change. */
 BPE_HIDDEN const char *section_settle(Section *);
-/* Ends the section. If `following` is not NULL, it is the next character of a text that continues, and the text may be cut
- * before it. */
+/* Ends the section. If `following` is not NULL, it is the text after a safe cut at which the section ends; at most four
+ * bytes of it are read. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
-/* Finds the first position in [from, from + some KB) where the text may be cut, so that its parts can be encoded separately.
- * `*cut` is `size` if there is none. The position is before a whole character, or before a byte that is not part of one.
- * `is_all`: the text ends after `size` bytes. */
+/* Finds the first position in [from, from + some KB) where the text may be cut, so that its parts can be encoded
+ * separately. `*cut` is `size` if there is none. The position is before a whole character, or before a byte that is not
+ * part of one. `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
 /* Events by which the kernel's text module describes a piece of a text (src/kernel/text/sections.ts). */
@@ -156,26 +157,27 @@ BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
 /* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
 enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
-/* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid until the
- * next call. */
+/* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid until
+ * the next call. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
-/* Finds the first bytes of text that follows a safe cut, as the pattern sees them, valid until the next call. `size` is all of that text, or
- * at least `cut_reach`. */
+/* Finds the first bytes of text that follows a safe cut, as the pattern sees them, valid until the next call. `text`
+ * has all bytes after the cut, or at least `cut_reach`. */
 BPE_HIDDEN const char *sections_following(Instance *, const uint8_t *text, size_t size, const uint8_t **following, size_t *following_size);
 /* The bytes of an EVENT_TEXT. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c: a text to ids ---- */
 
-/* The events of a text that say where its tokens are (src/kernel/text/offsets.ts). `c` is the index of the next id, except in
- * an EVENT_CHANGE. To be freed by `notes_free`. */
+/* The events of a text that say where its tokens are (src/kernel/text/offsets.ts). `c` is the index of the next id,
+ * except in an EVENT_CHANGE. To be freed by `notes_free`. */
 typedef struct {
   Event *events;
   size_t count, capacity;
 } Notes;
 BPE_HIDDEN void notes_free(Notes *);
 
-/* A part of a text: added tokens are found within one, and special tokens in one that is trusted (src/kernel/text/edges.ts). */
+/* A part of a text. An added token is found only within one segment, a special token only within a trusted one
+ * (src/kernel/text/edges.ts). */
 typedef struct {
   size_t end;
   bool is_trusted;
@@ -185,11 +187,11 @@ typedef struct {
   const Image *image;
   Instance *instance;
   bool specials_as_text;
-  const Segment *segments; /* not one of them empty. NULL: the text is one segment, and `specials_as_text` applies */
+  const Segment *segments; /* none is empty. NULL: the text is one segment, and `specials_as_text` applies */
   const uint8_t *text;
   size_t size;
   bool continues;           /* the text follows a safe cut */
-  const uint8_t *following; /* if the text ends at a safe cut, all text after it, or at least `cut_reach` bytes; otherwise NULL */
+  const uint8_t *following; /* all text after a safe cut where the text ends, or at least `cut_reach` bytes; or NULL */
   size_t following_size;
   Ids *out;
   size_t id_limit;  /* encoding stops once there are more ids than this; SIZE_MAX: never */
@@ -203,13 +205,14 @@ BPE_HIDDEN const char *encode_text(Encoding *);
 /* The error of work that a poll has stopped. */
 BPE_HIDDEN extern const char gave_up[];
 
-/* ---- spans.c: the positions of tokens in their text, found by the kernel (src/kernel/text/offsets.ts and cuts.ts) ---- */
+/* ---- spans.c: the positions of tokens in their text (src/kernel/text/offsets.ts and cuts.ts) ---- */
 
 typedef struct {
   uint32_t start, end;
 } Span;
 
-/* After `encode_text`: finds where each id begins and ends in the text, in bytes, or in characters as HF counts them. */
+/* After `encode_text`: finds where each id begins and ends in the text, in bytes, or in characters as HF counts
+ * them. */
 BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
 
 /* A text that is cut into parts of at most `ids_max` ids. */
@@ -224,10 +227,11 @@ typedef struct {
 /* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` is any number above it. */
+/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` is any number above
+ * it. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
-/* ---- canonical.c: where ids differ from those that encoding their text gives, found by the kernel (src/kernel/text/recode.ts) ---- */
+/* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */
 
 /* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
 typedef struct {
@@ -267,16 +271,16 @@ typedef struct {
 BPE_HIDDEN void session_free(Session *);
 /* Returns false if there is no memory. */
 BPE_HIDDEN bool session_copy(Session *to, const Session *from);
-/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. On failure, the session is
- * unchanged. */
+/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. On
+ * failure, the session is unchanged. */
 BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept);
 /* The number of leading ids that no appended text can change. */
 BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
-/* Finds the first or last position in [from, to) where the text may be cut; UINT32_MAX if there is none. At least `cut_reach` bytes must follow
- * `to`, unless the text ends there. */
+/* Finds the first or last position in [from, to) where the text may be cut; UINT32_MAX if there is none. At least
+ * `cut_reach` bytes must follow `to`, unless the text ends there. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

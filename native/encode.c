@@ -32,7 +32,8 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* How many bytes are encoded at a time. If the number of ids is limited, only a few for each id that is still needed. */
+/* How many bytes are encoded at a time. If the number of ids is limited, only a few for each id that is still
+ * needed. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
@@ -80,8 +81,8 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Determines how many bytes the text module gets next, at most the rest of the segment. At the end of a segment, begins the next
- * one. */
+/* Determines how many bytes the text module gets next, at most the rest of the segment. At the end of a segment, begins
+ * the next one. */
 static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
   size_t at = encoding->read_size, end = encoding->size;
   const char *error = NULL;

@@ -20,7 +20,8 @@
 
 static _Thread_local jmp_buf *trap_target;
 
-/* Values of `longjmp`, in addition to the numbers of traps: a poll has given up, or a function that the kernel called has failed. */
+/* Values of `longjmp`, in addition to the numbers of traps: a poll has given up, or a function that the kernel called
+ * has failed. */
 enum { GIVEN_UP = 100, FAILED };
 static _Thread_local const char *failure;
 
@@ -71,8 +72,8 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves a quarter of what is free, and leaves the
- * rest to other instances. */
+/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves a quarter of what is
+ * free, and leaves the rest to other instances. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -253,8 +254,8 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Makes the kernel encode the text up to `stop`. No token goes beyond `end`; those that begin before `sure_end` are certain; look-ahead
- * may read bytes before `limit`. */
+/* Makes the kernel encode the text up to `stop`. No token goes beyond `end`; those that begin before `sure_end` are
+ * certain; look-ahead may read bytes before `limit`. */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
@@ -266,7 +267,7 @@ static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, 
   return NULL;
 }
 
-/* The maximum number of following bytes that a cut depends on: a character and one byte after it. */
+/* The maximum number of following bytes that a cut depends on: those of a character. */
 enum { LOOKAHEAD = 4 };
 
 /* Encodes the certain part of a text that continues (`partBefore` of src/text/pretokens.ts does the same). */
@@ -284,8 +285,8 @@ void section_open(Section *section, bool is_direct, bool specials_as_text) {
   w2c_kernel_openText(kernel, 0, 0);
 }
 
-/* Makes room for `count` bytes after the text: moves the bytes that are still needed to the front, and grows the region if that is not
- * enough. */
+/* Makes room for `count` bytes after the text: moves the bytes that are still needed to the front, and grows the region
+ * if that is not enough. */
 static const char *make_room(Section *section, uint32_t count) {
   Instance *instance = section->instance;
   if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
@@ -309,8 +310,9 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
   return NULL;
 }
 
-/* When to request huge pages for the kernel's memory. They cost up to 10 MB, and save TLB misses in the tables, which grow with the number
- * of different words: worthwhile once a quarter of a block of 256 KB is not ASCII, and in other text after 16 MB. */
+/* When to request huge pages for the kernel's memory. They cost up to 10 MB, and save TLB misses in the tables, which
+ * grow with the number of different words: worthwhile once a quarter of a block of 256 KB is not ASCII, and in other
+ * text after 16 MB. */
 enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
 enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
@@ -410,7 +412,7 @@ static const char *search_range(Section *section, bool as_text, const uint8_t *t
   return NULL;
 }
 
-/* Writes text to where the text module expects a window. A text that it has begun is forgotten. */
+/* Writes text to where the text module expects a window. The text module forgets a text that it has begun. */
 static const char *put_window(Instance *instance, const uint8_t *text, size_t size) {
   uint32_t address = w2c_text_windowAddress(&instance->sections, (uint32_t)size);
   if (address == 0) return no_memory;

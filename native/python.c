@@ -1,4 +1,5 @@
-/* The Python module bpe_trainer._native: the core as Python objects, for Python 3.10 and later (limited API). _tokenizer.py uses it. */
+/* The Python module bpe_trainer._native: the core as Python objects, for Python 3.10 and later (limited API).
+ * _tokenizer.py uses it. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #include <Python.h>
@@ -86,7 +87,8 @@ static void drop(Idle *idle) {
   free(idle);
 }
 
-/* Puts an instance back on the list; frees it if it is large, or after an error, when it may hold half of a text. */
+/* Puts an instance back on the list; frees it if it is large, or after an error, because it may then contain an
+ * unfinished text. */
 static void release(Model *self, Idle *idle, const char *error) {
   if (error != NULL || instance_is_large(idle->instance)) {
     leave_lane(self, idle->lane);
@@ -104,7 +106,8 @@ static void release(Model *self, Idle *idle, const char *error) {
 /* The GIL is not released while a text of up to this many bytes is encoded. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
-/* The UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. */
+/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. Sets a Python exception
+ * and returns NULL for other objects. */
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
   if (PyBytes_Check(text)) {
@@ -132,7 +135,8 @@ static bool handle_signals_held(void *context) {
   return PyErr_CheckSignals() == 0;
 }
 
-/* What is computed from the ids of a text: parts of the text if `cutting` is not NULL, otherwise the positions of its tokens. */
+/* What is computed from the ids of a text: parts of the text if `cutting` is not NULL, otherwise the positions of its
+ * tokens. */
 typedef struct {
   bool in_characters; /* unit of `spans`; otherwise bytes */
   Span *spans;        /* set to one span for each id; the caller frees it */
@@ -172,8 +176,8 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
   return error == NULL;
 }
 
-/* Takes the model's spare memory; the caller owns it until `give_spare`. Creating an object can run a finalizer that encodes with
- * this model, and must not use the same memory. */
+/* Takes the model's spare memory; the caller owns it until `give_spare`. Creating a Python object can run a finalizer
+ * that encodes with this model; the finalizer must not use the same memory. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -188,8 +192,8 @@ static void give_spare(Model *self, Ids ids) {
   else self->spare = ids;
 }
 
-/* The int object of each id is made once and shared. That is four times as fast as making new ones, and an id in a list
- * takes 8 bytes instead of 40. */
+/* Returns the int object of an id. Each is made once and shared. That is four times as fast as making new ones, and an
+ * id in a list takes 8 bytes instead of 40. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];
@@ -230,8 +234,8 @@ enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 /* Handles signals after every OBJECTS_AT_ONCE objects. Returns true if a handler raised an exception. */
 static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
 
-/* The list is hidden from Python's cyclic garbage collector, since ints cannot form a cycle. In programs that keep many
- * lists, scanning them took a fifth of the time. */
+/* Returns a list of the ids. It is hidden from Python's cyclic garbage collector, since ints cannot form a cycle. In
+ * programs that keep many lists, scanning them took a fifth of the time. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
@@ -277,7 +281,7 @@ static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t cou
   return list;
 }
 
-/* count(text, limit, specials_as_text) -> int: number of ids, at most limit + 1; no limit if it is -1 */
+/* count(text, limit, specials_as_text) -> int: the number of ids, at most limit + 1; a limit of -1 means no limit */
 static PyObject *model_count(Model *self, PyObject *args) {
   PyObject *argument;
   Py_ssize_t limit, size;
@@ -332,8 +336,8 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   return result;
 }
 
-/* Unpacks the segments of a text, none of them empty. `_segments.py` packs each into 64 bits: its end, and in the lowest bit whether it
- * is trusted. Returns NULL if they do not cover the text. */
+/* Unpacks the segments of a text, none of them empty. `_segments.py` packs each into 64 bits: its end, and in the
+ * lowest bit whether it is trusted. Returns NULL if they do not cover the text. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
@@ -447,8 +451,8 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, it handles signals
- * meanwhile. */
+/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, it handles
+ * signals meanwhile. */
 static PyObject *as_list(PyObject *argument) {
   if (PyList_CheckExact(argument)) return Py_NewRef(argument);
   PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;
@@ -469,7 +473,7 @@ static PyObject *model_decode(Model *self, PyObject *argument) {
   size_t size = 0, capacity = 256;
   char *bytes = malloc(capacity);
   if (bytes == NULL) PyErr_NoMemory();
-  /* `__index__` of an item may change the list. */
+  /* Reads the size each time, because `__index__` of an item may change the list. */
   for (Py_ssize_t i = 0; bytes != NULL && i < PyList_Size(ids); i++) {
     if (is_interrupted((size_t)i)) goto failed;
     PyObject *object = PyList_GetItem(ids, i);
@@ -517,7 +521,8 @@ failed:
 /* The size of a part, and of the shortest text that is divided into slices. */
 enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
-/* A part of a batch: either whole texts, those with the indices [first, end), or a slice of one long text or of a file. */
+/* A part of a batch: either whole texts, those with the indices [first, end), or a slice of one long text or of a
+ * file. */
 typedef struct {
   Py_ssize_t first, end;
   const char *slice;        /* NULL: whole texts */
@@ -570,7 +575,7 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* Returns the `lookahead_size` of a slice before the last `left` bytes: a character has at most four bytes. */
+/* Returns the `lookahead_size` of a slice that `left` more bytes follow: a character has at most four bytes. */
 static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
@@ -585,7 +590,8 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Divides a long text into slices that end at safe cuts, and adds them. On failure, sets a Python exception and returns false. */
+/* Divides a long text into slices that end at safe cuts, and adds them. On failure, sets a Python exception and returns
+ * false. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
   const Text *text = &self->entries[which];
   Poll poll = {.ask = handle_signals_held};
@@ -658,7 +664,8 @@ static PyObject *model_batch(Model *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OppI", &argument, &as_text, &wants_lists, &width)) return NULL;
   Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
-  /* Not a list with NULL items: other code can find it through the garbage collector. */
+  /* Filled with the texts at first: other code can find the list through the garbage collector, so it must have no NULL
+   * items. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < batch->count; i++) {
     Py_ssize_t size;
@@ -687,9 +694,9 @@ static PyObject *model_file(Model *self, PyObject *args) {
   return (PyObject *)batch;
 }
 
-/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size. If the file ends with the data, the slice is all of it,
- * followed by an id unless that is -1. Otherwise it ends at the first safe cut after PART_BYTES or half of the data; 0 means that there is
- * none, and more data is needed. */
+/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size. If the file ends with the data, the slice
+ * is all of it, followed by an id unless that is -1. Otherwise the slice ends at the first safe cut after PART_BYTES or
+ * half of the data, whichever is more; 0 means that there is no such cut, and more data is needed. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;
@@ -778,12 +785,14 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 without. The more there are,
- * the likelier the system has to make or fetch them: the processor time of 20 MB with ids of 32 bits grew from 94 to 116 ms. */
+/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 without.
+ * A larger array may need more huge pages than the system has ready: the processor time of 20 MB with ids of 32 bits
+ * grew from 94 to 116 ms. */
 enum { HUGE_ARRAY_LEAST = SCALED(1 << 22, 1 << 12), HUGE_ARRAY_MOST = SCALED(1 << 24, 1 << 14) };
 
-/* Appends the ids of a part to the array, once all earlier parts are there; then also those of later parts that are done. Takes over the
- * memory of `ids`, and sets it to memory for the next part. On failure, sets a Python exception and returns false. */
+/* Appends the ids of a part to the array, once all earlier parts are there; then also those of later parts that are
+ * done. Takes over the memory of `ids`, and sets it to memory for the next part. On failure, sets a Python exception
+ * and returns false. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
   if (part->slice != NULL && part->data == NULL) self->entries[part->first].id_count += ids->size / self->model->image.id_bytes;
@@ -794,7 +803,8 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-    /* An estimate of the final size, and a quarter more: memory that is never written costs nothing, but an array that grows may move. */
+    /* An estimate of the final size, and a quarter more: memory that is never written costs nothing, but an array that
+     * grows may move. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
     more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -814,9 +824,9 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-/* PARTS_AT_ONCE is the number of parts that a call of `work` encodes. PARTS_OF_LANE consecutive parts are meant for the same instance:
- * adjacent text is often in one language, and if the same batch comes again, the instance knows its words. If none of these is left, an
- * instance takes the first part that is. */
+/* PARTS_AT_ONCE is the number of parts that a call of `work` encodes. PARTS_OF_LANE consecutive parts are meant for the
+ * same instance: adjacent text is often in one language, and if the same batch comes again, the instance knows its
+ * words. If no such part is left, an instance takes the first part that is left. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
 /* Takes a part for the instance with this lane. Returns its index, or -1 if none is left. */
@@ -878,7 +888,7 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   release(self->model, idle, error);
   if (error == NULL && is_taken) return PyBool_FromLong(self->next_part < self->part_count);
   stop(self);
-  if (error == gave_up && PyErr_Occurred() == NULL) return PyBool_FromLong(false); /* Another thread has stopped it. */
+  if (error == gave_up && PyErr_Occurred() == NULL) return PyBool_FromLong(false); /* Another thread has stopped the batch. */
   return error == NULL ? NULL : raise(self->model, error);
 }
 
@@ -907,7 +917,8 @@ static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
   return list;
 }
 
-/* check(): raises MemoryError unless all parts are encoded. A thread may have failed to report that it had no memory. */
+/* check(): raises MemoryError unless all parts are encoded. A thread without memory may have been unable to report
+ * that. */
 static PyObject *batch_check(Batch *self, PyObject *unused) {
   (void)unused;
   return self->done == self->part_count ? Py_NewRef(Py_None) : raise(self->model, no_memory);
@@ -926,8 +937,8 @@ static PyObject *batch_lists(Batch *self, PyObject *unused) {
   return Py_NewRef(self->lists);
 }
 
-/* arrays() -> (ids of all texts end to end, offsets, bytes of an id); to be called when all parts are done. The offsets have 64 bits: where
- * the ids of each text begin, and where all end. */
+/* arrays() -> (ids of all texts end to end, offsets, bytes of an id); to be called when all parts are done. The offsets
+ * have 64 bits: where the ids of each text begin, and where all end. */
 static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   (void)unused;
   PyObject *offsets = PyByteArray_FromStringAndSize(NULL, 8 * (self->count + 1));
@@ -950,7 +961,7 @@ typedef struct {
   PyObject_HEAD
   Model *model;
   Session session;
-  bool is_busy; /* a thread edits it */
+  bool is_busy; /* a thread is editing it */
 } SessionObject;
 
 static void session_dealloc(SessionObject *self) {
@@ -986,8 +997,8 @@ static size_t byte_of(const Session *session, size_t character) {
   return at;
 }
 
-/* edit(start, end, data, is_trusted) -> int: replaces characters [start, end), those at the end if start is -1; returns the number of
- * leading ids that have not changed */
+/* edit(start, end, data, is_trusted) -> int: replaces characters [start, end), or appends if start is -1; returns the
+ * number of leading ids that have not changed */
 static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
   Py_ssize_t start, end;
   PyObject *data;
@@ -998,7 +1009,7 @@ static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
   const char *error;
   Idle *idle = acquire(model, &error);
   if (idle == NULL) return raise(model, error);
-  /* Another thread may have begun while an instance was made. */
+  /* Another thread may have begun an edit while an instance was made. */
   if (self->is_busy) {
     release(model, idle, NULL);
     return PyErr_Format(model->error, "another thread edits this session");
@@ -1170,7 +1181,8 @@ static int clear_module(PyObject *module) {
 
 static void free_module(void *module) { clear_module(module); }
 
-/* From Python 3.12 on, the second slot says that each interpreter may have its own GIL, since interpreters share nothing here. */
+/* From Python 3.12 on, the second slot says that each interpreter may have its own GIL, since interpreters share
+ * nothing here. */
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}, {0, NULL}};
 static PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT, "bpe_trainer._native", NULL, sizeof(State), NULL, module_slots, visit_module, clear_module, free_module};

@@ -1,4 +1,4 @@
-/* Sizes that no result depends on: the usual one, or for tests at small scale a tiny one, which short texts reach. */
+/* SCALED: a size that no result depends on. Tests at small scale use the tiny value, which short texts reach. */
 #ifndef BPE_SCALE_H
 #define BPE_SCALE_H
 

@@ -1,5 +1,6 @@
-/* Texts that grow and are edited. The kernel decides what is encoded again (src/kernel/text/sessions.ts). Text, ids and checkpoints are
- * kept here and not in the kernel's memory, so that thousands of sessions share a tokenizer's instances. */
+/* Texts that grow and are edited. The kernel decides what is encoded again (src/kernel/text/sessions.ts). Text, ids and
+ * checkpoints are kept here and not in the kernel's memory, so that thousands of sessions share a tokenizer's
+ * instances. */
 #include <stdlib.h>
 #include <string.h>
 #include "instance.h"
@@ -52,13 +53,13 @@ static bool replace_text(Session *session, size_t start, size_t end, const uint8
   return true;
 }
 
-/* Returns the segments after bytes [start, end) were replaced by `size` bytes. Adjacent segments that are all trusted, or all not, are
- * joined. */
+/* Returns the segments after bytes [start, end) were replaced by `size` bytes. Adjacent segments that are all trusted,
+ * or all not, are joined. Returns NULL if there is no memory. */
 static Segment *edited_segments(const Session *session, size_t start, size_t end, size_t size, bool is_trusted, size_t *count) {
   Segment *made = malloc((session->segment_count + 3) * sizeof *made);
   size_t n = 0, begin = 0;
   for (int part = 0; made != NULL && part < 3; part++) {
-    /* What is before the edit, the edit, and what is after it. */
+    /* Part 0: segments before the edit; 1: the new text; 2: segments after the edit. */
     begin = 0;
     for (size_t i = 0; i < (part == 1 ? 1 : session->segment_count); i++) {
       Segment segment = part == 1 ? (Segment){size, is_trusted} : session->segments[i];
@@ -143,7 +144,8 @@ static const char *run_edit(void *context) {
   return edit->checkpoints == NULL ? no_memory : NULL;
 }
 
-/* Replaces the old ids by the new ones. Returns how many leading ids have not changed, or SIZE_MAX if there is no memory. */
+/* Replaces the old ids by the new ones. Returns how many leading ids have not changed, or SIZE_MAX if there is no
+ * memory. */
 static size_t splice_ids(Edit *edit) {
   Ids *ids = &edit->session->ids;
   size_t id_bytes = edit->image->id_bytes, first = edit->first_id * id_bytes, end = edit->end_id * id_bytes;

@@ -1,5 +1,5 @@
-/* Finds the positions of tokens in their text, and cuts texts into parts of N tokens. An instance of the kernel's text module does both
- * (src/kernel/text/offsets.ts and cuts.ts), in a memory that also holds the bytes of all tokens. */
+/* Finds the positions of tokens in their text, and cuts texts into parts of N tokens. An instance of the kernel's text
+ * module does both (src/kernel/text/offsets.ts and cuts.ts), in a memory that also holds the bytes of all tokens. */
 #include <stdlib.h>
 #include "instance.h"
 
@@ -29,7 +29,8 @@ const char *set_up_tokens(Instance *instance, const Image *image) {
 /* The cost of an id, in steps of a poll. */
 enum { STEPS_OF_ID = 8 };
 
-/* Finds the positions of the ids in the first `size` bytes of the text, and stores them in `spans`, unless that is NULL. */
+/* Finds the positions of the ids in the first `size` bytes of the text, and stores them in `spans`, unless that is
+ * NULL. */
 static const char *place(Encoding *encoding, size_t size, bool in_characters, Span *spans) {
   Instance *instance = encoding->instance;
   const Image *image = encoding->image;
@@ -52,7 +53,7 @@ static const char *place(Encoding *encoding, size_t size, bool in_characters, Sp
     if (spans != NULL) memcpy(spans + at, memory_at(memory, w2c_text_spansAddress(tokens), part * sizeof *spans), part * sizeof *spans);
     if (!should_continue(&encoding->poll, STEPS_OF_ID * part)) return gave_up;
   }
-  /* If encoding stopped early, its last ids are not certain. */
+  /* If encoding stopped early, its last ids are not certain, and need not end where the text ends. */
   bool is_spelled = w2c_text_endOffsets(tokens) == size;
   return is_spelled || count > encoding->id_limit ? NULL : unspelled;
 }

@@ -1,7 +1,8 @@
-/* What the C that wasm2c makes of the kernel needs around it. The kernel has one memory and a table of two functions.
+/* The runtime for the C code that wasm2c makes of the kernel. The kernel has one memory and a table of a few functions.
  *
- * A memory is one reservation of address space that never moves: this head at the end of its first page, followed by the
- * bytes. It grows by making more of them accessible. Every access is checked against `size`; one beyond it is a trap. */
+ * A memory is one reservation of address space that never moves: this head at the end of its first page, followed by
+ * the bytes. A memory grows by making more of its bytes accessible. Every access is checked against `size`; an access
+ * beyond it is a trap. */
 #ifndef BPE_WASM_RT_H
 #define BPE_WASM_RT_H
 
@@ -23,8 +24,8 @@ typedef struct {
   uint64_t size;  /* bytes that may be used */
   uint64_t pages; /* the same in pages of 64 KB */
   uint64_t limit; /* bytes that it may grow to */
-  void *poll;     /* asked by the kernel whether to continue */
-  void *cutting;  /* of a memory in which a text is cut: who counts the ids of its parts */
+  void *poll;     /* a Poll, asked by the kernel whether to continue; or NULL */
+  void *cutting;  /* the Encoding that counts the ids of parts while the kernel cuts a text; or NULL */
   uint8_t data[];
 } wasm_rt_memory_t;
 
@@ -38,7 +39,7 @@ typedef enum {
 } wasm_rt_trap_t;
 __attribute__((noreturn, cold)) void wasm_rt_trap(wasm_rt_trap_t);
 
-/* Returns how many pages there were, or UINT32_MAX where it cannot grow. */
+/* Returns the previous number of pages, or UINT32_MAX if the memory cannot grow. */
 uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *, uint32_t pages);
 
 typedef enum { WASM_RT_I32, WASM_RT_I64, WASM_RT_F32, WASM_RT_F64, WASM_RT_V128 } wasm_rt_type_t;
@@ -55,7 +56,7 @@ typedef struct {
 } wasm_rt_funcref_t;
 #define wasm_rt_funcref_null_value ((wasm_rt_funcref_t){0})
 
-/* Its functions are in the instance, so nothing has to be freed. */
+/* A table contains its functions, so nothing has to be freed. */
 enum { WASM_RT_FUNCTIONS_MAX = 4 };
 typedef struct {
   wasm_rt_funcref_t *data;
