@@ -1,6 +1,6 @@
 /**
  * The library for browsers, which is `bpe` there and `bpe/browser` elsewhere: without paths and threads. It is one
- * script, which contains the WebAssembly. A training may run in a page, or in a worker of yours, which keeps the page
+ * script, with the WebAssembly in it. A training may run in a page, or in a worker of yours, which keeps the page
  * smooth.
  *
  * ```ts
