@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const logs = join(root, "dist/nightly");
 
-/** The seed of a day, which the log states. */
+/** The seed of random tests, which is new every day. The logs state it. */
 const seed = String(Math.floor(Date.now() / 86_400_000));
 /** Names of suites in scripts/suite.mjs, with their arguments. */
 const suites = [

@@ -10,8 +10,8 @@ import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
 /**
- * The page that explains an option, with an example and its effects. Only the first sentence of its help is in the
- * list.
+ * For each option that a page explains, with an example and its effects: that page. docs/options.md has only the
+ * option's description then, without the details of its help.
  */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
@@ -48,7 +48,7 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
 const having = (option: string) =>
   commands.filter(({ options }) => options.some(({ name }) => name === option)).map(({ name }) => name);
 
-/** Names for groups of commands that many options share. */
+/** Groups of commands that have many options in common, by the name that the page gives them. */
 const groups = {
   readers: having("text-field"),
   users: "encode,tokens,decode,inspect,explain,eval,diff,prune,truncate,image".split(","),
@@ -78,7 +78,7 @@ const option = (name: string) => `\`--${name}\``;
 
 type Taken = { readonly command: string; readonly option: Option };
 
-/** The commands that take an option, by its name. */
+/** For each option, by its name: the commands that accept it, each with its own variant of the option. */
 const taken = Map.groupBy(
   commands.flatMap((command) => command.options.map((option): Taken => ({ command: command.name, option }))),
   ({ option }) => option.name,
@@ -86,7 +86,7 @@ const taken = Map.groupBy(
 
 type Said = { readonly label: string; readonly remarks: string; readonly sentences: readonly string[] };
 
-/** Returns the form and the description of an option. */
+/** Returns how an option is typed, remarks such as "required", and the sentences that describe it. */
 function described({ name, short, kind, needs, ...option }: Option): Said {
   const { value, words = [], least } = kind;
   const details = pagesOfOptions[name] === undefined ? option.details : undefined;
@@ -99,7 +99,7 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
     sentences: [
       ...makeSentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
       words.length > 0 && `${which} ${words.join(", ")}.`,
-      // A minimum of 1 only refuses 0.
+      // A minimum of 1 excludes only 0, which nobody would give.
       least && least > 1 && `At least ${least.toLocaleString("en")}${bytes}.`,
       needs && `Needs --${needs.other}.`,
       option.default && `Default: ${spell(option.default)}.`,
@@ -113,7 +113,7 @@ function optionEntry(name: string): readonly ["-", string] {
   const before: Said[] = [];
   const parts = [...variants].map(([key, those]) => {
     const variant: Said = JSON.parse(key);
-    // Descriptions that are equal for another command are not repeated, unless there is no other text.
+    // Sentences that the entry already has for another command are not repeated, unless there are no others.
     const fresh = variant.sentences.filter((one) => !before.some((said) => said.sentences.includes(one)));
     const shown = fresh.length > 0 ? fresh : variant.sentences.slice(0, 1);
     const label = before.at(-1)?.label === variant.label ? "" : `${variant.label} `;

@@ -52,9 +52,11 @@ type Page = {
   readonly content: string;
   readonly style: string;
   readonly script: string;
-  /** A module, or a classic script from whose text workers are also created. */
+  /**
+   * Whether the script is a module. Otherwise it is a classic script, from whose text workers can be created as well.
+   */
   readonly isModule: boolean;
-  /** CSP directives that replace the usual ones. */
+  /** CSP directives that replace the usual ones, or are added to them. */
   readonly allowed?: Readonly<Record<string, string>>;
 };
 

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** Generated from patterns, and not used to compile one. */
+/** This file is generated from compiled patterns, so it is not hashed. */
 const made = "src/pattern/named-masks.ts";
 
 /**
- * Hashes all sources that compile patterns. If the hash changes, the named patterns are compiled again, which takes 9
- * s.
+ * Returns a hash of all sources that compile patterns. If the hash changes, the named patterns are compiled again,
+ * which takes 9 s.
  */
 export function patternDigest(): string {
   const hash = new Bun.CryptoHasher("sha256");

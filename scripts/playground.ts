@@ -1,4 +1,5 @@
-// Builds the playground, dist/playground/playground.html: `npm run suite playground`. `bpe playground` writes the same file.
+// Builds the playground, dist/playground/playground.html: `npm run suite playground`. `bpe playground` writes the same
+// file.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { playgroundContent } from "../src/playground/playground-page.ts";
@@ -7,12 +8,12 @@ import { bundleForPage, hashOf, pageOf, pageStyle, writePage } from "./pages.ts"
 const root = resolve(import.meta.dir, "..");
 
 /**
- * The built-in text: articles [first, end) of the declaration of human rights; 0 is the preamble. Mostly English, so that
- * the first merges are English.
+ * The built-in text: articles [first, end) of the declaration of human rights; 0 is the preamble. Mostly English, so
+ * that the first merges are English.
  */
 const languages = { eng: [0, 31], deu_1996: [1, 7], cmn_hans: [1, 5], hin: [1, 2] } as const;
 
-/** A larger page would be slow to open and send. */
+/** The largest page in bytes. A larger one would be slow to open and send. */
 const sizeMax = 600_000;
 
 function declaration(language: string, [first, end]: readonly [number, number]): string {

@@ -1,8 +1,8 @@
 // The signature that macOS requires of an executable: hashes of its pages, by nobody in particular ("ad hoc"). On Apple
 // silicon macOS starts nothing without a valid one.
 //
-// Bun signs executables for Apple silicon. In those for Intel it leaves the signature of its own executable, which is no
-// longer valid (Bun 1.4.5).
+// Bun signs executables for Apple silicon. In those for Intel it leaves the signature of its own executable, which is
+// no longer valid (Bun 1.4.5).
 //
 //   SIGNATURE (all numbers big-endian)
 //   offset   bytes   meaning
@@ -24,7 +24,7 @@
 //   24       4       hashes of other things than pages: 0
 //   28       4       hashes of pages
 //   32       4       size of the signed part, which ends where the signature begins
-//   36       4       one byte each: size of a hash, its kind (2 is SHA-256), the platform (0), log2 of the size of a page
+//   36       4       one byte each: size of a hash, its kind (2: SHA-256), the platform (0), log2 of a page's size
 //   40       24      0
 //   64       8       where the segment __TEXT begins in the file
 //   72       8       its size in the file
@@ -85,7 +85,7 @@ export function withSignature(bytes: Buffer, identifier: string): Buffer {
   bytes.writeUInt32LE(signature.length, layout.signatureCommandStart + 12);
   const linkEditBytes = layout.signatureStart + signature.length - layout.linkEditStart;
   bytes.writeBigUInt64LE(BigInt(linkEditBytes), layout.linkEditCommandStart + 48);
-  // The last segment, which may therefore grow in memory.
+  // __LINKEDIT is the last segment, so it may grow in memory.
   const memoryBytesStart = layout.linkEditCommandStart + 32;
   const memoryBytes = Number(bytes.readBigUInt64LE(memoryBytesStart));
   const grownBytes = Math.ceil(linkEditBytes / segmentAlignmentBytes) * segmentAlignmentBytes;

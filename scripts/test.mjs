@@ -1,15 +1,13 @@
 // Checks types and style, and runs all tests; or only those whose path has one of the given words: `node
-// scripts/test.mjs test/words`. Arguments that begin with "-" are passed to Bun. `--long` runs the random
-// tests, with more rounds (test/rounds.ts), and those of the command line, each run in its own process
-// (test/binary.ts).
+// scripts/test.mjs test/words`. Arguments that begin with "-" are passed to Bun. `--long` runs the random tests, with
+// more rounds (test/rounds.ts), and those of the command line, each run in its own process (test/binary.ts).
 //
-// Files that compare with a twin, another program or the text itself run again at small scale, where every size is tiny
-// (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
+// Files that compare with a simple implementation, another program or the text itself run again at small scale, where
+// every size is tiny (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
 //
-// A test file runs in its own process: after other files, tests that make many memories would take up to
-// three times as long, and its output can be shown together. Prints the output of failed files, then the
-// numbers of passed and failed tests, as reported by Bun for each file. A file gets a temporary directory and
-// has to leave it empty.
+// A test file runs in its own process: after other files, tests that make many memories would take up to three times as
+// long, and its output can be shown together. Prints the output of failed files, then the numbers of passed and failed
+// tests, as reported by Bun for each file. A file gets a temporary directory and has to leave it empty.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,14 +17,15 @@ import { fileURLToPath } from "node:url";
 /** A file that takes longer hangs: no test takes this long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
-/** Marks a file that runs at small scale. */
+/** Ends the name of a job that runs a file at small scale. */
 const smallScale = " at small scale";
 /** Multiplies the rounds that tests name: twenty times those of `npm test`. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
- * The engine gives a memory of the kernel 4 GB of addresses, instead of checking each access, but only to a few at a time:
- * before each further one it collects all garbage. A test file that makes hundreds takes half as long without that.
+ * The engine gives a memory of the kernel 4 GB of addresses, instead of checking each access, but only to a few at a
+ * time: before each further one it collects all garbage. A test file that makes hundreds takes half as long without
+ * that.
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 

@@ -19,7 +19,7 @@ const segmentHeader = {
 } as const;
 const sectionHeader = { size: 64, type: 4, address: 16, offset: 24, byteCount: 32 } as const;
 
-/** The positions of the headers that change, and where the zeros are. */
+/** The offsets of the headers that change, and where the zeros are. */
 type Layout = {
   readonly segment: number;
   readonly note: number;

@@ -11,7 +11,7 @@ const { imports = {} } = JSON.parse(readFileSync(join(root, "package.json"), "ut
   imports?: Record<string, string | Readonly<Record<string, string>>>;
 };
 
-/** The path of the file that an import of package.json names; if the target decides among several, the last one. */
+/** The path of the file that an import of package.json names; if that depends on the target, the default one. */
 export function pathOfDoor(name: string): string {
   const target = imports[name];
   if (target === undefined) throw new Error(`package.json has no import ${name}`);
@@ -62,7 +62,7 @@ export const typesWithoutDoors = (path: string, text: string): string =>
       return `import("${specifier(path, file)}").${name}`;
     });
 
-/** Bundlers drop statements that import types alone. */
+/** Leaves out statements that import only types, because bundlers drop them. */
 const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 const throughDoorForTypes = /^((?:import|export)(?: type)?) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 

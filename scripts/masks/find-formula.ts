@@ -105,7 +105,10 @@ type SymbolSet = {
   readonly exampleOf: ReadonlyMap<number, number>;
 };
 
-/** Returns undefined if some characters behave like none of the system's examples. */
+/**
+ * Returns the symbols of an automaton for a class system; undefined if some characters behave like none of its
+ * examples.
+ */
 export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | undefined {
   const rows = new RowNumbers(tables);
   const exampleColumns = system.examples.map(({ codePoint }) => columnOf(tables, codePoint));
@@ -189,11 +192,11 @@ class RowNumbers {
 }
 
 /**
- * Whether an automaton that restarts at an end that it has settled finds the same ends after it. Then masks may take over
- * at any settled end, and the automaton may take over where masks give up.
+ * Returns whether an automaton that starts again at an end that it has settled finds the same ends after it. Then masks
+ * may take over at any settled end, and the automaton may take over where masks give up.
  *
- * Two automata read the same text: the *whole* one, and one that starts *afresh* at a position that the whole one has written
- * into a slot. If the whole one does not settle that position, it was not an end, and the search drops it.
+ * Two automata read the same text: the *whole* one, and one that starts *afresh* at a position that the whole one has
+ * written into a slot. If the whole one does not settle that position, it was not an end, and the search drops it.
  */
 export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;

@@ -2,13 +2,16 @@ import { findLiveSlots } from "../../src/pattern/four-byte-tables.ts";
 import type { Boundaries, Contractions, Count, Ops } from "../../src/pattern/mask-formulas.ts";
 import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-tables.ts";
 
-/* The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same
+/*
+ * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same
  * text side by side, and the search visits all situations that they can reach. There are only some dozens of them,
  * because a situation has no positions: for each slot of the automaton, it has only *which* of the formula's ends the
  * slot holds.
  *
- * The formula names an end at once, with claims about the next characters (prove-formula.ts). The automaton settles it later. So an
- * end that the formula has named is *pending* until the automaton settles it. Both have to name the same ends in the same order. */
+ * The formula names an end at once, with claims about the next characters (`BitOps`). The automaton settles it later.
+ * So an end that the formula has named is *pending* until the automaton settles it. Both have to name the same ends in
+ * the same order.
+ */
 
 /** The input of formula and automaton in the proof: characters that neither of them distinguishes are one symbol. */
 export type MaskSymbol = {
@@ -30,10 +33,10 @@ type Proof =
       readonly holds: true;
       readonly situationCount: number;
       readonly stepCount: number;
-      /** The number of steps at hard places. */
+      /** The number of steps at hard characters, where the formula makes no claim. */
       readonly hardCount: number;
     }
-  /** `text` is one of the shortest that are cut in different ways. */
+  /** `text` is one of the shortest that are cut in different ways, or for which the proof gives up. */
   | { readonly holds: false; readonly text: string; readonly what: string };
 
 /** The proof gives up after this many situations. Named patterns have at most a hundred. */
@@ -43,7 +46,7 @@ export const pendingCountMax = 16;
 
 // The value of a slot: the index of a pending end, or one of these.
 const noEnd = -1;
-/** At or after a hard place, where the formula makes no claim. */
+/** An end at or after a hard character, where the formula makes no claim. */
 const unknownEnd = -2;
 /** The automaton will not read the slot again. */
 const deadSlot = -3;
@@ -55,7 +58,7 @@ type Situation = {
   readonly state: number;
   readonly slots: readonly number[];
   readonly pendingCount: number;
-  /** A hard place was met: the ends before it are still to be settled. */
+  /** Whether a hard character was met. The ends before it are still to be settled. */
   readonly isHard: boolean;
   /** The state of the formula; undefined before the first character. */
   readonly memory: readonly number[] | undefined;
@@ -199,8 +202,8 @@ function textOf(situation: Situation): string {
 
 /**
  * The operators, one character at a time. An operator that looks ahead makes a *claim* about the next characters, and
- * remembers it: they confirm it or refute it. `nextChoices` goes through all claims that can be made at a character. A text
- * confirms exactly one way to claim, because each claim is either true of the text or not.
+ * remembers it: they confirm it or refute it. `nextChoices` goes through all claims that can be made at a character. A
+ * text confirms exactly one way to claim, because each claim is either true of the text or not.
  *
  * Each call of an operator remembers one or two small numbers. The operator says what they mean.
  */

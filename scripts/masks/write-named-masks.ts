@@ -15,7 +15,7 @@ const maskTablesSize = 320;
 
 const noKind = 255;
 
-/** Returns undefined if the pattern has no formula. */
+/** Returns the tables of the formula that cuts as an automaton does; undefined if there is none. */
 export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
   const found = findFormula(tables);
   if (found === undefined) return undefined;
@@ -36,7 +36,10 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
   return bytes;
 }
 
-/** Lead bytes of two- and three-byte characters that are of one kind, for the two kinds that have most of them. */
+/**
+ * Writes which lead bytes of two- and three-byte characters have characters of only one kind, for the two kinds that
+ * have most such bytes.
+ */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
   for (let lead = 0xc2; lead < 0xf0; lead++) {

@@ -12,7 +12,7 @@ import { executablePackage, libraryPackage, type NpmPackage } from "./packages.t
 
 const root = resolve(import.meta.dir, "../..");
 
-/** Compiles the libraries of the package `bpe`, and writes their declarations. Returns the directory. */
+/** Compiles the libraries of the package `bpe`, and writes their declarations. Returns the directory with both. */
 export async function buildLibraries(): Promise<string> {
   const built = join(root, "dist/npm/built");
   await compileLibraries(join(built, "lib"), commit());

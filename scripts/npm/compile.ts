@@ -25,8 +25,8 @@ const libraries: readonly Library[] = [
 ];
 
 /**
- * Prepares sources for a single script for browsers: imported files become compressed text, and our own class replaces Node's
- * Buffer.
+ * Prepares sources for a single script for browsers: imported files become compressed text, and our own class replaces
+ * Node's Buffer.
  */
 const forBrowsers: BunPlugin = {
   name: "browser",
@@ -53,7 +53,7 @@ const forBrowsers: BunPlugin = {
   },
 };
 
-/** Leaves the kernel's modules to the program that loads the script, as files next to it. */
+/** Leaves the kernel's modules out of the script, which imports them as files next to it. */
 const wasmFiles: BunPlugin = {
   name: "wasm files",
   setup(build) {
@@ -140,7 +140,7 @@ export async function compileLibrary(
       BPE_SMALL_SCALE: String(isSmallScale),
       ...(isForBrowsers && { "process.platform": '"browser"' }),
     },
-    // package.json, `imports`, names other files for some targets, by the condition with the target's name.
+    // Bun adds the condition with the target's name. `imports` in package.json chooses files by these conditions.
     conditions: target === "workers" ? ["wasm-files", "library"] : ["library"],
     plugins: [
       ...(target === "workers" ? [wasmFiles] : []),

@@ -11,8 +11,8 @@ export type ArchivedFile = {
 const level = 9;
 
 /**
- * A tar file (POSIX ustar), compressed. Each file is a head of 512 bytes and its content, padded with zeros to a multiple
- * of 512; two heads of zeros end it.
+ * A tar file (POSIX ustar), compressed. Each file is a head of 512 bytes and its content, padded with zeros to a
+ * multiple of 512; two heads of zeros end it.
  *
  *   HEAD (text; numbers are octal and end with a zero byte)
  *   offset   bytes   meaning
@@ -51,7 +51,8 @@ export function tarGz(files: readonly ArchivedFile[], seconds: number): Buffer {
 }
 
 /**
- * A ZIP file: for each file a head and its compressed content, then a directory with all heads again and where they are.
+ * A ZIP file: for each file a head and its compressed content, then a directory with all heads again and where they
+ * are, then 22 bytes that say where the directory is.
  *
  *   HEAD OF A FILE                           IN THE DIRECTORY (from "version" on as in the head)
  *   offset   bytes   meaning                 offset   bytes   meaning
@@ -102,7 +103,10 @@ export function zip(files: readonly ArchivedFile[], seconds: number): Buffer {
   return Buffer.concat([...parts, directoryBytes, end]);
 }
 
-/** Date in the upper 16 bits (years since 1980, month, day), time in the lower (hours, minutes, half seconds), in UTC. */
+/**
+ * Date in the upper 16 bits (years since 1980, month, day), time in the lower (hours, minutes, half the seconds), in
+ * UTC.
+ */
 function dosTime(seconds: number): number {
   const time = new Date(seconds * 1000);
   const date = ((time.getUTCFullYear() - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A library that Bun links or embeds, from its page on licences. */
+/** A library that Bun links or embeds, as Bun's page on licences lists it. */
 export type BunPart = {
   readonly name: string;
   readonly address: string;
@@ -9,7 +9,10 @@ export type BunPart = {
   readonly licence: string;
 };
 
-/** Bun's page on licences, from its package of types, without the head for its web site and the spaces that align tables. */
+/**
+ * Bun's page on licences, from its package of types, without the head for its web site and the spaces that align
+ * tables.
+ */
 export function bunLicencePage(root: string): string {
   const page = readFileSync(join(root, "node_modules/bun-types/docs/project/license.mdx"), "utf8");
   return page

@@ -14,7 +14,7 @@ export const archiveDocuments = (root: string): Readonly<Record<string, string>>
   "CHANGELOG.md": standAlone(root, "CHANGELOG.md"),
 });
 
-/** The examples that pages of the manual name; those in TypeScript are for the sources. */
+/** The files of examples/, which pages of the manual name, except those in TypeScript, which need the sources. */
 export const archiveExamples = (root: string): ArchivedFile[] =>
   readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" })
     .map((name) => ({

@@ -27,7 +27,11 @@ export function libraryFormat(bytes: Buffer): ExecutableFormat {
   return { kind: "Mach-O", machine: machineOf(machOMachines, bytes.readUInt32LE(4)) };
 }
 
-/** ELF, 64 bits, little-endian: offset 16 type, 18 machine, 32 program headers; 56 bytes each, 3 is the loader's path. */
+/**
+ * ELF, 64 bits, little-endian: offset 18 is the machine, 32 the start of the program headers, 54 the size of one, 56
+ * their number. The header of type 3 says where the loader's path is: 8 is its start, 32 its size with a zero at the
+ * end.
+ */
 function elfFormat(bytes: Buffer): ExecutableFormat {
   if (bytes[4] !== 2 || bytes[5] !== 1) throw new Error("not an ELF file of 64 bits, little-endian");
   const machine = machineOf({ 62: "x64", 183: "arm64" }, bytes.readUInt16LE(18));
@@ -43,7 +47,7 @@ function elfFormat(bytes: Buffer): ExecutableFormat {
   return { kind: "ELF", machine };
 }
 
-/** Mach-O: offset 4 the processor, 12 the type, of which 2 is an executable. */
+/** Mach-O: offset 4 is the processor, 12 the type; 2 is an executable. */
 function machOFormat(bytes: Buffer): ExecutableFormat {
   checkSignature(bytes);
   if (bytes.readUInt32LE(12) !== 2) throw new Error("not a Mach-O executable");
@@ -53,9 +57,9 @@ function machOFormat(bytes: Buffer): ExecutableFormat {
 const machOMachines = { 16777223: "x64", 16777228: "arm64" } as const;
 
 /**
- * PE: offset 60 says where its head is. From there: 4 the machine, 22 the characteristics, of which 2 is an executable, 24 the
- * kind of optional header, 92 the subsystem, of which 3 is the console, 168 the place and size of a signature. There must be
- * none: the runtime's own would be wrong.
+ * PE: offset 60 says where its head is. From there: 4 is the machine, 22 the flags (2: an executable), 24 the kind of
+ * optional header, 92 the subsystem (3: the console), 168 the place and size of a signature. There must be none: that
+ * of the runtime alone would be wrong.
  */
 function peFormat(bytes: Buffer): ExecutableFormat {
   const { head, machine } = peHead(bytes);

@@ -73,7 +73,7 @@ export function compileExample({ native }: Target, archive: string): string {
   return "encode";
 }
 
-/** Makes an import library for python3.dll, with the names that native/python/Python.h declares. */
+/** Makes an import library for python3.dll, with the names that native/python/Python.h declares. Returns its path. */
 function pythonImports(directory: string): string {
   const header = readFileSync(join(root, "native/python/Python.h"), "utf8");
   const names = [...header.matchAll(/^PyAPI_(FUNC|DATA)\(.*?\) \(?(\w+)/gm)];
@@ -95,5 +95,5 @@ function checkLibrary(bytes: Buffer, name: string, { format, triple }: Target): 
   if (newest > glibcMinor) throw new Error(`"${name}" needs glibc 2.${newest}`);
 }
 
-/** manylinux_2_17 */
+/** The minor version in the wheels' tag, manylinux_2_17: the newest glibc that a library may need is 2.17. */
 const glibcMinor = 17;

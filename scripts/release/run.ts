@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Runs a program. If it fails, throws what it printed. */
+/** Runs a program, and returns its standard output. If it fails, throws an error with all that it printed. */
 export function run(program: string, args: readonly string[], cwd?: string, env = process.env): string {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     encoding: "utf8",

@@ -29,8 +29,8 @@ export function sha512Of(packageName: string, integrity: string | undefined): st
 }
 
 /**
- * The path of a Bun of another platform, downloaded by npm into `directory` unless it is there. The package is checked against
- * package-lock.json each time, so that nothing else gets into a release.
+ * The path of a Bun of another platform, downloaded by npm into `directory` unless it is there. The package is checked
+ * against package-lock.json each time, so that nothing else gets into a release.
  */
 export function fetchRuntime({ packageName, version, sha512 }: Runtime, directory: string): string {
   const name = `${packageName.replace(/^@/, "").replace("/", "-")}-${version}`;

@@ -25,7 +25,9 @@ export type System = {
   pathInside(path: string): string;
 };
 
-/** The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later). */
+/**
+ * The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later).
+ */
 const suite = "trixie";
 /**
  * Debian's packages in each system, by its processor and its C library. arm64 also gets a Python, to test its wheel;

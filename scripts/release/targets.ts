@@ -21,7 +21,7 @@ export type Target = {
   readonly title: string;
 };
 
-/** How Python's module and the C library are built for it (native.ts). */
+/** How Python's module and the C library are built for a platform (native.ts). */
 type NativeTarget = {
   readonly zigTarget: string;
   readonly names: {
