@@ -275,8 +275,6 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: The number of SIGKILL. Python on Windows has no name for it.
-_SIGKILL = 9
 #: Up to this many characters, tokens are passed as arguments, which is within the limits of every system.
 _TYPED_CHARACTERS = 1 << 15
 
@@ -471,33 +469,19 @@ class Run:
         """Waits until the run has ended; Ctrl-C interrupts the wait. Returns the exit code, which is negative after a signal."""
         if not self.is_ours:
             raise BpeError("a run of bpe belongs to the process that started it, and this process was forked from that one")
-        if sys.platform == "win32":
-            self._await(sys.float_info.max)
-        else:
-            self._has_ended(0)
-        assert self._exit_code is not None
-        return self._exit_code
-
-    def _await(self, seconds: float) -> None:
-        deadline, pause = monotonic() + seconds, 0.0002
-        while not self._has_ended() and monotonic() < deadline:
-            sleep(pause)
-            pause = min(2 * pause, 0.02)
-
-    def _has_ended(self, options: int = getattr(os, "WNOHANG", 0)) -> bool:
         with self._reaping:
-            if self._exit_code is not None:
-                pass
-            elif sys.platform == "win32":
-                self._exit_code = self._process.poll()
-            else:
+            while self._exit_code is None:
+                if sys.platform == "win32":
+                    # Ctrl-C does not interrupt a wait there.
+                    sleep(0.002)
+                    self._exit_code = self._process.poll()
+                    continue
                 try:
-                    pid, status = os.waitpid(self._pid, options)
-                    self._exit_code = None if pid == 0 else os.waitstatus_to_exitcode(status)
+                    self._exit_code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
                 except ChildProcessError:
                     # This process ignores SIGCHLD, or reaps all its children: rely on the output alone.
                     self._exit_code = 0
-        return self._exit_code is not None
+        return self._exit_code
 
     def finish(self, text: bytes = b"") -> bytes:
         """Starts the run, writes the text to its stdin if that is a pipe, and waits until it has ended.
@@ -529,30 +513,14 @@ class Run:
 
     def stop(self) -> None:
         """Interrupts the run like Ctrl-C, so that it cleans up."""
-        self._send(_signal.SIGINT)
-
-    def terminate(self) -> None:
-        """Asks the run to end. A thread that waits for its answer then finds that it has ended."""
-        self._send(_signal.SIGTERM)
-
-    def _send(self, number: int) -> None:
         if self._exit_code is None and self.is_ours:
             try:
                 if sys.platform == "win32":
                     self._process.terminate()
                 else:
-                    os.kill(self._pid, number)
+                    os.kill(self._pid, _signal.SIGINT)
             except ProcessLookupError:
                 pass
-
-    def end(self, patience_seconds: float = 1.0) -> int:
-        """Waits until the run has ended, and kills it if that takes long, even if it is stopped (SIGSTOP). Returns the exit code."""
-        if not self.is_ours:
-            return 0
-        for _ in range(2):
-            self._await(patience_seconds)
-            self._send(_SIGKILL)
-        return self._exit_code or 0
 
     def close_pipes(self) -> None:
         """Closes the pipes of the run, even if they still hold data, and removes the lists that were passed as files."""

@@ -12,7 +12,7 @@ by_hf = {name: getattr(Tokenizer, name) for name in ("train", "train_from_iterat
 
 def _training(name):
     def call(self, texts, trainer=None, *given, **named):
-        hf._trained_here(self)
+        hf._with_our_training(self)
         learn = self.__dict__.pop(name)
         self.__dict__.clear()
         try:
