@@ -26,6 +26,7 @@ typedef struct {
   PyObject *source; /* the bytes of the image */
   PyObject *error;  /* the exception class to raise */
   Image image;
+  int specials_as_text; /* whether special tokens are text where a caller says None */
   Idle *idle;         /* sorted by lane; the GIL guards this list and all other fields */
   uint64_t lanes;     /* bit n is set while lane n is taken */
   PyObject **numbers; /* an object for each id, once it has occurred */
@@ -266,13 +267,20 @@ static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   return list;
 }
 
+/* A converter of PyArg_ParseTuple: sets an int to the truth of an object. None leaves the int as it is. */
+static int set_flag(PyObject *given, void *flag) {
+  int truth = given == Py_None ? *(int *)flag : PyObject_IsTrue(given);
+  if (truth >= 0) *(int *)flag = truth;
+  return truth >= 0;
+}
+
 /* encode(text, specials_as_text) -> list */
 static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t count) {
   if (count != 2) return PyErr_Format(PyExc_TypeError, "encode takes a text and a truth value");
   Py_ssize_t size;
   const char *text = utf8_of(args[0], &size);
-  int as_text = text == NULL ? -1 : PyObject_IsTrue(args[1]);
-  if (as_text < 0) return NULL;
+  int as_text = self->specials_as_text;
+  if (text == NULL || !set_flag(args[1], &as_text)) return NULL;
   Ids ids = take_spare(self);
   Encoding encoding = {
       .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX};
@@ -285,8 +293,8 @@ static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t cou
 static PyObject *model_count(Model *self, PyObject *args) {
   PyObject *argument;
   Py_ssize_t limit, size;
-  int as_text;
-  if (!PyArg_ParseTuple(args, "Onp", &argument, &limit, &as_text)) return NULL;
+  int as_text = self->specials_as_text;
+  if (!PyArg_ParseTuple(args, "OnO&", &argument, &limit, set_flag, &as_text)) return NULL;
   const char *text = utf8_of(argument, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
@@ -314,9 +322,9 @@ static PyObject *pairs_of(const Span *spans, size_t count) {
 /* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
 static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   PyObject *argument, *result = NULL;
-  int in_characters, as_text;
+  int in_characters, as_text = self->specials_as_text;
   Py_ssize_t size;
-  if (!PyArg_ParseTuple(args, "Opp", &argument, &in_characters, &as_text)) return NULL;
+  if (!PyArg_ParseTuple(args, "OpO&", &argument, &in_characters, set_flag, &as_text)) return NULL;
   const char *text = utf8_of(argument, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
@@ -430,8 +438,8 @@ static PyObject *strings_of(const Model *self, const char *text, const Cutting *
 static PyObject *model_cut(Model *self, PyObject *args) {
   PyObject *argument, *parts = NULL;
   Py_ssize_t limit, overlap, size;
-  int which, as_text;
-  if (!PyArg_ParseTuple(args, "Oninp", &argument, &limit, &which, &overlap, &as_text)) return NULL;
+  int which, as_text = self->specials_as_text;
+  if (!PyArg_ParseTuple(args, "OninO&", &argument, &limit, &which, &overlap, set_flag, &as_text)) return NULL;
   const char *text = utf8_of(argument, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
@@ -659,9 +667,9 @@ static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text, unsi
 /* batch(texts, specials_as_text, wants_lists, threads) -> Batch */
 static PyObject *model_batch(Model *self, PyObject *args) {
   PyObject *argument;
-  int as_text, wants_lists;
+  int as_text = self->specials_as_text, wants_lists;
   unsigned width;
-  if (!PyArg_ParseTuple(args, "OppI", &argument, &as_text, &wants_lists, &width)) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&pI", &argument, set_flag, &as_text, &wants_lists, &width)) return NULL;
   Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
   /* Filled with the texts at first: other code can find the list through the garbage collector, so it must have no NULL
@@ -689,7 +697,7 @@ static PyObject *model_file(Model *self, PyObject *args) {
   Py_ssize_t size;
   unsigned width;
   if (!PyArg_ParseTuple(args, "nI", &size, &width)) return NULL;
-  Batch *batch = new_batch(self, PyList_New(0), false, width);
+  Batch *batch = new_batch(self, PyList_New(0), self->specials_as_text, width);
   if (batch != NULL) batch->expected_parts = (size_t)size / PART_BYTES + 1;
   return (PyObject *)batch;
 }
@@ -1061,17 +1069,19 @@ static PyObject *session_ids(SessionObject *self, PyObject *unused) {
 
 /* ---- The module ---- */
 
-/* Model(image, error): the bytes of an image, and the class of exceptions */
+/* Model(image, error, specials_as_text): the bytes of an image, the class of exceptions, and a default for calls */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   PyObject *source, *error_class;
+  int specials_as_text;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "SO", &source, &error_class)) return NULL;
+  if (!PyArg_ParseTuple(args, "SOp", &source, &error_class, &specials_as_text)) return NULL;
   Model *self = new_object(type);
   if (self == NULL) return NULL;
   Py_INCREF(source);
   Py_INCREF(error_class);
   self->source = source;
   self->error = error_class;
+  self->specials_as_text = specials_as_text;
   const char *error = image_open(&self->image, (const uint8_t *)PyBytes_AsString(source), (size_t)PyBytes_Size(source));
   if (error == NULL) {
     self->numbers = calloc((size_t)self->image.id_limit + 1, sizeof *self->numbers);

@@ -27,9 +27,10 @@ _HAS_PLAIN_SECTIONS, _LEAVES_OUT_SPACE, _LEAVES_OUT_SPACES = 128, 512, 1024
 
 
 class Image:
-    """An image. `facts` is what it says about its tokenizer."""
+    """An image. `facts` is what it says about its tokenizer, and `model` the native module's model of it."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, as_text: bool) -> None:
+        """``as_text``: special tokens in a text are text, if a call does not say. Raises BpeError for data that is no image."""
         import json
 
         fields = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (b"", 0)
@@ -39,13 +40,7 @@ class Image:
         self._flags, self._parts = fields[4:10], fields[10:]
         self.facts: dict[str, Any] = json.loads(self._part(_FACTS).decode("utf-8"))
         self._vocabulary: Union[Vocabulary, None] = None
-        self._model: Any = None
-
-    def native_model(self) -> Any:
-        """Returns the native module's model. Raises ImportError if there is no such module, BpeError if it refuses the image."""
-        if self._model is None:
-            self._model = _native_module().Model(self.data, BpeError)
-        return self._model
+        self.model: Any = _native_module().Model(data, BpeError, as_text)
 
     def _part(self, which: int) -> bytes:
         start, size = self._parts[2 * which : 2 * which + 2]
@@ -145,16 +140,16 @@ def _native_module() -> Any:
         ) from None
 
 
-def image_at(path: str, options: Sequence[str]) -> Image:
+def image_at(path: str, options: Sequence[str], as_text: bool) -> Image:
     """Returns the image of the tokenizer at a path: the one next to its files, if it was made from them, or a new one."""
-    return (_saved_image(path) if not options else None) or _make_image(path, options)
+    saved = None if options else _saved_image(path, as_text)
+    return saved or Image(_run_image(["--output=-", *options, "--", path]), as_text)
 
 
-def _saved_image(directory: str) -> Union[Image, None]:
+def _saved_image(directory: str, as_text: bool = False) -> Union[Image, None]:
     """Returns the image next to the files; None if it is damaged, forged, of another version or made from other files."""
     try:
-        image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))))
-        image.native_model()
+        image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))), as_text)
         is_usable = image.has_whole_facts and image.is_of(directory)
     except (OSError, BpeError, ValueError, TypeError, LookupError, RecursionError, MemoryError):
         return None
@@ -202,10 +197,6 @@ def refuse_irregular(path: str, stats: os.stat_result) -> None:
 def save_image(directory: str) -> None:
     """Writes the image of the tokenizer in a directory next to its files."""
     _run_image([f"--output={os.path.join(directory, IMAGE_NAME)}", "--", directory])
-
-
-def _make_image(path: str, options: Sequence[str]) -> Image:
-    return Image(_run_image(["--output=-", *options, "--", path]))
 
 
 def _run_image(arguments: Sequence[str]) -> bytes:

@@ -60,7 +60,7 @@ class Source:
             seen = look_at(path) if self.files is None else None
             if self.fingerprint is None and self.seen not in (None, seen):
                 raise self.replaced_error()
-            image = image_at(path, self.options)
+            image = image_at(path, self.options, self.as_text)
             self.check_fingerprint(image.facts["fingerprint"])
             if seen is not None and seen != look_at(path):
                 raise self.replaced_error()

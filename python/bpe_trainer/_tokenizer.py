@@ -87,9 +87,8 @@ class Tokenizer:
     """
 
     _source: Source
-    #: The image, and the native module's model of it; None before the first use.
+    #: None before the first use.
     _image: Union[Image, None]
-    _model: Any
     _is_closed: bool
 
     def __init__(self) -> None:
@@ -183,7 +182,7 @@ class Tokenizer:
         """Returns a tokenizer that is loaded on its first use."""
         self = object.__new__(cls)
         self._source = source
-        self._image = self._model = None
+        self._image = None
         self._is_closed = False
         return self
 
@@ -196,7 +195,7 @@ class Tokenizer:
         return self._source.path
 
     def _loaded(self) -> Image:
-        """Returns the image, and loads it and its model on first use. Two threads may both load them: they get the same."""
+        """Returns the image, and loads it on first use. Two threads may both load it: they get the same."""
         image = self._image
         if image is None:
             self._refuse_closed()
@@ -205,10 +204,9 @@ class Tokenizer:
         return image
 
     def _take(self, image: Image) -> None:
-        model: Any = _AsText(image.native_model()) if self._source.as_text else image.native_model()
-        self._image, self._model = image, model
+        self._image = image
         # From now on, `_encode` is the method of the model.
-        self.__dict__["_encode"] = model.encode
+        self.__dict__["_encode"] = image.model.encode
         if self._is_closed:
             # Another thread has closed it meanwhile.
             self.close()
@@ -216,11 +214,7 @@ class Tokenizer:
 
     def _encoder(self) -> Any:
         """Returns the model of the native module."""
-        self._loaded()
-        model = self._model
-        if model is None:
-            self._refuse_closed()
-        return model
+        return self._loaded().model
 
     def _refuse_closed(self) -> None:
         if self._is_closed:
@@ -846,7 +840,7 @@ class Tokenizer:
         with self._place():
             model = self._encoder()
             end_id = -1 if append_token is None else self.special_tokens.get(append_token)
-            if end_id is None or self._source.as_text:
+            if end_id is None:
                 return None
             try:
                 reading = Reading(paths, end_id)
@@ -1080,7 +1074,7 @@ class Tokenizer:
     def close(self) -> None:
         """Frees its memory, as the garbage collector also does. Every later call raises BpeError."""
         self._is_closed = True
-        self._model = self._image = None
+        self._image = None
         self.__dict__.pop("_encode", None)
         self._source.home = None
 
@@ -1100,23 +1094,6 @@ class Tokenizer:
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
-
-
-#: The position of the argument `specials_as_text` in the methods of a native model.
-_AS_TEXT_AT = {"encode": 1, "batch": 1, "count": 2, "cut": 4, "encode_with_offsets": 2}
-
-
-class _AsText:
-    """A model of the native module for which special tokens are text by default."""
-
-    def __init__(self, model: Any) -> None:
-        def with_default(call: Callable[..., Any], at: int) -> Callable[..., Any]:
-            return lambda *given: call(*given[:at], given[at] is None or given[at], *given[at + 1 :])
-
-        self.decode, self.file, self.encode_segments = model.decode, model.file, model.encode_segments
-        self.session, self.recoded_spans = model.session, model.recoded_spans
-        for name, at in _AS_TEXT_AT.items():
-            setattr(self, name, with_default(getattr(model, name), at))
 
 
 def _special_set(name: str, given: Special, special: Mapping[str, int]) -> set[str]:

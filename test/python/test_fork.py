@@ -454,7 +454,7 @@ class Calls(Made):
             "a text must be a string, found list": [lambda: one.encode(["a"]), lambda: one.count(["a"])],
             "ids is a str": [lambda: one.decode("ab")],
             "ids is a bytes": [lambda: one.decode(b"ab")],
-            "threads must be a number, found str": [lambda: one.encode("a", threads="2")],
+            "threads must be a whole number, found '2'": [lambda: one.encode("a", threads="2")],
             "special_tokens must be a dict": [lambda: bpe.Tokenizer.load(self.home, special_tokens=[END])],
         }.items():
             for call in calls:
@@ -506,7 +506,7 @@ class Calls(Made):
             yield from TEXTS
             raise RuntimeError("the source broke")
 
-        for given, raised in ((failing(), RuntimeError), (itertools.chain(TEXTS, [b"x"]), TypeError)):
+        for given, raised in ((failing(), RuntimeError), (itertools.chain(TEXTS, [1]), TypeError)):
             got = []
             with self.assertRaises(raised):
                 for id in self.tokenizer.encode_iterable(given):
