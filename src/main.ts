@@ -1,8 +1,13 @@
 // Entry of the binary: read the command line, run the command, end with its exit code.
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { isVersionRequest, versionLine } from "#runtime";
 
-const typed = process.argv.slice(2);
+/** The Python package passes arguments that the system does not take as a file of JSON (python/bpe_trainer/_executable.py). */
+const { BPE_CALLER: caller, BPE_ARGUMENTS: listed } = process.env;
+const typed: string[] =
+  caller === "python" && listed !== undefined
+    ? JSON.parse(readFileSync(listed, "utf8"))
+    : process.argv.slice(2);
 
 /**
  * Prints the version without loading the code that reads a command line. Returns false if that is not requested, or if

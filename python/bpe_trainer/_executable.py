@@ -251,7 +251,10 @@ def _end_all() -> None:
 
 
 class Home:
-    """A temporary directory. It is removed when the object is dropped, but only by the process that created it."""
+    """A temporary directory. It is removed when the object is dropped, but only by the process that created it.
+
+    As a context, it is the path of the directory, which is removed at the end.
+    """
 
     def __init__(self) -> None:
         import tempfile
@@ -267,6 +270,12 @@ class Home:
     def cleanup(self) -> None:
         _without_interrupts(self._end)
 
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *_: object) -> None:
+        self.cleanup()
+
 
 def _remove(path: str, owner: int) -> None:
     if os.getpid() == owner:
@@ -275,7 +284,7 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Up to this many characters, tokens are passed as arguments, which is within the limits of every system.
+#: Up to this many characters are passed as arguments, which is within the limits of every system.
 _TYPED_CHARACTERS = 1 << 15
 
 
@@ -300,23 +309,6 @@ def signal_error(signal: int) -> BpeError:
     return BpeError(f"{said}; memory is limited ({', '.join(limits)})\nhint: raise the limit (ulimit -v, ulimit -d)")
 
 
-def _too_long(command: Sequence[str]) -> BpeError:
-    longest = max(command, key=len)
-    if len(longest) > _TYPED_CHARACTERS:
-        return BpeError(f"{longest[:60]!r}… has {len(longest)} characters: more than this system takes as an argument")
-    return BpeError(
-        f"{len(command) - 1} arguments are more than this system takes"
-        "\nhint: name a directory or a glob instead of many files"
-    )
-
-
-def _environment() -> dict[str, str]:
-    """Returns the environment of a run. Its messages then name parameters of this package, not options
-    (src/options/python-spelling.ts).
-    """
-    return {**os.environ, "BPE_CALLER": "python"}
-
-
 class Run:
     """A run of `bpe`. Only the process that started it can read its output and end it, not a forked child.
 
@@ -329,8 +321,10 @@ class Run:
     stderr: IO[bytes]
 
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
-        #: The directory of lists that are passed as files.
-        self._lists: Union[Home, None] = None
+        # Messages then name parameters of this package, not options (src/options/python-spelling.ts).
+        self._environment = {**os.environ, "BPE_CALLER": "python"}
+        #: The directory of arguments that are passed as a file.
+        self._home: Union[Home, None] = None
         self._command = [find_executable(), *self._fit_arguments(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
@@ -351,37 +345,21 @@ class Run:
         self.stop()
         self.close()
 
-    def _fit_arguments(self, arguments: Sequence[str]) -> list[str]:
-        """Returns arguments that the system accepts. Moves tokens into a file if they are too long, or contain zero bytes."""
-        fitting = list(arguments)
-        for option in ("--special-token", "--seed-token"):
-            end = fitting.index("--") if "--" in fitting else len(fitting)
-            places = [i for i in range(end) if fitting[i].startswith(f"{option}=")]
-            tokens = [fitting[i][len(option) + 1 :] for i in places]
-            if sum(map(len, tokens)) <= _TYPED_CHARACTERS and not any("\0" in token for token in tokens):
-                continue
-            import json
-
-            self._lists = self._lists or Home()
-            path = os.path.join(self._lists.name, f"{option[2:]}s.json")
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(tokens, file, ensure_ascii=False)
-            listed = set(places)
-            fitting = [each for i, each in enumerate(fitting) if i not in listed]
-            fitting.insert(places[0], f"{option}s={path}")
-        for argument in fitting:
-            if "\0" in argument:
+    def _fit_arguments(self, arguments: Sequence[str]) -> Sequence[str]:
+        """Moves arguments into a file if they are too long for the system, or if tokens contain zero bytes."""
+        with_zeros = [each for each in arguments if "\0" in each]
+        for argument in with_zeros:
+            if not argument.startswith(("--special-token=", "--seed-token=")):
                 raise BpeError(f"{argument[:200]!r} has a zero byte, which no path and no option of a program can have")
-        return fitting
+        if not with_zeros and sum(map(len, arguments)) <= _TYPED_CHARACTERS:
+            return arguments
+        import json
 
-    def plain(self, message: str) -> str:
-        """Returns a message without the names of temporary files, which the caller does not know."""
-        if self._lists is not None:
-            import re
-
-            message = message.replace(f"{self._lists.name}{os.sep}", "")
-            message = re.sub(r'(special|seed)_tokens(?:_file)?=\\?"\1-tokens\.json\\?"', r"\1_tokens", message)
-        return message
+        self._home = Home()
+        self._environment["BPE_ARGUMENTS"] = path = os.path.join(self._home.name, "arguments.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(arguments, file, ensure_ascii=False)
+        return ()
 
     def _popen(self) -> None:
         import subprocess
@@ -391,7 +369,7 @@ class Run:
             stdin=subprocess.PIPE if self._takes_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE if self._answers else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=_environment(),
+            env=self._environment,
             bufsize=0,
         )
         self._exit_code = None
@@ -429,14 +407,12 @@ class Run:
                 # Ctrl-C must not reach a process whose output is an answer, so it gets its own process group.
                 group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
                 program = self._command[0]
-                self._pid = os.posix_spawn(program, self._command, _environment(), file_actions=actions, **group)
+                self._pid = os.posix_spawn(program, self._command, self._environment, file_actions=actions, **group)
                 self._exit_code = None
             except BaseException as error:
                 self.close_pipes()
                 import errno
 
-                if isinstance(error, OSError) and error.errno == errno.E2BIG:
-                    raise _too_long(self._command) from None
                 if isinstance(error, OSError) and error.errno == errno.ENOMEM:
                     raise MemoryError("there is no memory to start bpe") from None
                 raise
@@ -508,7 +484,7 @@ class Run:
         if exit_code < 0:
             raise signal_error(-exit_code)
         if exit_code != 0:
-            raise BpeError(self.plain(message_of(said)))
+            raise BpeError(message_of(said))
         return b"".join(parts)
 
     def stop(self) -> None:
@@ -523,9 +499,9 @@ class Run:
                 pass
 
     def close_pipes(self) -> None:
-        """Closes the pipes of the run, even if they still hold data, and removes the lists that were passed as files."""
-        if self._lists is not None:
-            self._lists.cleanup()
+        """Closes the pipes of the run, even if they still hold data, and removes the file of its arguments."""
+        if self._home is not None:
+            self._home.cleanup()
         for stream in self._streams:
             try:
                 stream.close()

@@ -285,7 +285,7 @@ def _finish(
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
-    reason = _reason([run.plain(line) for line in said])
+    reason = _reason(said)
     if exit_code < 0:
         raise BpeError(reason) if reason else signal_error(-exit_code)
     if exit_code > 0 or reason is not None:
