@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Sequence, Union
+from contextlib import contextmanager
+from typing import Iterator, Sequence, Union
 
 from ._executable import BpeError, Home
 from ._image import Image, image_at
@@ -56,7 +57,7 @@ class Source:
 
     def load(self) -> Image:
         """Returns the image of the tokenizer at the path. Raises BpeError if it is not the tokenizer that was loaded before."""
-        with Place(self, is_checked=False) as path:
+        with self._written() as path:
             seen = look_at(path) if self.files is None else None
             if self.fingerprint is None and self.seen not in (None, seen):
                 raise self.replaced_error()
@@ -71,6 +72,38 @@ class Source:
             seen = look_at(self.path)
         self.seen = seen
         return image
+
+    @contextmanager
+    def place(self) -> Iterator[str]:
+        """A context with the path of the files. Raises BpeError if they are no longer those of the tokenizer."""
+        self._check()
+        with self._written() as path:
+            yield path
+        self._check()
+
+    def _check(self) -> None:
+        """Loads and compares the tokenizer at the path, if it may have changed."""
+        if self.files is None and (self.seen is None or self.seen != look_at(self.path)):
+            self.load()
+
+    @contextmanager
+    def _written(self) -> Iterator[str]:
+        """Like `place`, unchecked. Files in memory are written into a temporary directory."""
+        if self.files is None:
+            yield self.path
+            return
+        with Home() as home:
+            for name, content in self.files:
+                path = os.path.join(home, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(content)
+            try:
+                yield os.path.join(home, self.path)
+            except BpeError as error:
+                # The caller does not know of the temporary directory.
+                error.args = (str(error).replace(f"{home}{os.sep}", ""),)
+                raise
 
     def check_fingerprint(self, fingerprint: str) -> None:
         """Raises BpeError if a tokenizer with another fingerprint was loaded before."""
@@ -89,43 +122,6 @@ class Source:
         files = self.files if self.home is None else files_below(self.home.name)
         path = self.path if self.home is None else os.path.relpath(self.path, self.home.name)
         return path, tuple(self.options), None, files, *more
-
-
-class Place:
-    """A context with the path of the files. Raises BpeError if they are no longer those of the tokenizer."""
-
-    def __init__(self, source: Source, *, is_checked: bool = True) -> None:
-        self._source = source
-        self._is_checked = is_checked and source.files is None
-        self._home: Union[Home, None] = None
-
-    def __enter__(self) -> str:
-        source = self._source
-        if source.files is not None:
-            self._home = Home()
-            for name, content in source.files:
-                path = os.path.join(self._home.name, name)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "wb") as file:
-                    file.write(content)
-            return os.path.join(self._home.name, source.path)
-        self._check()
-        return source.path
-
-    def __exit__(self, kind: object, error: object, _: object) -> None:
-        if self._home is not None:
-            self._home.cleanup()
-            if isinstance(error, BpeError):
-                # The caller does not know of the temporary directory.
-                error.args = (str(error).replace(f"{self._home.name}{os.sep}", ""),)
-        if kind is None:
-            self._check()
-
-    def _check(self) -> None:
-        """Loads and compares the tokenizer at the path, if it may have changed."""
-        source = self._source
-        if self._is_checked and (source.seen is None or source.seen != look_at(source.path)):
-            source.load()
 
 
 def unpickle(
@@ -170,8 +166,10 @@ def files_below(home: str) -> Files:
 
 
 def _without_run(record: bytes) -> bytes:
-    """Returns a record without the fields that are about its run."""
+    """Returns a record without the fields that are about its run, and without the directory of what was converted."""
     import json
 
     kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}
+    for source in kept.get("converted", {}).get("tokenizer", ()):
+        source["path"] = os.path.basename(source["path"])
     return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"

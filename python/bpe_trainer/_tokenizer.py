@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 import sys
 from _thread import get_ident
+from copy import copy
 from operator import index
-from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Literal, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Collection, ContextManager, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_text, text_of, whole_number
 from ._characters import byte_of
 from ._executable import BpeError, Home, LazyModule, Run, _without_interrupts, await_end, in_thread
 from ._image import Image, Vocabulary, refuse_irregular, save_image
-from ._source import Place, Source, files_below, unpickle
+from ._source import Files, Source, files_below, unpickle
 
 if TYPE_CHECKING:
     from typing import overload
@@ -142,22 +143,10 @@ class Tokenizer:
                 refuse("ranks: a token", "bytes", token)
             if rows.setdefault(whole_number(f"ranks: the id of {token!r}", rank, 0), token) is not token:
                 raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have one id, {rank}")
-        options = _loading_options(pattern, special_tokens)
-        home = Home()
-        try:
-            path = os.path.join(home.name, "ranks.tiktoken")
-            with open(path, "wb") as file:
-                file.writelines(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
-            made = os.path.join(home.name, "tokenizer")
-            try:
-                Run(["convert", "--quiet", f"--output={made}", *options, "--", path], answers=True).finish()
-            except BpeError as error:
-                raise BpeError(str(error).replace(f'"{path}"', "ranks")) from None
-            # Remove the temporary path, so that the same tokenizer is always pickled alike.
-            files = tuple((name, data.replace(f"{home.name}{os.sep}".encode(), b"")) for name, data in files_below(made))
-        finally:
-            home.cleanup()
-        self = cls._of(Source("tokenizer", files=tuple((f"tokenizer/{name}", data) for name, data in files)))
+        content = b"".join(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
+        # Converted, so that the files hold all of it.
+        source = Source("ranks", options=_loading_options(pattern, special_tokens), files=(("ranks", content),))
+        self = cls._of(Source("tokenizer", files=cls._of(source)._converted()))
         self._loaded()
         return self
 
@@ -816,10 +805,9 @@ class Tokenizer:
             data, _, size = of_plain
             ids = arrays.frombuffer(data, dtype=f"u{size}")
             return ids
-        home = Home()
         try:
-            with self._place() as place:
-                output = os.path.join(home.name, "ids.npy")
+            with self._place() as place, Home() as home:
+                output = os.path.join(home, "ids.npy")
                 arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.encoding_options]
                 arguments += [] if append_token is None else [f"--append-token={append_token}"]
                 arguments += [] if workers is None else [f"--workers={workers}"]
@@ -827,8 +815,6 @@ class Tokenizer:
                 ids = arrays.load(output)
         except BpeError as error:
             raise BpeError(_without_command(str(error), paths)) from None
-        finally:
-            home.cleanup()
         return ids
 
     def _ids_of_plain(
@@ -945,10 +931,10 @@ class Tokenizer:
         spans: RecodedSpans = self._encoder().recoded_spans(given, others, is_same_text)
         return spans
 
-    def _place(self) -> Place:
+    def _place(self) -> ContextManager[str]:
         """Returns a context with the path of its files."""
         self._refuse_closed()
-        return Place(self._source)
+        return self._source.place()
 
     def to_str(self) -> str:
         """Returns the content of its tokenizer.json, or of a new one. Raises BpeError if that cannot hold the tokenizer."""
@@ -962,15 +948,15 @@ class Tokenizer:
                 text = _tokenizer_json(own)
                 if text is not None and Tokenizer.from_str(text)._loaded().is_same(self._loaded()):
                     return text.encode("utf-8")
-            home = Home()
-            try:
-                output = os.path.join(home.name, "out")
-                options = [f"--format={format}", "--quiet", f"--output={output}", *self._source.options]
-                Run(["convert", *options, "--", path], answers=True).finish()
-                with open(os.path.join(output, name), "rb") as file:
-                    return file.read()
-            finally:
-                home.cleanup()
+        return dict(self._converted(f"--format={format}"))[f"tokenizer/{name}"]
+
+    def _converted(self, *options: str) -> Files:
+        """Returns the files that `bpe convert` writes for it."""
+        with self._place() as path, Home() as home:
+            output = os.path.join(home, "tokenizer")
+            arguments = ["convert", "--quiet", f"--output={output}", *options, *self._source.options, "--", path]
+            Run(arguments, answers=True).finish()
+            return files_below(home)
 
     def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
         """Writes the files of the tokenizer into a directory, completely or not at all; or one file, by the ending of its name.
@@ -1054,10 +1040,7 @@ class Tokenizer:
     def __copy__(self) -> "Tokenizer":
         """Returns another object for the same files, which is closed separately."""
         self._refuse_closed()
-        of = self._source
-        copied = Tokenizer._of(
-            Source(of.path, of.home, of.options, files=of.files, fingerprint=of.fingerprint, seen=of.seen, as_text=of.as_text)
-        )
+        copied = Tokenizer._of(copy(self._source))
         if self._image is not None:
             copied._take(self._image)
         return copied

@@ -123,7 +123,7 @@ class InMemory(Trained):
             (TypeError, "found 'a'", {"a": 0}),
             (TypeError, "whole number", {b"a": 0.5}),
             (ValueError, "one id, 0", {b"a": 0, b"b": 0}),
-            (bpe.BpeError, "^ranks", {b"a": 0}),
+            (bpe.BpeError, '^"ranks"', {b"a": 0}),
         ]:
             with self.assertRaisesRegex(error, words):
                 bpe.Tokenizer.from_ranks(wrong, "cl100k")
