@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from operator import index
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
+from typing import Any, Iterable, Mapping, Sequence, Union
 
 from ._arguments import found as shown
 from ._arguments import is_iterable, items_of, path_of, refuse, texts_of, whole_number
@@ -46,27 +46,11 @@ def run_train_bpe(
     return dict(enumerate(tokens)), merges
 
 
-class _Assignment:
-    """A tokenizer with the methods that the assignment asks for."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def encode(self, text: str) -> list[int]:
-        return self._tokenizer.encode(text)
-
-    def encode_iterable(self, iterable: Iterable[str]) -> Iterator[int]:
-        return self._tokenizer.encode_iterable(iterable)
-
-    def decode(self, ids: Sequence[int]) -> str:
-        return self._tokenizer.decode(ids)
-
-
 def get_tokenizer(
     vocab: Mapping[int, bytes],
     merges: Iterable[tuple[bytes, bytes]],
     special_tokens: Union[Sequence[str], None] = None,
-) -> _Assignment:
+) -> Tokenizer:
     """Returns a tokenizer with this vocabulary, these merges and these special tokens, whatever their ids are.
 
     Special tokens that the vocabulary lacks get the ids after its largest one. Raises BpeError if ids of a text would be
@@ -105,7 +89,7 @@ def get_tokenizer(
         "model": {"type": "BPE", "vocab": keys, "merges": list(pairs)},
     }
     try:
-        return _Assignment(Tokenizer.from_str(json.dumps(content)))
+        return Tokenizer.from_str(json.dumps(content))
     except BpeError as error:
         raise BpeError(str(error).replace('"tokenizer.json"', "the vocabulary")) from None
 
@@ -175,14 +159,14 @@ def check_encode(
         vocab, merges, tokenizer = merges, tokenizer, vocab  # type: ignore[assignment]
     if not _encodes(tokenizer):
         refuse("tokenizer", "an object with a method encode", tokenizer)
-    assignment = get_tokenizer(vocab, merges, special_tokens)
-    given, right = [index(id) for id in tokenizer.encode(text)], assignment.encode(text)
+    ours = get_tokenizer(vocab, merges, special_tokens)
+    given, right = [index(id) for id in tokenizer.encode(text)], ours.encode(text)
     k = _first_difference(given, right)
     found: dict[str, Any] = {"equal": given == right, "equal_ids": k}
     if given == right:
         return found
-    token_bytes = assignment._tokenizer.token_bytes
-    yours, ours = ([token_bytes(id) if id in vocab else b"" for id in ids[k : k + 8]] for ids in (given, right))
+    token_bytes = ours.token_bytes
+    yours, others = ([token_bytes(id) if id in vocab else b"" for id in ids[k : k + 8]] for ids in (given, right))
     rest = text.encode("utf-8")[sum(len(token_bytes(id)) for id in right[:k]) :]
     special = next((each for each in special_tokens or () if rest.startswith(each.encode("utf-8"))), None)
     if special is not None:
@@ -193,7 +177,7 @@ def check_encode(
         reason = "your ids do not spell the text"
     else:
         reason = "in each pretoken the merge that was learned first is made first, everywhere, from the left"
-    return {**found, "yours": yours, "right": ours, "rest": rest[:80].decode("utf-8", "replace"), "reasons": [reason]}
+    return {**found, "yours": yours, "right": others, "rest": rest[:80].decode("utf-8", "replace"), "reasons": [reason]}
 
 
 def _encodes(thing: Any) -> bool:

@@ -78,7 +78,7 @@ class Layouts(unittest.TestCase):
             parts = ["ab ", f"{END}a", "你"]
             naive = [id for part in parts for id in naive_ids(part, vocab, merges, specials)]
             self.assertEqual(list(tokenizer.encode_iterable(parts)), naive)
-            tokenizer._tokenizer.close()
+            tokenizer.close()
 
     def test_a_vocabulary_that_says_two_things_or_none_is_refused(self) -> None:
         vocab = {**dict(enumerate(BYTES)), 256: b"ab"}
