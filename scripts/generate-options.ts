@@ -115,6 +115,14 @@ const spellInPython = (option: string) =>
   `\`\`${parameters.find(({ name }) => name === option)?.python ?? option}\`\``;
 /** Parameters of the table that the signature below lists itself. */
 const own = ["vocab_size", "output"];
+const printed = parameters.filter(({ python }) => !own.includes(python));
+
+/** Returns the lines of an item of a dict: a tuple of names. */
+function tupleOf(key: string, each: typeof parameters): string[] {
+  const names = each.map(({ python }) => `"${python}",`).join(" ");
+  const line = `    "${key}": (${each.length > 1 ? names.slice(0, -1) : names}),`;
+  return line.length <= columns ? [line] : [`    "${key}": (`, ...lines(names, "        "), "    ),"];
+}
 
 const pythonModule =
   () => `"""The parameters of \`train\`, and what else is stated in \`src/\`. Made by \`npm run suite options\`."""
@@ -138,13 +146,17 @@ FILES = (
 ${decisiveFileNames.map((name) => `    "${name}",`).join("\n")}
 )
 
-#: Each parameter, its option of \`bpe train\`, and how \`_training.py\` prints its value.
-OPTIONS = (
-${parameters
-  .filter(({ python }) => !own.includes(python))
-  .map(({ name, python, kind }) => `    ("${python}", "${name}", "${kind.python.print}"),`)
+#: The parameters that are options of \`bpe train\`, by how \`_training.py\` prints their values.
+PARAMETERS = {
+${[...Map.groupBy(printed, ({ kind }) => kind.python.print)].flatMap(([print, each]) => tupleOf(print, each)).join("\n")}
+}
+#: The options whose parameters have other names.
+OPTIONS = {
+${printed
+  .filter(({ name, python }) => name !== python.replaceAll("_", "-"))
+  .map(({ name, python }) => `    "${python}": "${name}",`)
   .join("\n")}
-)
+}
 
 
 @suggest_parameters
@@ -173,7 +185,7 @@ ${parameters.flatMap((option) => lines(`\`\`${option.python}\`\`: ${said(option,
     What \`\`bpe\`\` warns of is a warning of Python. Raises BpeError with the message of \`\`bpe\`\`; on Ctrl-C it ends the run,
     leaves nothing half-written, and raises KeyboardInterrupt.
     """
-    return train_with(OPTIONS, locals())
+    return train_with(PARAMETERS, OPTIONS, locals())
 `;
 
 const probeModule =

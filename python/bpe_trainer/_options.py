@@ -30,60 +30,41 @@ FILES = (
     "training.json",
 )
 
-#: Each parameter, its option of `bpe train`, and how `_training.py` prints its value.
-OPTIONS = (
-    ("special_tokens", "special-token", "texts"),
-    ("special_tokens_first", "special-tokens-first", "flag"),
-    ("special_tokens_file", "special-tokens", "paths"),
-    ("pattern", "pattern", "value"),
-    ("normalize", "normalize", "listed"),
-    ("compat", "compat", "value"),
-    ("min_frequency", "min-frequency", "value"),
-    ("max_token_length", "max-token-length", "value"),
-    ("whole_characters", "whole-characters", "flag"),
-    ("seed_tokens", "seed-token", "texts"),
-    ("seed_tokens_file", "seed-tokens", "path"),
-    ("superwords_from", "superwords-from", "value"),
-    ("superword_pattern", "superword-pattern", "value"),
-    ("extend", "extend", "path"),
-    ("rename", "rename", "renames"),
-    ("like", "like", "path"),
-    ("whole_texts", "whole-texts", "flag"),
-    ("special_tokens_as_text", "special-tokens-as-text", "flag"),
-    ("pad_to", "pad-to", "value"),
-    ("text_field", "text-field", "value"),
-    ("include", "include", "texts"),
-    ("input_format", "input-format", "value"),
-    ("binary", "binary", "value"),
-    ("languages", "language", "languages"),
-    ("languages_dev", "language-dev", "languages"),
-    ("language_ratio", "language-ratio", "numbers"),
-    ("language_window", "language-window", "fields"),
-    ("global_merges", "global-merges", "value"),
-    ("weights", "weight", "weights"),
-    ("formats", "format", "listed"),
-    ("ledger", "ledger", "decision"),
-    ("report", "report", "path"),
-    ("workers", "workers", "value"),
-    ("memory_limit", "memory-limit", "value"),
-    ("cache", "cache", "path"),
-    ("cache_limit", "cache-limit", "value"),
-    ("if_changed", "if-changed", "flag"),
-    ("keep", "keep", "value"),
-    ("counts", "counts", "paths"),
-    ("save_counts", "save-counts", "path"),
-    ("bos", "bos", "value"),
-    ("eos", "eos", "value"),
-    ("pad", "pad", "value"),
-    ("unk", "unk", "value"),
-    ("add_bos", "add-bos", "flag"),
-    ("chat_template", "chat-template", "value"),
-    ("model_max_length", "model-max-length", "value"),
-    ("tokenizer_class", "class", "value"),
-    ("model_card", "model-card", "flag"),
-    ("wait", "wait", "flag"),
-    ("log_file", "log-file", "path"),
-)
+#: The parameters that are options of `bpe train`, by how `_training.py` prints their values.
+PARAMETERS = {
+    "texts": ("special_tokens", "seed_tokens", "include"),
+    "flag": (
+        "special_tokens_first", "whole_characters", "whole_texts", "special_tokens_as_text", "if_changed",
+        "add_bos", "model_card", "wait",
+    ),
+    "paths": ("special_tokens_file", "counts"),
+    "value": (
+        "pattern", "compat", "min_frequency", "max_token_length", "superwords_from", "superword_pattern",
+        "pad_to", "text_field", "input_format", "binary", "global_merges", "workers", "memory_limit",
+        "cache_limit", "keep", "bos", "eos", "pad", "unk", "chat_template", "model_max_length",
+        "tokenizer_class",
+    ),
+    "listed": ("normalize", "formats"),
+    "path": ("seed_tokens_file", "extend", "like", "report", "cache", "save_counts", "log_file"),
+    "renames": ("rename",),
+    "languages": ("languages", "languages_dev"),
+    "numbers": ("language_ratio",),
+    "fields": ("language_window",),
+    "weights": ("weights",),
+    "decision": ("ledger",),
+}
+#: The options whose parameters have other names.
+OPTIONS = {
+    "special_tokens": "special-token",
+    "special_tokens_file": "special-tokens",
+    "seed_tokens": "seed-token",
+    "seed_tokens_file": "seed-tokens",
+    "languages": "language",
+    "languages_dev": "language-dev",
+    "weights": "weight",
+    "formats": "format",
+    "tokenizer_class": "class",
+}
 
 
 @suggest_parameters
@@ -284,4 +265,4 @@ def train(
     What ``bpe`` warns of is a warning of Python. Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run,
     leaves nothing half-written, and raises KeyboardInterrupt.
     """
-    return train_with(OPTIONS, locals())
+    return train_with(PARAMETERS, OPTIONS, locals())

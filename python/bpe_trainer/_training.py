@@ -18,7 +18,9 @@ else:
     t = LazyModule("bpe_trainer._types")
 
 
-def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any]) -> t.Tokenizer:
+def train_with(
+    parameters: t.Mapping[str, t.Sequence[str]], options: t.Mapping[str, str], given: dict[str, t.Any]
+) -> t.Tokenizer:
     """Runs `bpe train` with the arguments of `train`, and loads the tokenizer. `_options.py` has the parameters."""
     files, texts, output, vocab_size = (given[name] for name in ("files", "texts", "output", "vocab_size"))
     # Without a size, nothing is learned, and `extend` only adds the given tokens.
@@ -51,9 +53,10 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     sizes = [] if vocab_size is None else _sizes(vocab_size, output)
     # Only this form of progress prints no summary, which would take time to make.
     arguments = ["train", "--progress=json", *([f"--vocab-size={','.join(sizes)}"] if sizes else [])]
-    for name, option, kind in options:
-        if given[name] is not None:
-            arguments += _format_option(name, f"--{option}", kind, given[name])
+    kinds = {name: kind for kind, names in parameters.items() for name in names}
+    for name, value in given.items():
+        if name in kinds and value is not None:
+            arguments += _format_option(name, f"--{options.get(name, name.replace('_', '-'))}", kinds[name], value)
     kept: t.Union[Home, None] = None
     if output is None:
         kept = Home()
