@@ -195,7 +195,7 @@ export function includeFilter(globs: readonly string[]): FileFilter {
  * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and
  * folders, pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its
  * own path rather than through a link, and each file appears once. `skipped` has the other paths of such folders and
- * files.
+ * files, and the parts of a hub cache that are read through another folder.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -311,7 +311,7 @@ const listErrorOf = (path: string, error: unknown) =>
 
 export type Skipped = {
   readonly path: string;
-  /** Completes the message "PATH is …", e.g. "the same file as "a.txt"". */
+  /** Completes the message "PATH is …", e.g. `the same file as "a.txt"`. */
   readonly reason: string;
 };
 

@@ -17,13 +17,13 @@ export type Input = {
   readonly formatFrom: FormatSource;
   /** Whether all bytes are read as text, whatever they are: `--binary text`. */
   readonly isBinaryText: boolean;
-  /** The field, or column, that holds the text of a record. Used by all formats except `text`. */
+  /** The field, or column, that holds the text of a record. Used only by formats that have fields (`hasFields`). */
   readonly textField: string;
   /** Other fields of a record that are kept next to its text. */
   readonly keptFields?: readonly KeptField[] | undefined;
   /** The size of the file on disk, compressed or not; 0 for a stream. */
   readonly sizeBytes: number;
-  /** Identifies the file, so that a replacement is noticed. */
+  /** Device and inode identify the file, so that a replacement is noticed; 0 for a stream. */
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
@@ -182,9 +182,9 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Checks, once everything was read, that the file has not changed since the run began; appended bytes are allowed. A
- * new change time is ignored if permissions, owner or number of links have changed and so explain it: a backup that
- * makes hard links must not end a nightly run.
+ * Throws a UserError if the file has changed since the run began. Called once everything was read. Appended bytes are
+ * allowed. A new change time is ignored if permissions, owner or number of links have changed and so explain it: a
+ * backup that makes hard links must not end a nightly run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;

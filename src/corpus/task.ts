@@ -22,7 +22,7 @@ export type ChunkTask = Range & {
   readonly continues: boolean;
   /** How many bytes of the input are in this chunk, before any decompression, for progress. */
   readonly inputBytes: number;
-  /** The number of lines before the chunk, for errors in JSON lines. */
+  /** The number of lines before the chunk, for errors in records. */
   readonly linesBefore?: number;
 };
 
@@ -239,7 +239,7 @@ class ChunkSequence {
 }
 
 type ChunkCutter = {
-  /** The number of bytes before and after a stretch that decide where it can be cut. */
+  /** The number of bytes that must be known before and after the searched bytes, to find cuts in these. */
   readonly contextBytes: number;
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };

@@ -34,7 +34,7 @@ import { encodeOptions, idFiles } from "./encode-options.ts";
 import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
 import { checkHeadFits } from "./id-output.ts";
 
-/** `bpe encode`: writes the ids of all inputs, in order, to one file or to stdout. */
+/** `bpe encode`: writes the ids of all inputs, in order, to files or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   // 1. Refuse mistakes that the options alone reveal, before anything is read.

@@ -110,7 +110,7 @@ export async function encodeIntoFiles(
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
-    // The id types of formats other than part depend on the tokenizer.
+    // From these, `bpe ids join` derives the id type of the files that it writes.
     ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idTypeFor(parts) }),
   });
   const options = { ...asked, type, documentEndId, inputs, ranges, request, guard, checking };
@@ -209,8 +209,8 @@ export class IdFiles implements IdSink {
   private hasEnded: boolean;
 
   /**
-   * Verifies existing shards, and continues after them. Throws a UserError if they belong to another run, are
-   * incomplete, or are another user's.
+   * Verifies existing shards, and continues after them. Throws a UserError if they belong to another run or are
+   * incomplete, or, with `ifChanged`, removes them. Throws a UserError if they are another user's.
    */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);

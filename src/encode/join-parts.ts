@@ -29,7 +29,7 @@ const partRequest = fieldsOf({
 
 type Part = ListedShards & {
   readonly asked: Checked<typeof partRequest>;
-  /** The first line of the plan that the part encodes. Its ranges are this line and the following ones. */
+  /** The index of the first line of the plan that the part encodes. Its ranges are this line and the following ones. */
   readonly firstLine: number;
 };
 

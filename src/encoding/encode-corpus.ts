@@ -64,9 +64,9 @@ export type EncodeCorpusOptions = {
   readonly budget?: MemoryBudget;
   /** The workers, if they were started before (`startEncodingWorkers`). */
   readonly workers?: StartedWorkers | undefined;
-  /** Target size of the ranges for threads. */
+  /** Target size of the ranges for threads, in bytes. */
   readonly rangeSizeBytes?: number;
-  /** Target size of the chunks of a stream. */
+  /** Target size of the chunks of a stream, in bytes. */
   readonly chunkSizeBytes?: number;
 };
 

@@ -95,7 +95,7 @@ export const formats: readonly FormatEntry[] = [
   },
 ];
 
-/** The values of `--format`. */
+/** The values of `--format`, except `imageFormat`. */
 export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
 
 /** The names of the formats that are written only on request: "tekken and gguf". */

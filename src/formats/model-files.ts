@@ -24,8 +24,8 @@ export function parseCompanionFiles(path: string) {
 }
 
 /**
- * The names that `transformers` gives the tokens with roles. It adds tokens that the tokenizer lacks in this
- * order.
+ * The names that `transformers` gives the tokens with roles. `transformers` adds tokens that the tokenizer lacks in
+ * this order.
  */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 

@@ -33,7 +33,7 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
   }
 }
 
-/** Bytes of the fixed wire types. */
+/** The size in bytes of a value, by wire type; undefined for wire types without a fixed size. */
 const fixedSizes: readonly (number | undefined)[] = [undefined, 8, undefined, undefined, undefined, 4];
 
 /**

@@ -43,8 +43,8 @@ const recordFields = fieldsOf({
 });
 
 /**
- * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not
- * list the file.
+ * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not list the
+ * file. Throws a UserError if the record is damaged.
  */
 export function readTrainingRecord(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);

@@ -144,8 +144,8 @@ const worthYieldingBytes = scaled(1 << 14, 64);
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
 
 /**
- * The vocabulary in the memory of the only such kernel of the process. If two vocabularies are written in turns, each
- * loads its own again before each chunk.
+ * The vocabulary in the memory of the only such kernel of the process. If two vocabularies are written alternately,
+ * each loads its own again before each chunk.
  */
 let loaded: Loaded | undefined;
 
@@ -162,7 +162,10 @@ function load(vocabulary: Vocabulary): PutArrays {
 
 type Addresses = Parameters<KernelExports["useVocabulary"]>;
 
-/** Copies the form of a row into the kernel's memory, which may contain that of another file. */
+/**
+ * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may
+ * contain those of another file.
+ */
 function placeTables(memory: Uint8Array, kind: RowKind): void {
   const { separators = ["", "", ""], spelling, base64Digits } = kind;
   const table = new Uint32Array((3 * separatorBytes) / 4);

@@ -341,7 +341,7 @@ type KnownRanks = {
   readonly normalization?: Normalization;
 };
 
-/** Returns the encoding of this name. */
+/** Returns the encoding of this name, which must be a known one. */
 export const findKnownRanks = (wanted: string): KnownRanks =>
   [...Object.values(knownRankFiles), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
 

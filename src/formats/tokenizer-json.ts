@@ -209,8 +209,8 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
 }
 
 /**
- * Returns `bos_token` and the other roles, and all special tokens as additional ones. With `--like`, returns
- * what that tokenizer has.
+ * Returns `bos_token` and the other roles, and all special tokens as additional ones. With `--like`, returns the roles
+ * as that tokenizer's configuration has them, and no additional tokens.
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
@@ -268,8 +268,8 @@ function jsonFile(value: object): Uint8Array {
 }
 
 /**
- * Reads HF's `tokenizer.json` of a byte-level BPE. Throws an error for anything that would give other ids
- * than in HF.
+ * Reads HF's `tokenizer.json` of a BPE that is byte-level, or whose merging begins with characters. Throws an error for
+ * anything that would give other ids than in HF.
  *
  * @param path the path of the file, for messages
  * @param asksForBos see `LoadOptions`
@@ -452,7 +452,8 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
 }
 
 /**
- * Lists the types of the inner parts of a `Sequence`, recursively, or the type of any other part; "none" for no part.
+ * Returns the types of the inner parts of a `Sequence`, recursively, separated by commas; the type of any other part;
+ * "none" for no part.
  */
 function typesIn(value: unknown, within: string): string {
   const part = value as JsonObject | null | undefined;

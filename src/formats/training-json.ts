@@ -113,7 +113,7 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly specialTokensFirst?: true;
   /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];
-  /** How merges were balanced among languages. Present only if anything but the lengths of their texts decided. */
+  /** How merges were balanced among languages. Present only if requested; by default, by the lengths of their texts. */
   readonly parity?: Parity;
   /** The vocabulary is filled with reserved tokens to a multiple of this number. */
   readonly padTo: number;
@@ -171,7 +171,10 @@ export type RunRecord = {
   readonly startedAt: string;
   /** Every file of the result, including this one. */
   readonly files: readonly string[];
-  /** SHA-256 of the others, in hex by name; those of tokenizers made from others have none. */
+  /**
+   * The SHA-256 of each file but the record, in hex, by name. Absent from records of converted, pruned and truncated
+   * tokenizers.
+   */
   readonly filesSha256?: Readonly<Record<string, string>>;
   readonly timings: {
     readonly countMs: number;
@@ -206,8 +209,8 @@ type InputRecord = {
   readonly documents: number;
   readonly invalidBytes: number;
   /**
-   * CRC-32 of the `textBytes` bytes of text, those of records one after the other; absent if their words came from
-   * a cache of an older version.
+   * CRC-32 of the `textBytes` bytes of text, those of records one after the other. Absent if the runtime has no CRC-32,
+   * or if the words came from a cache of an older version.
    */
   readonly crc32?: string;
   /** One of `inputFormats`. */

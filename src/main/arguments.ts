@@ -67,8 +67,8 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
 }
 
 /**
- * Whether no file is needed: an option takes its place, or an option without which nothing is learned is absent
- * (`--extend` without `--vocab-size`).
+ * Whether no file is needed: an option takes its place, or an option is absent without which nothing is learned
+ * (`--vocab-size` with `--extend`).
  */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||

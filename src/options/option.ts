@@ -75,7 +75,7 @@ export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {
   readonly why?: string;
-  /** The value of the option that has this exclusion with which the two options may be combined. */
+  /** The value of this option with which the two options may be combined. */
   readonly unless?: string;
 };
 

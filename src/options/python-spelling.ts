@@ -13,7 +13,7 @@ const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${le
 /** The parameter of an option in Python; `null` if there is none. */
 export const pythonName = (key: string, { python = snakeCase(key) }: Option): string | null => python;
 
-/** How a command's options are written in messages to Python callers. */
+/** Returns how a command's options are written in messages to Python callers. */
 export const pythonSpellingFor = (command: string): Spelling =>
   pythonSpelling(withParameters.includes(command));
 

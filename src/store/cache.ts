@@ -222,12 +222,12 @@ export class Cache {
     return id === undefined ? undefined : this.statistics.get(id);
   }
 
-  /** Whether the words of an input can be kept once they are counted. */
+  /** Whether the words of an input can be stored in the cache once they are counted. */
   canKeep(inputIndex: number): boolean {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes the inputs that are counted, so that their words can be kept. */
+  /** Hashes the inputs that are counted, so that their words can be stored. */
   *hashMissing(inputIndices: readonly number[]): Generator<undefined, void> {
     for (const inputIndex of inputIndices) {
       const known = this.known[inputIndex];
@@ -237,11 +237,11 @@ export class Cache {
   }
 
   /**
-   * Keeps the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of some
+   * Stores the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of some
    * milliseconds.
    *
    * @param statistics by input; undefined for inputs of other parts of the corpus
-   * @param inHaste whether to keep only words that are already on disk
+   * @param inHaste whether to store only words that are already on disk
    */
   *keep(
     runs: readonly SortedRun[],
@@ -258,7 +258,7 @@ export class Cache {
     }
   }
 
-  /** Keeps an input, but only if the file is certainly the one that was hashed. */
+  /** Stores the words of an input, but only if the file is certainly the one that was hashed. */
   private *keepInput(
     inputIndex: number,
     runs: readonly SortedRun[],
@@ -283,7 +283,7 @@ export class Cache {
     yield;
   }
 
-  /** Whether a file is still the one that was hashed. If not, its words are used, but not kept. */
+  /** Whether a file is still the one that was hashed. If not, its words are used, but not stored. */
   private *isAsHashed(inputIndex: number, known: KnownInput): Generator<undefined, boolean> {
     try {
       const { path } = this.inputs[inputIndex]!;

@@ -47,8 +47,8 @@ async function hashPath(path: string): Promise<string> {
 }
 
 /**
- * The SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. Yields as `hashInput`
- * does.
+ * Returns the SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. Yields as
+ * `hashInput` does.
  */
 function* hashFile(fd: number, sizeBytesMax: number) {
   const hasher = createSha256();

@@ -44,7 +44,7 @@ export function inspectOutput(place: Place): ExistingOutput {
 
 const attemptsMax = 100;
 
-/** Names of devices on Windows, also with a suffix: whatever is written there goes to the device. */
+/** Names of devices on Windows, also with an extension (`nul.txt`): whatever is written there goes to the device. */
 const deviceName = /^(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?$/i;
 
 function inspectOnce(place: Place): ExistingOutput {
@@ -132,8 +132,8 @@ function isListedName(name: unknown): boolean {
 const isPlainName = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0]/.test(name);
 
 /**
- * Whether the place is a mount point, which cannot be renamed. A mount from the same device is only visible in the
- * system's list.
+ * Whether the place is a mount point, which cannot be renamed. A mount from the same device is only visible in
+ * /proc/self/mountinfo.
  */
 function isMountPoint(place: Place): boolean {
   const path = pathOf(place);
@@ -168,7 +168,7 @@ const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 /** Moves a former result to its kept name. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const stamp = stampOf(path);
-  // The number is higher than any other of the same second, even if the first of them were removed.
+  // The number is higher than any other of the same second, even if results with lower numbers were removed.
   const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
   const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);
@@ -189,7 +189,7 @@ export function findKeptPlaces(place: Place): Place[] {
   for (const { name, stamp, n } of keptNames(place)) {
     const kept = { ...place, name };
     const stats = lstatOrNull(pathOf(kept));
-    // Results of another user would count towards N, and displace ours.
+    // Results of another user would count towards the N of `--keep`, and displace ours.
     if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
     found.push({ place: kept, stamp, n });
   }

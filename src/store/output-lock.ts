@@ -132,7 +132,9 @@ export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): vo
 
 const hiddenNamePattern = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
 
-/** Whether everything at a path is a day older than our lock file. The file system's clock has set both times. */
+/**
+ * Whether everything at a path is more than a day older than our lock file. The file system's clock has set both times.
+ */
 function isOld(path: string, place: Place): boolean {
   const lock = lstatOrNull(lockPath(place));
   return lock !== null && lock.mtimeMs - lastChangeMs(path) > oldMs;
@@ -347,7 +349,10 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   }
 }
 
-/** Opens the lock file for writing if that is allowed, because file servers require it for a lock. */
+/**
+ * Opens the lock file for writing if that is allowed, because file servers require it for a lock; otherwise for
+ * reading.
+ */
 function openForLocking(path: string): number {
   try {
     return openTrusted(path, constants.O_RDWR);

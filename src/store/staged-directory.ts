@@ -63,9 +63,9 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: HiddenKind)
 }
 
 export type FormerResults = {
-  /** Where the replaced result is, if someone added files to it meanwhile. */
+  /** Where the replaced result is, if someone added files to it meanwhile; otherwise null. */
   readonly leftPath: string | null;
-  /** Where the replaced result is, if it was to be kept. */
+  /** Where the replaced result is, if it was to be kept; otherwise null. */
   readonly keptPath: string | null;
 };
 

@@ -58,7 +58,7 @@ export const oneTokenizer = {
 export const replacesDirectory = ({ options }: CommandSpec) =>
   options.some(({ writes }) => writes === "directory");
 
-/** Returns the command as typed, with everything it requires. */
+/** Returns the usage line: the command with everything it requires. */
 export function usageLine({ name, files, options }: CommandSpec): string {
   const required = options
     .filter((option) => option.required)

@@ -249,7 +249,7 @@ const perToken = (record: { readonly bytesPerToken: number | null }) => {
 export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
   bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
-/** Describes what the second half of the vocabulary gains. */
+/** Formats the bytes per token with half of the vocabulary, which shows what the other half gains. */
 const halfText = ({ half }: TrainingRecord) =>
   half === null
     ? ""

@@ -5,7 +5,7 @@ import { asOption, joined, type Message, phrase, UserError, usageError } from "#
 import type { FinishedTokenizer, Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
-/** Selects the files of a tokenizer to write. */
+/** Options that select which files of a tokenizer are written. */
 export type SaveOptions = {
   /**
    * Names of formats, as for `--format`. Default: all that can hold the tokenizer, except those written only on

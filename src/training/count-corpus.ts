@@ -380,8 +380,8 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   /**
-   * In each round, adds up one kind of word, of all threads, from this thread's slice of the hashes. Returns false if
-   * memory does not suffice.
+   * Adds up those words of all threads that are in this thread's slice of the hashes: in each round, the words of one
+   * kind (short, middle or long). Returns false if memory does not suffice.
    */
   *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {

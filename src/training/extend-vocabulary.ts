@@ -77,7 +77,10 @@ const keyOf = encodeBytes;
 /** Upper bound of the bytes of all new tokens: they are kept in memory and written as text. */
 const newBytesMax = 2 ** 28;
 
-/** Assigns ids to the learned merges. `known` are the tokens that the engine was given. */
+/**
+ * Assigns ids to the learned merges. `known` are the base's tokens without a merge, which the engine was given. A merge
+ * that produces one of them gets its id.
+ */
 export function numberExtension(
   base: TokenizerParts,
   merges: Merges,

@@ -93,7 +93,7 @@ export async function train<B extends Base | null>(
   // 4. Write the tokenizer's files, which replace the former ones atomically.
   await run.write?.(trained);
 
-  // 5. Keep what the next training on this corpus can use.
+  // 5. Store in the cache what the next training on this corpus can use.
   await keepRest?.();
   return trained;
 }

@@ -44,7 +44,7 @@ export type CutSettings = {
 };
 
 /**
- * The settings of a training, settled: every field has a value, and all fit together. The record and
+ * The settings of a training, settled: defaults are filled in, and all settings fit together. The record and
  * `--if-changed` store them.
  */
 export type Training<B extends Base | null = Base | null> = CutSettings &
@@ -315,7 +315,10 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
     ? []
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
-/** Returns how to cut text for a base. Documents end at the base's special tokens and at the requested ones. */
+/**
+ * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
+ * at the requested ones. If none are requested, special tokens that word counts state take precedence.
+ */
 function cuttingOfBase(
   asked: RequestedTraining,
   found: FoundBase,

@@ -40,7 +40,7 @@ export type Run = {
   readonly arguments: readonly string[];
   /** When the run started, by `performance.now()`. */
   readonly startMs: number;
-  /** When the run ended, if the result is not written at once, by `performance.now()`. */
+  /** When the run ended, by `performance.now()`, if the result is not written at once. */
   readonly endMs?: number;
   readonly trained: Pick<TrainedWork, "countMs" | "mergeMs">;
   /** How many former results to keep next to this one. undefined: kept results stay as they are. */

@@ -66,7 +66,7 @@ export class KeptColumns {
     this.kinds = fields.map(({ kind = null }, k) => kinds?.[k] ?? kind);
   }
 
-  /** Converts a value to the type of column k. */
+  /** Converts a value to the type of column k. Throws a UserError if the value does not fit the column. */
   convert(k: number, value: KeptValue): KeptValue {
     const own = kindOf(value);
     if (own === null) return value;

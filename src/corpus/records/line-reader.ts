@@ -264,7 +264,9 @@ function faultText(fault: number, textField: string): string {
 const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
 
-/** Returns the hint for a fault. `line` returns the line with the record. */
+/**
+ * Returns the hint for a fault. `line`, which returns the line with the record, is called only if the hint needs it.
+ */
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
