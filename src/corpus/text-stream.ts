@@ -175,8 +175,8 @@ const expectedRatio = scaled(8, 1);
 
 /**
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. (Node decodes only
- * the first frame, so there a second frame is an error.) The decoder is a stream of `node:zlib`, which works on a thread
- * of the runtime. It leaves two questions open:
+ * the first frame, so there a second frame is an error.) The decoder is a stream of `node:zlib`, which works on a
+ * thread of the runtime. It leaves two questions open:
  *
  *   - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member
  *     are padding, which tapes leave; anything else is an error.

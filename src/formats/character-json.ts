@@ -22,9 +22,9 @@ import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
  * of the file contain marks. Here, tokens contain spaces instead, and a mark in a text counts as a space
  * (src/kernel/encode/first-characters.ts), so that the text need not be changed.
  *
- * HF does not cut the text, or cuts it only before marks. A cut that no merge crosses changes no id. So a text that HF does
- * not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Pieces then
- * repeat as words do, and a text of any length can be encoded.
+ * HF does not cut the text, or cuts it only before marks. A cut that no merge crosses changes no id. So a text that HF
+ * does not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Pieces
+ * then repeat as words do, and a text of any length can be encoded.
  */
 export const mark = "\u2581";
 const space = 0x20;
@@ -165,8 +165,8 @@ export function readCharacterDecoder(
 export type Leading = "kept" | "one" | "first token";
 
 /**
- * Refuses tokens with a space or with a mark after another character, and added tokens with a mark: HF's Metaspace decoder
- * would change them at the start of a text in a way that `leading` does not describe.
+ * Refuses tokens with a space or with a mark after another character, and added tokens with a mark: HF's Metaspace
+ * decoder would change them at the start of a text in a way that `leading` does not describe.
  */
 export function checkLeading(
   leading: Leading,
@@ -308,8 +308,8 @@ const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
 /**
- * Returns the other characters that some merge joins with `beginning`: its left token ends with the character, and its right
- * token begins with these bytes. The bytes are those of one character.
+ * Returns the other characters that some merge joins with `beginning`: its left token ends with the character, and its
+ * right token begins with these bytes. The bytes are those of one character.
  */
 function crossedAt(
   vocab: TokenIds,

@@ -48,8 +48,8 @@ import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
  * await tokenizer.save("tokenizer");
  * ```
  *
- * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus without
- * text.
+ * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus
+ * without text.
  */
 export const trainTokenizer = (options: TrainTokenizerOptions): Promise<TrainedTokenizer> =>
   runCall(() => trainHere(options));
