@@ -25,7 +25,7 @@ const characterTailBytes = 3;
 
 /** Finds positions where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** The number of bytes before and after a stretch that must be known to find its cuts. */
+  /** The number of bytes that must be known before and after the searched bytes to find cuts in them. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -36,8 +36,8 @@ export class CutFinder {
 
   /**
    * Finds the first cut in [from, stop) of a text that is known up to `limit`; undefined if there is none.
-   * `contextBytes` bytes before `from` must be known, unless the text begins at `from` or `from` is another cut; and as
-   * many after `stop`, or all of the text.
+   * `contextBytes` bytes before `from` must be known, unless the text begins at `from` or `from` is another cut; and
+   * `contextBytes` bytes after `stop`, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
@@ -86,13 +86,13 @@ export class CutFinder {
   }
 }
 
-/** The number of bytes after a cut that decide whether it is one, or may change the character there. */
+/** The number of bytes after a cut that decide whether it is safe, or that may change the character at the cut. */
 const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * The number of bytes after its target in which a cut is searched. Text has a cut every few bytes
+ * The number of bytes after its target position in which a cut is searched. Text has a cut every few bytes
  * (docs/internals/pattern.md). A megabyte without one is likely followed by more such text, so the range then grows
  * until a later search succeeds.
  */
@@ -178,7 +178,7 @@ export type RangePlanOptions = CutOptions & {
 /**
  * Cuts a range of an input into smaller ones, in order. Only the bytes around each cut are read. Yields undefined after
  * an unsuccessful search, so that the caller can yield to the event loop. An empty range stays one range. JSON lines
- * are cut after line feeds; a Parquet file is not cut by bytes.
+ * and FASTA are cut only between records; a Parquet file is not cut by bytes.
  */
 export function* cutIntoRanges(
   input: Input,
@@ -200,7 +200,7 @@ export function* cutIntoRanges(
         : new RecordCutSearch(fd, recordSeparator(input.format));
       for (let targetByte = startByte + rangeSizeBytes; !isLast(targetByte); targetByte += rangeSizeBytes) {
         const cut = yield* search.findNear(targetByte, whole.endByte);
-        if (cut === undefined) continue; // the range grows by another
+        if (cut === undefined) continue; // The range grows by another `rangeSizeBytes`.
         yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
         startByte = cut.atByte;
         startsInside = cut.inside;
