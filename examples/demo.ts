@@ -30,7 +30,10 @@ console.log(encode(sentence).join("|"));
 console.log(`\nNext: dist/bpe explain ${output} "${sentence.slice(0, 11)}"`);
 console.log("Or your own text: dist/bpe train YOUR_FILES -n 32k -p gpt-4o -o tokenizer");
 
-/** As `learn.ts` encodes, with the merges that `bpe` learned. Printable ASCII represents itself there; the space does not. */
+/**
+ * Returns the tokens of a text, made as `learn.ts` does, with the merges that `bpe` learned. These represent printable
+ * ASCII characters by themselves, except the space.
+ */
 function encode(text: string): string[] {
   const merges = readFileSync(`${output}/merges.txt`, "utf8").split("\n").slice(1, -1);
   const ranks = new Map(

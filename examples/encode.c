@@ -1,4 +1,4 @@
-/* Prints the ids of the text that it reads, one a line.
+/* Prints the ids of the text on stdin, one a line.
  *
  *     bpe image TOKENIZER -o tokenizer.image
  *     cc examples/encode.c -I include -L lib -lbpe -o encode      # in an unpacked archive of bpe

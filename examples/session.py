@@ -1,4 +1,4 @@
-"""From texts to a model's tokenizer, as one does it in a notebook: train, look, save, load, share with other processes."""
+"""From texts to a model's tokenizer, as in a notebook: train, look, save, load, use in other processes."""
 
 import multiprocessing
 import pickle
@@ -8,7 +8,7 @@ import bpe_trainer as bpe
 from datasets import Dataset
 from transformers import AutoTokenizer
 
-# Train from anything that gives strings, here the prose and code that Python itself comes with.
+# Train on any iterable of strings, here some source files of Python itself.
 paths = sorted(Path(multiprocessing.__file__).parent.glob("*.py"))
 texts = [path.read_text("utf-8") for path in paths]
 tokenizer = bpe.train(
@@ -27,7 +27,7 @@ theirs = AutoTokenizer.from_pretrained("session-tokenizer")
 assert theirs(texts)["input_ids"] == tokenizer(texts)["input_ids"]
 assert tokenizer.decode(tokenizer(texts[0])["input_ids"], skip_special_tokens=True) == texts[0]
 
-# Give it to other processes: pickled, forked, by a pool, by a data set.
+# Use it in other processes: with pickle, in a pool that forks, in a data set.
 assert pickle.loads(pickle.dumps(tokenizer)).get_vocab() == tokenizer.get_vocab()
 with multiprocessing.get_context("fork").Pool(2) as pool:
     assert pool.map(tokenizer.encode, texts) == tokenizer.encode_batch(texts)

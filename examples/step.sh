@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The steps of a training by many machines that share a folder. Each may be killed at any time and run again: what has
-# its name is whole and is not made twice.
+# The steps of training on many machines that share a folder. Each may be killed at any time and run again: a file that
+# has its final name is complete, and is not made again.
 #
 #     step.sh plan RUN SLICES FILE...    cuts the corpus      RUN/plan.jsonl, RUN/slices/00000, 00001, ...
 #     step.sh count RUN [SLICE]          counts one slice     RUN/counts/00000.counts, ...
 #     step.sh train RUN VOCAB_SIZE       adds up and trains   RUN/tokenizer
 #     step.sh encode RUN [SLICE]         encodes one slice    RUN/ids/00000.bin, ...
 #
-# SLICE is a number from 0 on; without it that of the Slurm array task or the Kubernetes index. RUN is a folder that all
-# machines see under one path. RUN/options holds what the steps have in common, an option a line:
+# SLICE is a number from 0; by default the index of the Slurm array task or of the Kubernetes pod. RUN is a folder that
+# has the same path on all machines. RUN/options has the options that plan, count and train share, one a line:
 #
 #     --pattern=o200k
 #     --special-token=<|endoftext|>
@@ -27,8 +27,8 @@ slice_name() {
   printf '%05d' "${1:-${SLURM_ARRAY_TASK_ID:-${JOB_COMPLETION_INDEX:?which slice?}}}"
 }
 
-# Neighbouring ranges into as many slices as asked for, of about equal bytes: one large file may come before thousands of
-# small ones. Some may stay empty.
+# Divides the ranges of the plan $1 into $2 slices, which are files in $3. A slice has neighbouring ranges, with about as
+# many bytes as another slice, because ranges differ in size. Some slices may be empty.
 divide() {
   local index
   for ((index = 0; index < $2; index++)); do : > "$3/$(printf '%05d' "$index")"; done

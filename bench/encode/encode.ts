@@ -48,7 +48,7 @@ type Run = {
 const tokenizer = await Tokenizer.load(directory);
 const endId = tokenizer.specialTokens.get("<|endoftext|>");
 
-/** Runs a command whose last argument is the path for the ids; `read` parses its output. */
+/** Runs a command that writes ids to the path `output`. `read` parses what the command prints. */
 function run(
   command: (output: string) => string[],
   read: (run: ReturnType<typeof runProcess>) => Partial<Run>,

@@ -1,8 +1,10 @@
-"""Encodes a file into an .npy as peers do: python peers.py <peer> <tokenizer directory> <text> <pattern> <id> <output.npy>.
+"""Encodes a file into an .npy with another tool:
 
-The text is cut at <|endoftext|>, whose id goes between, and documents go to the peer's batch call, which uses all threads.
-Prints the seconds of that call alone (and of all its threads), and the peak memory of the job; the caller of this program
-times the whole job.
+    python peers.py <peer> <tokenizer directory> <text> <pattern> <id> <output.npy>
+
+The text is cut at <|endoftext|>, whose id goes between documents. Documents go to the peer's batch call, which uses all
+threads. Prints the seconds of that call alone (and of all its threads), and the peak memory of the job; the caller of
+this program times the whole job.
 """
 
 import base64
@@ -18,7 +20,7 @@ from usage import measured, peak_memory_bytes
 peer, directory, path, pattern, end_id, output = sys.argv[1:7]
 end = numpy.asarray([int(end_id)], dtype=numpy.uint16)
 documents = open(path, encoding="utf-8", errors="replace", newline="").read().split("<|endoftext|>")
-# One long text gives no batch: pieces of about 100 kB, cut after a line end that a letter follows.
+# One long text is no batch, so it is cut into pieces of about 100 kB, after a line end that a letter follows.
 pieces = []
 counts = []
 for document in documents:

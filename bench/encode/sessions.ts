@@ -1,4 +1,4 @@
-// A chat that grows: 128 appends to a session, compared with encoding the whole text at each turn.
+// Times a growing chat: 128 appends to a session, compared with encoding the whole text at each turn.
 // `node scripts/bun.mjs run bench/encode/sessions.ts [TEXT...]`; the default texts are the pages of docs/.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const turns = Array.from({ length: turnCount }, (_, i) =>
   all.slice(startLength + i * turnLength, startLength + (i + 1) * turnLength),
 );
 
-/** Times each turn of a chat, in milliseconds. */
+/** Returns the time of each turn of a chat, in milliseconds. */
 function timeTurns(take: (turn: string) => void): number[] {
   return turns.map((turn) => {
     const start = performance.now();
@@ -34,7 +34,7 @@ function timeTurns(take: (turn: string) => void): number[] {
   });
 }
 
-/** Returns the sum of the shortest time of each turn: other programs only make it longer. */
+/** Returns the sum of the shortest times of the turns, because other programs only make a time longer. */
 function sumOfShortest(runs: readonly number[][]): string {
   const shortest = turns.map((_, i) => Math.min(...runs.map((times) => times[i]!)));
   return shortest.reduce((sum, time) => sum + time, 0).toFixed(1);

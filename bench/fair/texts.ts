@@ -52,7 +52,10 @@ export const languages: readonly Language[] = [
 ];
 
 const heldOutBytes = 200e3;
-/** Size of the English text by which languages are compared. Other languages get as much text as says the same. */
+/**
+ * Size of the English text by which languages are compared, in bytes. Other languages get as much text as is needed to
+ * say the same.
+ */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
@@ -67,7 +70,10 @@ export const heldOutFile = ({ name }: Language) => join("held-out", `${name}.txt
 export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
-/** Writes the texts of all languages; the directories are there. The files hold documents with `<|endoftext|>` between them. */
+/**
+ * Writes the texts of all languages into directories that exist. The files hold documents with `<|endoftext|>` between
+ * them.
+ */
 export function writeTexts(home: string, corpora: readonly string[]): void {
   const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));
   for (const language of languages) {

@@ -1,9 +1,9 @@
 /**
  * A time on the ladder.
  *
- *   measured    the run came so far
- *   estimated   it was stopped before, and would have come there at the pace that it had
- *   exceeded    it was stopped so early that nothing can be said but that it takes longer than `ms`
+ *   measured    the run made this number of merges
+ *   estimated   the run was stopped earlier; the time assumes that it had continued at the same pace
+ *   exceeded    the run was stopped so early that only a lower bound of the time is known: `ms`
  */
 export type Point = {
   readonly wordCount: number;
@@ -20,9 +20,9 @@ export type Timing = {
 };
 
 /**
- * The time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint. The first
- * merges are the costliest by far, so the pace before the first checkpoint is no basis for that. Returns undefined if
- * the words give fewer merges.
+ * Returns the time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint. The
+ * first merges are the costliest by far, so the pace before the first checkpoint is no basis for that. Returns
+ * undefined if the words give fewer merges.
  */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {
   const { checkpoints, end, isStopped } = timing;

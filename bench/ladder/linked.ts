@@ -6,7 +6,8 @@ import type { Learned, Strategy } from "./strategy.ts";
 
 /**
  * Chain: all words of two bytes or more, a position a byte. A token is stored at the position of its first byte; the
- * positions of its other bytes are dead. No word is read to merge in it: an occurrence knows its neighbours.
+ * positions of its other bytes are dead. Merging at an occurrence does not read the whole word, because each token has
+ * the positions of its neighbours.
  *
  *   ARRAY     TYPE           LENGTH          MEANING
  *   tokens    Int32Array     positionCount   token id, or -1 where dead
@@ -26,7 +27,7 @@ type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: 
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;
 
-/** The plain engine over linked positions, its queue corrected lazily: an entry's count is an upper bound. */
+/** The plain engine on linked positions. Its queue is corrected lazily: the count of an entry is an upper bound. */
 export const linked: Strategy = {
   name: "linked",
   update: "neighbours of an occurrence, found by links",
@@ -103,7 +104,7 @@ function addOccurrence(index: OccurrenceIndex, pair: PairKey, weight: number, po
   }
 }
 
-/** Returns the top of the heap once its count is current. Pairs without occurrences are dropped. */
+/** Returns the best pair: the first top of the heap with a current count. Pairs without occurrences are dropped. */
 function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): PairKey | undefined {
   while (heap.size > 0) {
     const pair = heap.pairs[0]!;
@@ -153,7 +154,10 @@ function mergePositions(
   }
 }
 
-/** The pair being merged is no longer in the index; every other pair that still occurs is. */
+/**
+ * Subtracts the weight of an occurrence from the count of its pair. The pair being merged is no longer in the index;
+ * every other pair that still occurs is.
+ */
 function lose(index: OccurrenceIndex, pair: PairKey, weight: number): void {
   const occurrences = index.get(pair);
   if (occurrences !== undefined) occurrences.count -= weight;

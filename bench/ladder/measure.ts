@@ -1,7 +1,8 @@
 // Runs one rung on one file of words, in a separate process: nothing is warmed up, and the peak of memory is the
 // rung's.
 //
-//   node scripts/bun.mjs bench/ladder/measure.ts <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...
+//   node scripts/bun.mjs bench/ladder/measure.ts
+//     <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...
 //
 // Prints a line for each checkpoint, `<merges> <milliseconds>`, and one at the end. Exits with 3 if the time limit
 // stopped it.

@@ -211,7 +211,7 @@ function time({ ms, kind }: Point): string {
   return `${{ measured: "", estimated: "≈", exceeded: ">" }[kind]}${inSeconds(ms / 1000)}`;
 }
 
-/** Two or three digits. */
+/** Formats seconds with two or three digits. */
 function inSeconds(seconds: number): string {
   const digits = seconds < 0.00995 ? 4 : seconds < 0.9995 ? 3 : seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0;
   return seconds < 999.5 ? seconds.toFixed(digits) : integer(Math.round(seconds));

@@ -2,13 +2,13 @@ import type { WordTable } from "../../src/words/word-table.ts";
 import { byteTokens, leftOf, type PairKey, rightOf, type TokenBytes } from "./pairs.ts";
 import type { Learned, Strategy } from "./strategy.ts";
 
-/** Occurrences of every pair that occurs, weighted by the counts of the words. No entry is 0. */
+/** The number of occurrences of every pair, weighted by the counts of the words. No entry is 0. */
 export type PairCounts = Map<PairKey, number>;
 
 /** Updates the words, and the counts of their pairs, after each merge. */
 export interface Update {
   readonly counts: PairCounts;
-  /** Reads the words and counts their pairs. Yields now and then. */
+  /** Reads the words and counts their pairs. Yields after every few thousand words. */
   prepare(): Generator<void, void>;
   /** Replaces every occurrence of the pair with the token `id`. Returns the pairs whose counts may have changed. */
   merge(pair: PairKey, id: number): Iterable<PairKey>;
@@ -16,9 +16,9 @@ export interface Update {
 
 /** Finds the pair with the highest count, ties by the rule. */
 export interface Selection {
-  /** The counts of these pairs may have changed. */
+  /** Must be called with every pair whose count may have changed. */
   changed(pairs: Iterable<PairKey>): void;
-  /** The best pair, or undefined if no pair is left. */
+  /** Returns the best pair; undefined if no pair is left. */
   best(): PairKey | undefined;
 }
 

@@ -35,7 +35,7 @@ const startsAt = 8;
 const countsAt = (wordCount: number) => Math.ceil((startsAt + 4 * (wordCount + 1)) / 8) * 8;
 const bytesAt = (wordCount: number) => countsAt(wordCount) + 8 * wordCount;
 
-/** Bytes of a merge in its file. */
+/** The size of a merge in its file, in bytes. */
 export const mergeSize = 16;
 
 export function writeMerges(path: string, { left, right, counts }: Learned): void {

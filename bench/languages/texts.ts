@@ -86,8 +86,8 @@ const manuals = [
 ] as const;
 
 /**
- * Writes manual pages, one file for each language: each 20th page into the directory, the others into `learned` in it. They are
- * fetched by `apt-get download`.
+ * Writes manual pages, one file for each language: each 20th page into the directory, the others into `learned` in it.
+ * They are fetched by `apt-get download`.
  */
 export function writeManuals(directory: string): string[] {
   mkdirSync(join(directory, "learned"), { recursive: true });

@@ -1,6 +1,6 @@
 """`python bench/peers/compare.py FILE`: compares `bpe` with the installed rivals on your own file.
 
-Each run is a process of its own (work.py); the rows of a table take turns. What is compared, and how: docs/speed.md.
+Each run is a separate process (work.py), and the rows of a table take turns. docs/speed.md says what is compared, and how.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WORKS = ("train", "batch", "again", "calls", "file")
 
 
 class Failed(Exception):
-    """Raised for what ends the comparison: a mistake in the file, or a failure of `bpe`."""
+    """Raised if the comparison cannot continue: the file is wrong, or `bpe` failed."""
 
 
 class Row:
@@ -54,7 +54,7 @@ class Row:
     def __init__(self, library: str) -> None:
         self.library = library
         self.runs: list[dict[str, Any]] = []
-        #: The outcome: the same result as ours, or why not.
+        #: The outcome as a text: whether the result is the same as ours, or why there is none.
         self.verdict = ""
         #: None if there is no result.
         self.is_right: bool | None = None
@@ -70,7 +70,7 @@ class Row:
 def verdict_of(work: str, theirs: list[str], ours: list[str]) -> tuple[bool, str]:
     what = "merges" if work == "train" else "ids"
     if not any(" " in merge for merge in theirs):
-        ours = [merge.replace(" ", "") for merge in ours]  # Tokens are known of some, and not of what they are made.
+        ours = [merge.replace(" ", "") for merge in ours]  # Some libraries only tell the tokens, not their halves.
     if theirs == ours:
         return True, f"same {what}"
     number = next((i for i, (left, right) in enumerate(zip(theirs, ours), 1) if left != right), None)
@@ -80,7 +80,10 @@ def verdict_of(work: str, theirs: list[str], ours: list[str]) -> tuple[bool, str
 
 
 def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
-    """Returns a path that does not reveal the format, the size, and how many of the 256 bytes the file has. Reads it into the page cache."""
+    """Returns a path that does not reveal the file's format, its size in bytes, and how many of the 256 bytes occur in it.
+
+    Reads the file into the page cache.
+    """
     given, link = f'"{shown(path)}"', os.path.join(home, "text.txt")
     decoder = codecs.getincrementaldecoder("utf-8")()
     size, seen = 0, b""
@@ -90,7 +93,7 @@ def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
         if is_quick and os.path.getsize(path) > QUICK_BYTES:
             with open(path, "rb") as file, open(link, "wb") as out:
                 data = file.read(QUICK_BYTES)
-                # To the end of a line, or at least of a character.
+                # Up to the end of the last line, or at least of the last whole character.
                 out.write(data[: data.rfind(b"\n") + 1 or codecs.utf_8_decode(data)[1]])
         else:
             os.symlink(os.path.realpath(path), link)
@@ -160,7 +163,10 @@ class Bench:
                     raise Failed("bpe gave different results in two runs")
 
     def _expect(self, answer: dict[str, Any]) -> None:
-        """Returns the message of `bpe` with the caller's name of the file, and without the hint, which names options that this program lacks."""
+        """Raises `Failed` with the message of `bpe` if there is no result. The message has the caller's name of the file.
+
+        The hint is left out, because it names options that this program lacks.
+        """
         if "found" not in answer:
             said = answer["problem"].replace("failed: BpeError: ", "").split("\nhint: ")[0]
             raise Failed("bpe: " + said.replace(self.file, shown(self.options.file)))
@@ -206,7 +212,7 @@ class Bench:
 
 
 def factor(row: Row, rows: list[Row]) -> float | None:
-    """Returns its time divided by that of `bpe`, for the same result."""
+    """Returns the time of a row divided by that of `bpe`; None if their results differ."""
     theirs, own = row.median("seconds"), rows[0].median("seconds")
     return theirs / own if row.is_right and theirs is not None and own else None
 
@@ -242,7 +248,10 @@ def _cores() -> int:
 
 
 def installed(names: tuple[str, ...]) -> dict[str, str]:
-    """Returns the versions of the installed libraries, without importing them. A directory that only has the name of a library has no origin."""
+    """Returns the versions of the installed libraries, without importing them.
+
+    A directory that only has the name of a library has no origin.
+    """
     found: dict[str, str] = {}
     for name in names:
         spec = importlib.util.find_spec(name)

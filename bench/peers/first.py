@@ -1,6 +1,6 @@
-"""The first calls of a process, by processor time: python bench/peers/first.py FILE TOKENIZER.json...
+"""Measures the first calls of a process, in processor time: python bench/peers/first.py FILE TOKENIZER.json...
 
-Each run is a process of its own, and the libraries take turns. A process loads the tokenizer, encodes a few words so that
+Each run is a separate process, and the libraries take turns. A process loads the tokenizer, encodes a few words so that
 threads exist, and then encodes the first part of the file, the next part, which it has not seen, and both again. The parts
 are given as documents of 10,000 characters, or as lines. All ids are compared with those of `bpe`.
 """
@@ -23,7 +23,7 @@ from unittest import mock
 from usage import peak_memory_bytes
 
 DOCUMENT_CHARACTERS = 10_000
-#: Loads a library's tokenizer. Returns its fastest call for a batch, and what turns an answer into arrays of ids.
+#: A loaded tokenizer: its fastest call for a batch, and a function that turns an answer into arrays of ids.
 Loaded = tuple[Callable[[list[str]], Any], Callable[[Any], list[Any]]]
 
 
@@ -58,7 +58,7 @@ def load_snaptokens(path: str, _: int) -> Loaded:
 def load_tuetoken(path: str, threads: int) -> Loaded:
     library: Any = importlib.import_module("tuetoken")
     hub: Any = importlib.import_module("huggingface_hub")
-    # It loads only what it downloads.
+    # The library only loads files that it downloads.
     with mock.patch.object(hub, "hf_hub_download", lambda *_, **__: path):
         tokenizer = library.Tokenizer.from_pretrained("local/file")
     return lambda texts: tokenizer.encode_ordinary_to_buffer(texts, threads), lambda answer: [answer["data"]]
@@ -89,7 +89,7 @@ def parts(path: str, size: int, unit: str) -> tuple[list[str], list[str]]:
 
 
 def measure(ask: dict[str, Any]) -> dict[str, Any]:
-    """Measures one process. What an answer is made of is looked at after its call is timed."""
+    """Measures this process. The ids of an answer are read after its call is timed."""
     import resource
 
     numpy: Any = importlib.import_module("numpy")
@@ -111,7 +111,7 @@ def measure(ask: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(ask: dict[str, Any]) -> dict[str, Any]:
-    """Measures in a new process. Its answer is a file, because libraries print what they like."""
+    """Measures in a new process. Its answer is a file, because libraries may print to stdout."""
     environment = {**os.environ, "RAYON_NUM_THREADS": str(ask["threads"])}
     with tempfile.NamedTemporaryFile() as answer:
         command = [sys.executable, __file__, "--answer", answer.name, json.dumps(ask)]

@@ -3,8 +3,9 @@
 
     python bench/peers/tokeval.py TOKEVAL_DIRECTORY NAME=TOKENIZER... -- NAME=TEXT...
 
-A tokenizer is a `tokenizer.json`, a directory with one, or cl100k's file of ranks (`.tiktoken`). Texts are plain UTF-8, each read as one sample. Prints how many values were compared and
-the largest relative difference; ends with 1 if one is above 1e-9.
+A tokenizer is a `tokenizer.json`, a directory with one, or cl100k's file of ranks (`.tiktoken`). Texts are plain UTF-8,
+each read as one sample. Prints how many values were compared and the largest relative difference. Exits with 1 if a
+difference is above 1e-9.
 """
 
 import base64
@@ -42,7 +43,7 @@ texts = {name: open(path, encoding="utf8", newline="").read() for name, path in 
 
 
 def load(path):
-    """The vocabulary in HF's spelling, and the encoder."""
+    """Returns the vocabulary in HF's spelling, and the function that encodes."""
     if path.endswith(".tiktoken"):
         lines = (line.split() for line in open(path))
         ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
@@ -157,7 +158,7 @@ for result in ours["tokenizers"]:
             compare(f"{name} {text} entropy {alpha}", renyi["entropy"], entropy)
             efficiency = efficiencies[f"renyi_{alpha}"][text]
             compare(f"{name} {text} efficiency {alpha}", renyi["efficiency"], efficiency)
-        if texts[text].isascii():  # It loses its place in a text at the first other character.
+        if texts[text].isascii():  # TokEval loses its position at the first other character.
             numbers, found = of["numbers"], digits.get(text, {"count": 0, "mean_f1": None})
             compare(f"{name} {text} numbers", numbers["count"], found["count"])
             compare(f"{name} {text} alignment", numbers["alignment"], found["mean_f1"])

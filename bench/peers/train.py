@@ -1,5 +1,5 @@
 """Trains with one peer and prints a JSON line: seconds of the training call alone (and of all its threads) and of the
-whole job, peak memory, the merges' checksum.
+whole job, peak memory, and the checksum of the merges.
 
     python train.py tokenizers|gigabpe corpus.txt 32000 threads started pattern
 

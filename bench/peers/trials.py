@@ -3,11 +3,11 @@
 
     dist/peers/bin/python bench/peers/trials.py [trials, default 300] [seed, default 1]
 
-Each trial is one of three families. `huggingface`: the vocabulary and merges of HF's trainer, told the pattern as typed.
-`rustbpe`: its tokens and ranks. `cs336`: a naive trainer, on the pretokens that HF's engine finds with the pattern of our
-tokenizer.json. Then HF encodes with our tokenizer.json, and tiktoken with our ranks and the pattern as typed, if that file
-is there, what `bpe encode` encodes. A pattern that `bpe` refuses (exit 2) is counted and told apart. Ends with 1 and says
-the trial if there is a difference.
+Each trial is one of three families. `huggingface` compares the vocabulary and merges of HF's trainer, which gets the
+pattern as typed; `rustbpe` its tokens and ranks. `cs336` compares those of a naive trainer, on the pretokens that HF's
+engine finds with the pattern of our tokenizer.json. Then ids of `bpe encode` are compared: with those of HF for our
+tokenizer.json, and with those of tiktoken for our ranks, if there are any, and the pattern as typed. Patterns that `bpe`
+refuses (exit 2) are counted separately. If there is a difference, prints the trial and exits with 1.
 """
 
 import base64
@@ -96,7 +96,10 @@ def with_rustbpe(regex, text):
 
 
 def naive_merges(tokenizer, text):
-    """Trains like CS336's reference: the most frequent pair first, among equals the greater one in bytes. Tokens are in HF's characters for bytes."""
+    """Trains like CS336's reference: the most frequent pair first, among equals the greater one in bytes.
+
+    Tokens are in byte-to-character form.
+    """
     byte_of = {character: byte for byte, character in enumerate(byte_characters())}
     words = collections.Counter(word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(text))
     spelled = {word: list(word) for word in words}

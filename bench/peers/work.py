@@ -1,7 +1,7 @@
 """One measured run of compare.py, in a separate process.
 
-A job gives the work that is timed, and what its result is compared by. Whatever a job reads, imports and loads before the
-work is not in the time. The answer is a JSON file, because libraries print what they like.
+A job has the work that is timed, and a function that returns what results are compared by. What a job reads, imports and
+loads before the work is not timed. The answer is a JSON file, because libraries may print to stdout.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Job(NamedTuple):
     work: Callable[[], Any]
     #: Returns the part of its result that all libraries share: the merges, or a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
-    #: The work before the measurement, so that threads and memory exist.
+    #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
-    #: The work before processor time and memory are read: those of other processes are known once they have ended.
+    #: Runs before processor time and memory are read, because those of child processes are known when they have ended.
     end: Callable[[], Any] = lambda: None
 
 
@@ -55,7 +55,7 @@ def documents(ask: Ask, limit: int = -1) -> list[str]:
 def texts_of(document: str, least: int = TEXT_CHARACTERS) -> Iterator[str]:
     """Cuts a document after the end of a line that no white space precedes and a letter follows.
 
-    Each pattern that may be named here has a boundary there, whatever is around it: the ids of the texts are those of the
+    Each of PATTERNS in compare.py has a boundary there, whatever is around it, so the ids of the texts are those of the
     document.
     """
     first = 0
@@ -86,7 +86,7 @@ def regex(ask: Ask) -> str:
         return str(json.load(file)["options"]["pattern"]["regex"])
 
 
-# Training. Reading the file is a part of it.
+# Training, including reading the file.
 
 
 def train_bpe(ask: Ask) -> Job:
@@ -118,14 +118,14 @@ def train_tokenizers(ask: Ask) -> Job:
         initial_alphabet=hf.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    # It cuts as our tokenizer file says.
+    # It cuts text as our tokenizer.json says.
     tokenizer.pre_tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json")).pre_tokenizer
 
     def work() -> Any:
         if not ask.special_token:
             tokenizer.train([ask.file], trainer)
         else:
-            # Its trainer counts the text of special tokens, so it gets the text between them, line by line as it reads files.
+            # The trainer counts the text of special tokens, so it gets the text between them, in lines, as it reads files.
             parts = documents(ask)
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer
@@ -147,7 +147,7 @@ def train_rustbpe(ask: Ask) -> Job:
     rustbpe: Any = importlib.import_module("rustbpe")
     tokenizer = rustbpe.Tokenizer()
     vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
-    # It counts texts on all threads, each on one.
+    # It counts texts on all threads, each text on one.
     return Job(
         lambda: tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=pattern),
         lambda _: ranked({bytes(token): rank for token, rank in tokenizer.get_mergeable_ranks()}),
@@ -157,7 +157,7 @@ def train_rustbpe(ask: Ask) -> Job:
 def train_bpeasy(ask: Ask) -> Job:
     bpeasy: Any = importlib.import_module("bpeasy")
     vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
-    # It asks for the length of the longest token. None of the file is longer.
+    # It requires a maximum length of tokens. No token is longer than the file.
     longest = os.path.getsize(ask.file)
     return Job(lambda: bpeasy.train_bpe(iter(texts_of_file(ask)), pattern, longest, vocab_size), ranked)
 
@@ -182,7 +182,7 @@ def train_gigatoken(ask: Ask) -> Job:
     rust: Any = importlib.import_module("gigatoken.gigatoken_rs")
     if ask.pattern != "gpt2":
         raise Cannot("trains as gpt2 cuts only")
-    # No text in UTF-8 has these bytes, so they cut nothing.
+    # No text in UTF-8 has these bytes, so the file is not cut.
     separator = ask.special_token.encode() if ask.special_token else b"\xff\xff"
     rule = "huggingface" if ask.rule == "huggingface" else "raw_token_ids"
     return Job(
@@ -191,7 +191,7 @@ def train_gigatoken(ask: Ask) -> Job:
     )
 
 
-# Encoding: the call for a batch and the one for a line. The texts are in memory before, and the ids after.
+# Encoding: the call for a batch, the call for one text, and what is called at the end. Texts and ids are in memory.
 
 Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any], Callable[[], Any]]
 
@@ -201,7 +201,7 @@ def encode_bpe(ask: Ask) -> Encoders:
 
     as_array = ask.library.endswith("arrays")
     if as_array:
-        # Its threads are awake for 30 ms after its import, and take a core each. Others import it sooner.
+        # Its threads are busy for 30 ms after its import, and take a core each. Other libraries import it earlier.
         importlib.import_module("numpy")
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
 
@@ -214,7 +214,7 @@ def encode_bpe(ask: Ask) -> Encoders:
 def encode_tokenizers(ask: Ask) -> Encoders:
     hf: Any = importlib.import_module("tokenizers")
     tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
-    # Without offsets, where it can.
+    # Without offsets, if this version has that call.
     batch = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
     return (
         lambda texts: [one.ids for one in batch(texts, add_special_tokens=False)],
@@ -272,7 +272,7 @@ def encode_tuetoken(ask: Ask) -> Encoders:
     tuetoken: Any = importlib.import_module("tuetoken")
     hub: Any = importlib.import_module("huggingface_hub")
     path = os.path.join(ask.tokenizer, "tokenizer.json")
-    # It loads only what it downloads.
+    # The library only loads files that it downloads.
     with mock.patch.object(hub, "hf_hub_download", lambda *_, **__: path):
         tokenizer = tuetoken.Tokenizer.from_pretrained("local/file")
     if not ask.library.endswith("arrays"):
@@ -316,7 +316,7 @@ def file_gigatoken(ask: Ask) -> Job:
     numpy: Any = importlib.import_module("numpy")
     return Job(
         lambda: tokenizer.encode_files(gigatoken.TextFileSource([ask.file], separator=ask.special_token or None)),
-        # It gives no ids of special tokens.
+        # Its result has no ids of special tokens.
         lambda ids: digests([numpy.concatenate([numpy.asarray(text) for text in ids])]),
         lambda: tokenizer.encode_batch(["This starts its threads."]),
     )
@@ -325,14 +325,14 @@ def file_gigatoken(ask: Ask) -> Job:
 def _gigatoken(ask: Ask) -> Any:
     gigatoken: Any = importlib.import_module("gigatoken")
     if ask.pattern == "cl100k":
-        # It knows the expression by name, and does not know its newer spelling in our tokenizer.json.
+        # It knows cl100k by name, but not the newer spelling of its expression in our tokenizer.json.
         ranks = os.path.join(ask.tokenizer, "tokenizer.tiktoken")
         return gigatoken.Tokenizer.from_tiktoken(ranks, pretokenizer="cl100k")
     return gigatoken.Tokenizer(os.path.join(ask.tokenizer, "tokenizer.json"))
 
 
 def job_of(ask: Ask) -> Job:
-    """By its name: work and library."""
+    """Returns the job of a work and a library, which the name of its function has."""
     package = ask.library.partition(",")[0]
     if ask.work in ("train", "file"):
         job: Job = globals()[f"{ask.work}_{package}"](ask)
@@ -346,18 +346,18 @@ def job_of(ask: Ask) -> Job:
     def encode(texts: list[str]) -> Any:
         return batch(texts) if few == 1 else [one(text) for text in texts]
 
-    # Before "again" it has seen all of them.
+    # For "again", it encodes all texts before.
     warm = texts if ask.work == "again" else texts[: few + len(texts) // 100]
     return Job(lambda: encode(texts), digests, lambda: encode(warm), end)
 
 
 def spelled(merges: Iterable[Any]) -> list[str]:
-    """Each merge as its two tokens in HF's letters for bytes, which have no space."""
+    """Returns each merge as its two tokens in byte-to-character form, which has no space."""
     return [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
 
 
 def ranked(ranks: dict[bytes, int]) -> list[str]:
-    """Lists the tokens after the 256 bytes in HF's letters, by rank."""
+    """Returns the tokens after the 256 bytes in byte-to-character form, by rank."""
     return [letters(token) for token in sorted(ranks, key=ranks.__getitem__)[256:]]
 
 
@@ -366,7 +366,7 @@ def letters(token: bytes) -> str:
 
 
 def digests(batch: Iterable[Any]) -> list[str]:
-    """A checksum of the ids of each text."""
+    """Returns a checksum of the ids of each text."""
 
     def bytes_of(ids: Any) -> bytes:
         if isinstance(ids, list):
@@ -376,14 +376,14 @@ def digests(batch: Iterable[Any]) -> list[str]:
         return data
 
     if isinstance(batch, tuple):
-        # One array of all ids, and where each text ends in it.
+        # One array of all ids, and the positions in it at which texts begin and end.
         ids, ends = batch
         batch = [ids[first:end] for first, end in zip(ends, ends[1:])]
     return [hashlib.blake2b(bytes_of(ids), digest_size=8).hexdigest() for ids in batch]
 
 
 def usage() -> tuple[float | None, int | None]:
-    """Processor seconds and the peak of memory, of this process and of those that it waited for."""
+    """Returns processor seconds and peak memory in bytes, of this process and of those that it waited for."""
     try:
         import resource
     except ImportError:
@@ -413,7 +413,7 @@ def main() -> None:
     except Cannot as error:
         answer = {"problem": str(error)}
     except BaseException as error:
-        # A panic of Rust is no Exception.
+        # A panic in Rust is not an Exception.
         answer = {"problem": f"failed: {type(error).__name__}: {error}"}
     with open(ask.answer, "w", encoding="ascii") as file:
         json.dump(answer, file)

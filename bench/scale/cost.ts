@@ -1,7 +1,7 @@
 import { extrapolate, type Growth, growthOf } from "./heaps.ts";
 import type { ScaleRecord } from "./record.ts";
 
-/** Points that the law is fitted to: the largest four, an eighth of the corpus to all of it. */
+/** The number of points that the law is fitted to: the largest four, from an eighth of the corpus to all of it. */
 const fittedPointCount = 4;
 
 /** An assumption about larger sizes: which corpus the further text resembles, and the exponent of its words. */

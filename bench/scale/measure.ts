@@ -256,7 +256,7 @@ function sixMillionWords(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Bytes of the words in a counts file: after the first line of its text form each is one character. */
+/** Returns the number of bytes of the words of a counts file in text form, where each byte is one character. */
 function wordBytesOf(tsv: string): number {
   let byteCount = 0;
   let isWord = true;

@@ -35,7 +35,10 @@ export type ScaleRecord = {
     readonly distinctWordCount: number;
     readonly cpuSeconds: number;
   };
-  /** `bpe train --counts`, 32,000 tokens, the whole process: the corpora's words; and the merges of six million made-up words. */
+  /**
+   * `bpe train --counts`, 32,000 tokens, the whole process: the corpora's words; and the merges of six million made-up
+   * words.
+   */
   readonly merging: readonly {
     readonly distinctWordCount: number;
     readonly wordBytes: number;

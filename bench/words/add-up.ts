@@ -1,7 +1,8 @@
 /**
  * Times adding up many sorted counts: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
- * Each summand has this many words: half of them, the same in all, are frequent English-like ones, the others are its own.
+ * Each summand has this many words. Half of them are frequent English-like words, the same in all summands; the others
+ * are its own.
  */
 
 import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";

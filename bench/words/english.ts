@@ -5,7 +5,7 @@ const syllables =
 
 /**
  * Makes up English: words of syllables with a frequency of 1 / rank, most of them after a space, with numbers and
- * punctuation between. One word in 300 is new. The same seed gives the same text.
+ * punctuation between them. One word in 300 is new. The same seed gives the same text.
  */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);
@@ -27,7 +27,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
     if (kind < 2) piece = `${random(2100)}`;
     piece = kind < 10 ? `${piece},` : kind < 15 ? `${piece}.` : kind < 16 ? `${piece}.\n` : piece;
     pos += encoder.encodeInto(` ${piece}`, bytes.subarray(pos)).written;
-    // A multi-byte character is never written here, so nothing is cut; a full buffer ends it.
+    // The last bytes, fewer than 64, are spaces, so that no word is cut.
     if (sizeBytes - pos < 64) {
       bytes.fill(32, pos);
       break;

@@ -19,7 +19,7 @@ export function splitPlainly(bytes: Uint8Array): Int32Array {
     if (bytes[pos] === 32 && pos + 1 < bytes.length && classes[bytes[pos + 1]!] !== space) pos++;
     const kind = classes[bytes[pos]!]!;
     while (pos < bytes.length && classes[bytes[pos]!] === kind) pos++;
-    // The last space of a run goes with the word after it.
+    // The last space of a run belongs to the word after it.
     if (kind === space && pos < bytes.length && bytes[pos - 1] === 32 && pos - begin > 1) pos--;
     ends[endCount++] = pos;
   }

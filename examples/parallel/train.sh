@@ -4,8 +4,8 @@
 #     train.sh RUN SLICES VOCAB_SIZE FILE...
 #     PARALLEL='--sshloginfile nodes --env BPE' train.sh /shared/run 64 200000 /shared/corpus/*.txt
 #
-# RUN is a folder that all machines see; RUN/options is described in step.sh. Rerun after failures: finished counts
-# is not counted again.
+# RUN is a folder that has the same path on all machines; RUN/options is described in step.sh. After a failure, run it
+# again: counted slices are not counted again.
 set -euo pipefail
 
 step=$(cd "$(dirname "$0")/.." && pwd)/step.sh

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Trains on a Slurm cluster: plans here, counts in a job array, trains when all of it is counted.
+# Trains on a Slurm cluster: plans on this machine, counts in a job array, and trains when all slices are counted.
 #
 #     submit.sh RUN SLICES VOCAB_SIZE FILE...
 #     submit.sh /shared/run 64 200000 /shared/corpus/*.txt
 #
-# RUN is a folder that all nodes see; RUN/options is described in step.sh. Rerun after failures: finished counts is
-# not counted again. Other sbatch settings (partition, account) come from SBATCH_PARTITION, SBATCH_ACCOUNT, ...
+# RUN is a folder that has the same path on all nodes; RUN/options is described in step.sh. After a failure, run it
+# again: counted slices are not counted again. Other sbatch settings (partition, account) come from SBATCH_PARTITION,
+# SBATCH_ACCOUNT, ...
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

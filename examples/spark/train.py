@@ -1,13 +1,13 @@
-"""Trains a tokenizer with a Spark cluster: plan, count everywhere, add up, train.
+"""Trains a tokenizer on a Spark cluster: plans, counts on the executors, adds up, trains.
 
     spark-submit --master spark://... --files dist/bpe examples/spark/train.py \
         /shared/corpus/*.txt --vocab-size 32000 --special-token "<|endoftext|>" --output /shared/tokenizer
 
-`--files` ships the executable; executors need nothing else but Python. (YARN does not give a driver outside the cluster
-its files: there, submit from the directory that `bpe` is in.) Executors must see the corpus under the same paths
-(a shared folder). The driver holds the sum: a file of some 15 bytes a distinct word in $TMPDIR, and the memory that
-training takes. Counting is exact, and a task that ran twice counts once: the merges are those of one process, however
-the corpus was cut, and whatever was retried or lost.
+`--files` sends the executable to the executors, which need nothing else but Python. (On YARN, a driver outside of the
+cluster does not get these files: submit from the directory of `bpe`.) Executors must have the corpus under the same
+paths (a shared folder). The driver needs memory for training, and space in $TMPDIR for the sum of the counts: about 15
+bytes for each distinct word. Counting is exact unless `--min-count` is given, and a task that runs twice counts once:
+the merges are those of one process, wherever the corpus is cut and whatever is retried.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main():
     special_tokens = [f"--special-token={token}" for token in arguments.special_token]
     options = [*special_tokens, f"--pattern={arguments.pattern}", f"--compat={arguments.compat}"]
     spark = SparkContext(appName="bpe train")
-    # A line a range; absolute paths, because every task runs in a directory of its own.
+    # One line for each range. Paths are absolute, because every task runs in its own directory.
     paths = [os.path.abspath(path) for path in arguments.files]
     plan = list(run_bpe("plan", *paths, "--quiet", f"--range-size={arguments.range_size}", *options))
     words = (
@@ -52,7 +52,7 @@ def main():
         .mapPartitions(as_tsv)
         .persist(StorageLevel.DISK_ONLY)
     )
-    words.count()  # All partitions at a time; what follows asks for one after another.
+    words.count()  # Computes all partitions in parallel; the file is written one after another.
     with tempfile.TemporaryDirectory() as directory:
         counts = os.path.join(directory, "sum.tsv")
         with open(counts, "wb") as file:
@@ -65,12 +65,12 @@ def main():
 
 
 def header(options):
-    """The first line of counts, which says what their words were made with: that of any text."""
+    """Returns the first line of counts, which has the options that affect words. It does not depend on the text."""
     return next(run_bpe("count", "-", "--quiet", *options, stdin=b"any"))
 
 
 def count(ranges, options):
-    """The distinct words of a task with their counts. A word stays as `bpe` writes it, escaped: it is only a key."""
+    """Yields the distinct words of a task with their counts. Words stay escaped, because they are only keys."""
     lines = run_bpe("count", "--ranges=-", "--workers=1", "--quiet", *options, stdin=b"".join(ranges))
     next(lines)  # The header: it is the same for all tasks.
     for line in lines:
@@ -79,16 +79,16 @@ def count(ranges, options):
 
 
 def as_tsv(words):
-    """Blocks of lines: a word for itself would cost the driver an object."""
+    """Yields blocks of lines, because each object is work for the driver."""
     while block := b"".join(b"%b\t%d\n" % word for word in itertools.islice(words, 10_000)):
         yield block
 
 
 def run_bpe(*arguments, stdin=b""):
-    """Lines of its stdout. What it says when it fails becomes the error of the task, or of the job."""
+    """Yields the lines of its stdout. If it fails, its stderr becomes the error of the task, or of the job."""
     pipe = subprocess.PIPE
     with subprocess.Popen([bpe(), *arguments], stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        # A process that fails at once does not read: its message follows.
+        # A process that fails at once does not read its stdin. Its message is raised below.
         with contextlib.suppress(BrokenPipeError), process.stdin:
             process.stdin.write(stdin)
         yield from process.stdout
@@ -98,7 +98,7 @@ def run_bpe(*arguments, stdin=b""):
 
 
 def bpe():
-    """The executable that --files shipped: where SparkFiles says or, on YARN, in the working directory."""
+    """Returns the path of the executable that --files sent: that of SparkFiles or, on YARN, the working directory."""
     found = [path for path in (SparkFiles.get("bpe"), os.path.abspath("bpe")) if os.path.isfile(path)]
     if not found:
         raise FileNotFoundError("the executable did not come with the job: spark-submit --files dist/bpe")

@@ -4,7 +4,10 @@ import { addToCount, type PairCounts, type TokenizedWords, type Update } from ".
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 import { mergeInWord } from "./recount.ts";
 
-/** Only the words that hold the pair are touched: all pairs of each are subtracted, it is rewritten, and added again. */
+/**
+ * Reads only the words that hold the pair: all pairs of each are subtracted, it is rewritten, and its new pairs are
+ * added.
+ */
 export function subtractAndAddWords(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
   const counts: PairCounts = new Map();
