@@ -71,9 +71,9 @@ def refuse(name: str, wanted: str, value: object) -> NoReturn:
     raise TypeError(f"{name} must be {wanted}, found {found(value)}")
 
 
-def whole_number(name: str, value: Any, least: Union[int, None] = None) -> int:
+def whole_number(name: str, value: Any, least: Union[int, None] = None, wanted: str = "a whole number") -> int:
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        refuse(name, "a whole number", value)
+        refuse(name, wanted, value)
     number: int = value.__index__()
     if least is not None and number < least:
         raise ValueError(f"{name} is {number}, and must be {least} or more")
@@ -86,18 +86,26 @@ def text_of(name: str, value: Any) -> str:
     return value
 
 
+#: What to give instead of a path, by parameter.
+_NO_PATH = {
+    "files": "give texts as texts=",
+    "like": "save it, and give its path; train_new_from_iterator takes a tokenizer",
+}
+
+
 def path_of(name: str, value: Any) -> str:
     if not isinstance(value, (str, bytes, os.PathLike)):
-        refuse(name, "a path", value)
+        hint = f": {_NO_PATH[name]}" if name in _NO_PATH else ""
+        raise TypeError(f"{name} must be a path, found {found(value)}{hint}")
     return os.fsdecode(value)
 
 
-def flag_of(name: str, value: Any) -> bool:
+def flag_of(name: str, value: Any, wanted: str = "True or False") -> bool:
     """Returns True or False. Accepts numpy's bools, and 1 and 0, too."""
     if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
         if value is None or value in (0, 1):
             return bool(value)
-    refuse(name, "True or False", value)
+    refuse(name, wanted, value)
 
 
 def items_of(name: str, wanted: str, value: Any) -> list[tuple[Any, Any]]:
@@ -109,6 +117,14 @@ def items_of(name: str, wanted: str, value: Any) -> list[tuple[Any, Any]]:
 
 def is_iterable(value: object) -> bool:
     return not isinstance(value, type) and hasattr(value, "__iter__")
+
+
+def refuse_no_list(name: str, value: object, wanted: str) -> None:
+    """Refuses what Python cannot iterate over, strings and dicts, which yield characters and names, and sets, which have no order."""
+    if isinstance(value, (str, bytes, bytearray, dict, set, frozenset)):
+        raise TypeError(f"{name} is a {'dict' if isinstance(value, dict) else type(value).__name__}: give {wanted}")
+    if not is_iterable(value):
+        refuse(name, wanted, value)
 
 
 def refuse_text(name: str, values: object) -> None:

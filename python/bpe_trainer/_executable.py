@@ -116,7 +116,7 @@ class _Thread:
     It is not a `threading.Thread`, because dropping one runs Python code, as `__del__` does, and a Ctrl-C during that is lost.
     """
 
-    def __init__(self, work: Callable[[], None]) -> None:
+    def __init__(self, work: Callable[[], object]) -> None:
         #: `_begun` is acquired by the thread that takes the work. `_ended` is released when a thread has done it.
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._ended.acquire()
@@ -179,7 +179,7 @@ class _Thread:
             del outcome  # Its traceback has this frame.
 
 
-def _without_interrupts(work: Callable[[], None]) -> None:
+def _without_interrupts(work: Callable[[], object]) -> None:
     """Does the work in a thread of its own. Signal handlers run only in the main thread, so none interrupts the work.
 
     A handler may interrupt this call, as Ctrl-C does. When the exception is raised, the work is either done, or will never

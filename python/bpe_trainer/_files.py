@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -106,15 +107,9 @@ def _check_file(path: str) -> _File:
         with open(path, "rb", 0) as file:
             head = file.read(_HEAD_BYTES)
         # The head of a longer file may end within a character.
-        head.decode("utf-8") if state[2] <= _HEAD_BYTES else _check_beginning(head)
+        codecs.utf_8_decode(head, "strict", state[2] <= _HEAD_BYTES)
     except (OSError, ValueError):
         raise Unfit from None
     if _OTHER.match(head):
         raise Unfit
     return _File(path, state[2], state)
-
-
-def _check_beginning(head: bytes) -> None:
-    import codecs
-
-    codecs.utf_8_decode(head, "strict", False)

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
-from ._arguments import is_iterable, items_of, refuse, refuse_text, whole_number
+from ._arguments import items_of, refuse_no_list, whole_number
 from ._characters import character_of
 from ._executable import BpeError, Home
 from ._options import train
@@ -91,9 +91,7 @@ def _check(
         raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
     refuse_no_texts("text_iterator", texts)
     if new_special_tokens is not None:
-        refuse_text("new_special_tokens", new_special_tokens if isinstance(new_special_tokens, (str, bytes)) else ())
-        if isinstance(new_special_tokens, dict) or not is_iterable(new_special_tokens):
-            refuse("new_special_tokens", "a list of strings or AddedTokens", new_special_tokens)
+        refuse_no_list("new_special_tokens", new_special_tokens, "a list of strings or AddedTokens")
     for token in new_special_tokens if isinstance(new_special_tokens, (list, tuple)) else ():
         _describe_token(token)
     if special_tokens_map is not None:
@@ -162,11 +160,10 @@ class Learner:
     ) -> dict[str, Any]:
         """Returns the model of the learned tokenizer. It has the bytes of the alphabet and of the texts."""
         trainer.refuse_limit(alphabet)
-        home = Home()
         is_whole = alphabet == _ALPHABET
         special = [token["content"] for token in root["added_tokens"]]
-        try:
-            like, directory = os.path.join(home.name, "tokenizer.json"), os.path.join(home.name, "out")
+        with Home() as home:
+            like, directory = os.path.join(home, "tokenizer.json"), os.path.join(home, "out")
             with open(like, "w", encoding="utf-8") as file:
                 json.dump(root, file)
             options: Mapping[str, Any] = {
@@ -198,8 +195,6 @@ class Learner:
                 present = {row[1] for row in rows if row[2] == "1" and row[3] != "0"}
                 trainer.refuse_limit(alphabet | present)
                 model = _without_others(model, special, alphabet | present, trainer.vocab_size)
-        finally:
-            home.cleanup()
         self.has_learned = True
         return model
 

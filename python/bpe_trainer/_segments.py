@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, Union
 
-from ._arguments import is_iterable, refuse
+from ._arguments import refuse, refuse_no_list
 
 #: A part of a text, and whether special tokens within it become their ids.
 Segment = tuple[Union[str, bytes], bool]
@@ -14,8 +14,7 @@ Segment = tuple[Union[str, bytes], bool]
 
 def read_segments(given: Iterable[Segment]) -> list[tuple[bytes, bool]]:
     """Checks the segments, and returns their bytes and whether they are trusted."""
-    if isinstance(given, (str, bytes, dict)) or not is_iterable(given):
-        refuse("segments", "a list of pairs of a text and whether it is trusted", given)
+    refuse_no_list("segments", given, "a list of pairs of a text and whether it is trusted")
     return [_read_segment(i, segment) for i, segment in enumerate(given)]
 
 

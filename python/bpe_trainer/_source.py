@@ -62,7 +62,8 @@ class Source:
             if self.fingerprint is None and self.seen not in (None, seen):
                 raise self.replaced_error()
             image = image_at(path, self.options, self.as_text)
-            self.check_fingerprint(image.facts["fingerprint"])
+            if self.fingerprint not in (None, image.facts["fingerprint"]):
+                raise self.replaced_error()
             if seen is not None and seen != look_at(path):
                 raise self.replaced_error()
         # Use the path in the image only if a name was looked up, because the image in a directory may be forged.
@@ -70,7 +71,7 @@ class Source:
             self._is_typed = False
             self.path = os.path.join(os.getcwd(), image.facts["foundAt"])
             seen = look_at(self.path)
-        self.seen = seen
+        self.seen, self.fingerprint = seen, image.facts["fingerprint"]
         return image
 
     @contextmanager
@@ -104,12 +105,6 @@ class Source:
                 # The caller does not know of the temporary directory.
                 error.args = (str(error).replace(f"{home}{os.sep}", ""),)
                 raise
-
-    def check_fingerprint(self, fingerprint: str) -> None:
-        """Raises BpeError if a tokenizer with another fingerprint was loaded before."""
-        if self.fingerprint not in (None, fingerprint):
-            raise self.replaced_error()
-        self.fingerprint = fingerprint
 
     def replaced_error(self) -> BpeError:
         return BpeError(f'"{self.path}" has been replaced by another tokenizer; bpe.Tokenizer.load loads it')

@@ -9,10 +9,11 @@ import os
 import sys
 from _thread import get_ident
 from copy import copy
+from importlib import import_module
 from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Collection, ContextManager, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
-from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_text, text_of, whole_number
+from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_no_list, refuse_text, text_of, whole_number
 from ._characters import byte_of
 from ._executable import BpeError, Home, LazyModule, Run, _without_interrupts, await_end, in_thread
 from ._image import Image, Vocabulary, refuse_irregular, save_image
@@ -361,7 +362,7 @@ class Tokenizer:
         """Returns the token with an id, or with each id; None if there is none. Named as in ``transformers``."""
         if not isinstance(ids, Iterable):
             return self.id_to_token(whole_number("ids", ids))
-        _refuse_no_ids(ids)
+        refuse_no_list("ids", ids, "a list of ids")
         return [self.id_to_token(whole_number("ids", id)) for id in ids]
 
     def token_to_id(self, token: str) -> Union[int, None]:
@@ -390,7 +391,7 @@ class Tokenizer:
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Returns `decode_single_token_bytes` of each id."""
-        _refuse_no_ids(tokens, "tokens")
+        refuse_no_list("tokens", tokens, "a list of ids")
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def encode(
@@ -647,7 +648,7 @@ class Tokenizer:
             data = self.decode_bytes(kept) if is_first else self._join_bytes(kept)
             return data, len(kept) > 0
 
-        _refuse_no_ids(ids)
+        refuse_no_list("ids", ids, "a list of ids")
         decoder = _stream.StreamDecoder(decode)
         decoder.push(ids)
         return decoder
@@ -743,7 +744,7 @@ class Tokenizer:
                 raise TypeError(f"a Tokenizer takes no {name!r}")
             if value or (name == "max_length" and value is not None):
                 raise BpeError(f"{name}={value!r} is not supported: {_BY_TRANSFORMERS}")
-        texts = [text] if isinstance(text, str) else _list_of(text, "text")
+        texts = [text] if isinstance(text, str) else _list_of(text, "text", "a string or a list of strings")
         given: dict[str, Any] = {
             "add_special_tokens": add_special_tokens,
             "special_tokens_as_text": special_tokens_as_text,
@@ -774,9 +775,7 @@ class Tokenizer:
         """
         import itertools
 
-        _refuse_text(texts)
-        if not is_iterable(texts):
-            refuse("texts", "an iterable of strings", texts)
+        refuse_no_list("texts", texts, "an iterable of strings")
         encode = self._encoder().encode
         return itertools.chain.from_iterable(encode(text, None) for text in texts)
 
@@ -790,9 +789,8 @@ class Tokenizer:
         """Returns the ids of files, one after the other, as a numpy array: uint16 if every id fits, otherwise uint32."""
         arrays = _numpy()
         ids: "numpy.ndarray[Any, Any]"
-        if isinstance(files, dict) or not (isinstance(files, (str, bytes, os.PathLike)) or is_iterable(files)):
-            refuse("files", "a path or a list of paths", files)
         several = [files] if isinstance(files, (str, bytes, os.PathLike)) else files
+        refuse_no_list("files", several, "a path or a list of paths")
         paths = [path_of("files", path) for path in several]
         if not paths:
             raise ValueError("files is empty: name at least one file")
@@ -856,7 +854,7 @@ class Tokenizer:
     def _without_special(self, ids: Sequence[int]) -> list[int]:
         """Returns the ids without those of special tokens."""
         special = set(self._description()["specialTokens"].values())
-        _refuse_no_ids(ids)
+        refuse_no_list("ids", ids, "a list of ids")
         try:
             return [id for id in ids if index(id) not in special]
         except TypeError as error:
@@ -867,7 +865,7 @@ class Tokenizer:
 
         Raises UnicodeDecodeError for bytes that are not UTF-8.
         """
-        _refuse_no_ids(ids)
+        refuse_no_list("ids", ids, "a list of ids")
         tokens = self.decode_tokens_bytes([whole_number("ids", id) for id in ids])
         end, offsets = 0, []
         for token in tokens:
@@ -880,14 +878,14 @@ class Tokenizer:
         image = self._loaded()
         if not image.leaves_out_spaces:
             return self._join_bytes(ids)
-        _refuse_no_ids(ids)
+        refuse_no_list("ids", ids, "a list of ids")
         given = list(ids)
         data = self._join_bytes(given)
         return data[image.leading_bytes(index(given[0]), data) :] if given else data
 
     def _join_bytes(self, ids: Sequence[int]) -> bytes:
         """Returns the bytes of the tokens of ids, end to end."""
-        _refuse_no_ids(ids)
+        refuse_no_list("ids", ids, "a list of ids")
         try:
             data: bytes = self._encoder().decode(ids)
         except TypeError as error:
@@ -898,12 +896,12 @@ class Tokenizer:
         self, batch: Sequence[Sequence[int]], *, skip_special_tokens: bool = False, errors: str = "replace"
     ) -> list[str]:
         """Returns the text of each list of ids."""
-        _refuse_no_ids(batch, "batch", "a list of lists of ids")
+        refuse_no_list("batch", batch, "a list of lists of ids")
         return [self.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors) for ids in batch]
 
     def decode_batch_bytes(self, batch: Sequence[Sequence[int]]) -> list[bytes]:
         """Returns the bytes of each list of ids."""
-        _refuse_no_ids(batch, "batch", "a list of lists of ids")
+        refuse_no_list("batch", batch, "a list of lists of ids")
         return [self.decode_bytes(ids) for ids in batch]
 
     batch_decode, decode_bytes_batch = decode_batch, decode_batch_bytes
@@ -1233,15 +1231,11 @@ def _numpy() -> Any:
         if "numpy" not in sys.modules:
             import threading  # noqa: F401  It regards the thread that imports it first as the main thread.
 
-            _without_interrupts(_import_numpy)
+            _without_interrupts(lambda: import_module("numpy"))
         import numpy
     except ModuleNotFoundError:
         raise BpeError("encode_file and as_array need numpy\nhint: pip install numpy") from None
     return numpy
-
-
-def _import_numpy() -> None:
-    import numpy  # noqa: F401
 
 
 def _cores() -> int:
@@ -1249,26 +1243,10 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _refuse_text(texts: object, name: str = "texts") -> None:
-    """Refuses a string and a dict: iterating over them yields characters and names."""
-    if isinstance(texts, (str, bytes, dict)):
-        raise TypeError(f"{name} is a {type(texts).__name__}: give a list of texts, or one text to encode")
-
-
-def _list_of(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
+def _list_of(texts: Iterable[str], name: str = "texts", wanted: str = "a list of strings") -> Sequence[str]:
     """Returns the texts as a list or tuple, which can be iterated over twice."""
-    _refuse_text(texts, name)
-    if not is_iterable(texts):
-        refuse(name, "a string or a list of strings" if name == "text" else "a list of strings", texts)
+    refuse_no_list(name, texts, wanted)
     return texts if isinstance(texts, (list, tuple)) else list(texts)
-
-
-def _refuse_no_ids(ids: object, name: str = "ids", wanted: str = "a list of ids") -> None:
-    if isinstance(ids, (str, bytes, bytearray, dict)):
-        kind = "dict" if isinstance(ids, dict) else type(ids).__name__
-        raise TypeError(f"{name} is a {kind}: give {wanted}")
-    if isinstance(ids, type) or not (hasattr(ids, "__iter__") or hasattr(ids, "__getitem__")):
-        refuse(name, wanted, ids)
 
 
 def _without_command(message: str, paths: Sequence[str]) -> str:

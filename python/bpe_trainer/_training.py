@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._arguments import flag_of, found, is_iterable, items_of, path_of, refuse, refuse_text, texts_of, whole_number
+from ._arguments import flag_of, found, is_iterable, items_of, path_of, refuse, refuse_no_list, refuse_text, texts_of, whole_number
 from ._executable import BpeError, Home, LazyModule, Run, await_end, signal_error, in_thread, message_of
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def train_with(
     if isinstance(files, (str, bytes, os.PathLike)):
         paths = [os.fsdecode(files)]
     elif isinstance(files, (list, tuple)):
-        paths = [_path("files", path) for path in files]
+        paths = [path_of("files", path) for path in files]
         if not paths and not adds and given["counts"] is None:
             raise ValueError("files is empty: name at least one file")
     elif files is not None:
@@ -159,9 +159,7 @@ def _format_value(name: str, value: t.Any) -> list[str]:
     """Formats a text, a path or a number. The executable checks which of them the option takes."""
     if isinstance(value, (str, os.PathLike)):
         return [os.fsdecode(value)]
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        refuse(name, "a string or a whole number", value)
-    return [str(whole_number(name, value))]
+    return [str(whole_number(name, value, wanted="a string or a whole number"))]
 
 
 def _format_list(name: str, value: t.Any) -> list[str]:
@@ -172,8 +170,7 @@ def _format_numbers(name: str, value: t.Any) -> list[str]:
     """Formats numbers without exponents."""
     from decimal import Decimal, InvalidOperation
 
-    if isinstance(value, (str, bytes, dict, set)) or not is_iterable(value):
-        refuse(name, "a list of numbers", value)
+    refuse_no_list(name, value, "a list of numbers")
     decimals = []
     for number in value:
         if isinstance(number, (bool, str, bytes)) or number is None:
@@ -190,7 +187,7 @@ def _format_languages(parameter: str, value: t.Any) -> list[str]:
     for name, given in items:
         if not isinstance(name, str) or not name or set("=/") & set(name) or not _as_list(given):
             raise TypeError(f"{parameter} has {name!r}: a language needs a name without = and /, and a file")
-    return [f"{name}={_path(parameter, file)}" for name, given in items for file in _as_list(given)]
+    return [f"{name}={path_of(parameter, file)}" for name, given in items for file in _as_list(given)]
 
 
 def _format_renames(name: str, value: t.Any) -> list[str]:
@@ -213,8 +210,8 @@ def _format_weights(name: str, value: t.Any) -> list[str]:
 
 _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
     "value": _format_value,
-    "path": lambda name, value: [_path(name, value)],
-    "paths": lambda name, value: [_path(name, path) for path in _as_list(value)],
+    "path": lambda name, value: [path_of(name, value)],
+    "paths": lambda name, value: [path_of(name, path) for path in _as_list(value)],
     "texts": texts_of,
     "listed": _format_list,
     "numbers": lambda name, value: [",".join(_format_numbers(name, value))],
@@ -231,13 +228,6 @@ def refuse_no_texts(name: str, texts: object) -> None:
     if not is_iterable(texts):
         raise TypeError(f"{name} must be an iterable of strings, found {type(texts).__name__}")
     _refuse_columns(texts)
-
-
-def _path(name: str, path: t.Any) -> str:
-    if isinstance(path, (str, bytes, os.PathLike)):
-        return os.fsdecode(path)
-    hints = {"files": ": give texts as texts=", "like": ": save it, and give its path; train_new_from_iterator takes a tokenizer"}
-    raise TypeError(f"{name} must be a path, found {type(path).__name__}{hints.get(name, '')}")
 
 
 def _may_be_text(path: str) -> bool:
@@ -407,10 +397,7 @@ def _escape(message: str) -> str:
 def _progress_of(progress: t.Any) -> t.Union[bool, t.Progress]:
     if callable(progress):
         return progress  # type: ignore[no-any-return]
-    try:
-        return flag_of("progress", progress)
-    except TypeError:
-        refuse("progress", "True, False or a function", progress)
+    return flag_of("progress", progress, "True, False or a function")
 
 
 def _progress_function(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence, Union
 
 from ._arguments import found as shown
-from ._arguments import is_iterable, items_of, path_of, refuse, texts_of, whole_number
+from ._arguments import items_of, path_of, refuse, refuse_no_list, texts_of, whole_number
 from ._characters import byte_of, character_of
 from ._executable import BpeError, Run
 from ._tokenizer import Tokenizer
@@ -219,8 +219,7 @@ def _pair_counts(
 
 
 def _pairs(merges: Any) -> list[tuple[bytes, bytes]]:
-    if isinstance(merges, (str, bytes, dict, set)) or not is_iterable(merges):
-        refuse("merges", "a list of pairs of bytes", merges)
+    refuse_no_list("merges", merges, "a list of pairs of bytes")
     pairs = []
     for rank, merge in enumerate(merges):
         if not isinstance(merge, (tuple, list)) or len(merge) != 2 or not all(isinstance(each, bytes) for each in merge):

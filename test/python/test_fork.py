@@ -447,7 +447,7 @@ class Calls(Made):
     def test_wrong_arguments_are_named(self) -> None:
         one = self.tokenizer
         for words, calls in {
-            "texts is a str: give a list of texts, or one text to encode": [lambda: one.encode_batch("text")],
+            "texts is a str: give a list of strings": [lambda: one.encode_batch("text")],
             "texts is a dict": [lambda: one.encode_batch({"text": ["a"]})],
             "text is a dict": [lambda: one({"text": ["a"]})],
             "texts is a bytes": [lambda: one.encode_iterable(b"text")],

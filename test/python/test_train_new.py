@@ -278,7 +278,7 @@ class TrainNewFromIterator(unittest.TestCase):
             (bpe.BpeError, '^min_frequency: "-1" is not a whole number', (texts, 300), {"min_frequency": -1}),
             (TypeError, "has no parameter 'nope'", (texts, 300), {"nope": 1}),
             (TypeError, "give additional ones as new_special_tokens", (texts, 300), {"special_tokens": ["x"]}),
-            (TypeError, "new_special_tokens is a string", (texts, 300), {"new_special_tokens": "x"}),
+            (TypeError, "new_special_tokens is a str: give a list", (texts, 300), {"new_special_tokens": "x"}),
             (bpe.BpeError, "a special token is empty", (texts, 300), {"new_special_tokens": [""]}),
             (bpe.BpeError, "half a surrogate pair", (texts, 300), {"new_special_tokens": ["a\udc80"]}),
             (TypeError, "special_tokens_map must be a dict", (texts, 300), {"special_tokens_map": ["x"]}),
