@@ -1,10 +1,10 @@
-// Hash tables with open addressing and linear probing: entries side by side in one array, no node, no pointer.
+// Hash tables with open addressing and linear probing: all entries are in one array, without nodes and pointers.
 #pragma once
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-// Both token ids of a pair. Ids are at most 2^31 - 1, so no pair is the mark of an empty slot.
+// Both token ids of a pair. Ids are at most 2^31 - 1, so no pair equals the mark of an empty slot.
 using PairKey = uint64_t;
 constexpr PairKey no_pair = ~PairKey(0);
 
@@ -18,7 +18,7 @@ inline uint64_t mixed(uint64_t key) {
   return key * 0x9e3779b97f4a7c15u;
 }
 
-// PairMap: pair -> Value.
+// A map from pairs to values.
 template <typename Value>
 class PairMap {
  public:
@@ -34,13 +34,13 @@ class PairMap {
     return slot.value;
   }
 
-  // The value of a pair that may not be there.
+  // Returns the value of a pair, or nullptr.
   Value* find(PairKey key) {
     Slot& slot = slots[find_slot(key)];
     return slot.key == no_pair ? nullptr : &slot.value;
   }
 
-  // Takes a pair out; those that probed past its slot move up.
+  // Removes a pair, and moves entries up whose probing passed its slot.
   void erase(PairKey key) {
     const std::size_t mask = slots.size() - 1;
     std::size_t hole = find_slot(key);
@@ -88,7 +88,7 @@ class PairMap {
   }
 };
 
-// WordSet: word ids, each once, in no order.
+// A set of word ids.
 class WordSet {
  public:
   void insert(uint32_t word) {
@@ -99,7 +99,7 @@ class WordSet {
     used++;
   }
 
-  // As PairMap's.
+  // Removes a word, as PairMap does with a pair.
   void erase(uint32_t word) {
     if (slots.empty()) return;
     const std::size_t mask = slots.size() - 1;

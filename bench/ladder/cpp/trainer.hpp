@@ -1,4 +1,4 @@
-// What both trainers share: the words, the queue of pairs, the clock and its checkpoints.
+// The parts that both trainers share: the words, the queue of pairs, the clock and its checkpoints.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -14,14 +14,14 @@ struct Word {
   int64_t count;
 };
 
-// As stored in the merges file.
+// A merge as it is stored in the merges file.
 struct Merge {
   int32_t left;
   int32_t right;
   double count;
 };
 
-// The file of words as it was read; cut into words inside the time that is measured, as on every other rung.
+// The file of words as it was read. Cutting it into words is part of the measured time, as on every other rung.
 struct WordsFile {
   uint32_t word_count;
   std::vector<uint32_t> starts;
@@ -73,7 +73,7 @@ struct Entry {
   PairKey pair;
 };
 
-// The higher count wins, then the greater (bytes of left, bytes of right).
+// Orders the queue: the higher count is first, and of equal counts the greater (bytes of left, bytes of right).
 struct Worse {
   const std::vector<std::string>* token_bytes;
   bool operator()(const Entry& a, const Entry& b) const {
@@ -86,8 +86,8 @@ struct Worse {
 
 using Queue = std::priority_queue<Entry, std::vector<Entry>, Worse>;
 
-// The loop that both trainers run. Counts in the queue are upper bounds: an entry that comes to the top with a count
-// that is no longer true goes back with the true one.
+// The loop that both trainers run. Counts in the queue are upper bounds: an entry that reaches the top with an outdated
+// count is put back with the current one.
 template <typename Trainer>
 void train(const WordsFile& file, Run& run) {
   Trainer trainer(tokenize(file));
@@ -110,5 +110,5 @@ void train(const WordsFile& file, Run& run) {
     trainer.merge(top.pair, id, queue);
     run.report_checkpoint();
   }
-  run.end_ms = run.clock.ms();  // before the tables are taken down
+  run.end_ms = run.clock.ms();  // before the tables are freed
 }

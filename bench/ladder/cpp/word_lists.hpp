@@ -1,5 +1,5 @@
-// A leaner trainer of the same kind: one flat hash map from pair to its count and a plain list of words. A list may
-// name words that have lost the pair since: they are read in vain, which costs less than keeping a set exact.
+// A simpler trainer of the same kind: one flat hash map from each pair to its count and a plain list of words. A list
+// may still name words that no longer hold the pair. Reading these is wasted, but costs less than exact sets.
 #pragma once
 #include <utility>
 #include <vector>
@@ -29,7 +29,7 @@ class WordListTrainer {
   }
 
   void merge(PairKey pair, uint32_t id, Queue& queue) {
-    // Taken out before the loop: the map may grow in it, and the pair is done with.
+    // The list is moved out before the loop, because the map may grow in it. The pair is not needed any more.
     const std::vector<uint32_t> list = std::move(pairs.find(pair)->words);
     pairs.erase(pair);
     born.clear();
@@ -47,10 +47,10 @@ class WordListTrainer {
   };
   std::vector<Word> words;
   PairMap<Pair> pairs;
-  // Pairs of the new token; duplicates are possible, and the queue drops them.
+  // Pairs of the new token, perhaps repeatedly. The loop of `train` drops repeated entries of the queue.
   std::vector<PairKey> born;
 
-  // True if the pair had no occurrence before.
+  // Adds an occurrence in word `w`. Returns whether the pair had none before.
   bool gain(PairKey key, uint32_t w, int64_t count) {
     Pair& state = pairs[key];
     const bool is_first = state.count == 0;
@@ -59,7 +59,7 @@ class WordListTrainer {
     return is_first;
   }
 
-  // The map holds every pair that still occurs, except the one being merged.
+  // Subtracts from the count of a pair. The map has every pair that still occurs, except the one being merged.
   void lose(PairKey key, int64_t count) {
     Pair* state = pairs.find(key);
     if (state != nullptr) state->count -= count;
